@@ -25,6 +25,17 @@ public enum Failure {
 
     private static final ThreadLocal<String> EXPLANATION = ThreadLocal.withInitial(() -> "");
 
+    static {
+        // The JVM allocates memory for the first use of a handler, which may be a lack of memory.
+        var thrown = new ErrnoException(Errno.EIO);
+        minusOne(thrown);
+        noPointer(thrown);
+        negativeErrno(thrown);
+        nothing(thrown);
+        EXPLANATION.remove();
+        Upcalls.errno(0);
+    }
+
     private final MethodHandle handler;
 
     Failure(Class<?> result, String handler) {
@@ -42,15 +53,35 @@ public enum Failure {
 
     /**
      * Returns a function that converts all exceptions of another function to its error convention.
+     * If there is too little memory even for that, the function returns the value for ENOMEM, or
+     * for an unspecified failure.
      */
     public MethodHandle guard(MethodHandle function) {
+        var result = function.type().returnType();
         var typed =
-                handler.type().returnType() == function.type().returnType()
+                handler.type().returnType() == result
                         ? handler
                         : MethodHandles.explicitCastArguments(
-                                handler,
-                                handler.type().changeReturnType(function.type().returnType()));
-        return MethodHandles.catchException(function, Throwable.class, typed);
+                                handler, handler.type().changeReturnType(result));
+        var lastResort = MethodHandles.dropArguments(withoutMemory(result), 0, Throwable.class);
+        return MethodHandles.catchException(
+                MethodHandles.catchException(function, Throwable.class, typed),
+                Throwable.class,
+                lastResort);
+    }
+
+    private MethodHandle withoutMemory(Class<?> result) {
+        var value =
+                switch (this) {
+                    case ERRNO -> Errno.ENOMEM;
+                    case NEGATIVE_ERRNO -> -Errno.ENOMEM;
+                    case MINUS_ONE -> -1;
+                    case NULL, NONE -> 0;
+                };
+        return result == void.class
+                ? MethodHandles.empty(MethodType.methodType(void.class))
+                : MethodHandles.explicitCastArguments(
+                        MethodHandles.constant(int.class, value), MethodType.methodType(result));
     }
 
     /** The explanation of the last failure of the current thread; empty if there is none. */
@@ -59,20 +90,25 @@ public enum Failure {
     }
 
     public static int errno(Throwable thrown) {
-        try {
-            if (thrown instanceof ErrnoException failure) {
-                EXPLANATION.set(failure.getMessage());
-            } else {
-                EXPLANATION.remove();
-                LOG.error("A function of the software fabric failed unexpectedly", thrown);
-            }
-        } catch (Throwable e) {
-            EXPLANATION.remove(); // an exception in a function that C called terminates the JVM
-        }
+        explain(thrown);
         if (thrown instanceof ErrnoException failure) {
             return failure.errno();
         }
         return thrown instanceof OutOfMemoryError ? Errno.ENOMEM : Errno.EIO;
+    }
+
+    /** Never throws, because an exception in a function that C called terminates the JVM. */
+    private static void explain(Throwable thrown) {
+        try {
+            EXPLANATION.remove();
+            if (thrown instanceof ErrnoException failure) {
+                EXPLANATION.set(failure.getMessage());
+            } else {
+                LOG.error("A function of the software fabric failed unexpectedly", thrown);
+            }
+        } catch (Throwable e) {
+            // There is probably too little memory for an explanation.
+        }
     }
 
     public static long negativeErrno(Throwable thrown) {
