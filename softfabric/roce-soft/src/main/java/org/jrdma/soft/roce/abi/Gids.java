@@ -7,6 +7,7 @@ import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
  * Reads and writes GIDs in native memory, where a GID consists of 16 bytes in network byte order.
@@ -25,6 +26,16 @@ public final class Gids {
     public static void write(Address address, MemorySegment gid) {
         gid.set(BIG_ENDIAN, 0, address.high());
         gid.set(BIG_ENDIAN, Long.BYTES, address.low());
+    }
+
+    /**
+     * Returns the traffic class and flow label of an {@code ibv_ah_attr}, as in {@link
+     * PacketBuffer#flow}.
+     */
+    public static int flow(MemorySegment attributes) {
+        var route = ibv_ah_attr.grh(attributes);
+        return Byte.toUnsignedInt(ibv_global_route.traffic_class(route)) << PacketBuffer.CLASS_SHIFT
+                | (ibv_global_route.flow_label(route) & ((1 << PacketBuffer.CLASS_SHIFT) - 1));
     }
 
     /**

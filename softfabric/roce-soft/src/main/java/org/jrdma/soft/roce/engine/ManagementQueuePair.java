@@ -100,6 +100,7 @@ final class ManagementQueuePair {
         var bytes = next.datagram.byteSize();
         MemorySegment.copy(next.datagram, 0, memory, headers + DatagramHeader.BYTES, bytes);
         packet.length(BaseTransportHeader.BYTES + DatagramHeader.BYTES + (int) bytes);
+        packet.flow(0);
         packet.addresses(local.high(), local.low(), next.remote.high(), next.remote.low());
     }
 }

@@ -19,6 +19,7 @@ final class PeerLink {
     private final Transmitter transmitter;
     private Address local = new Address(0, 0);
     private Address remote = local;
+    private int flow;
     private int remoteNumber;
     private int partitionKey;
     private int pathMtu;
@@ -29,7 +30,7 @@ final class PeerLink {
 
     void connect(ReceiveParameters parameters) {
         local = parameters.local();
-        remote = parameters.remote();
+        remote(parameters.remote(), parameters.flow());
         remoteNumber = parameters.remoteQueuePair();
         pathMtu = parameters.pathMtu();
     }
@@ -42,8 +43,10 @@ final class PeerLink {
         return remote;
     }
 
-    void remote(Address peer) {
+    /** Changes the address of the peer, and the traffic class and flow label of packets to it. */
+    void remote(Address peer, int newFlow) {
         remote = peer;
+        flow = newFlow;
     }
 
     int remoteNumber() {
@@ -138,6 +141,7 @@ final class PeerLink {
             memory.set(ValueLayout.JAVA_BYTE, PacketBuffer.START + length + i, (byte) 0);
         }
         buffer.length(length + padding);
+        buffer.flow(flow);
         buffer.addresses(local.high(), local.low(), destination.high(), destination.low());
         transmitter.send(buffer);
     }

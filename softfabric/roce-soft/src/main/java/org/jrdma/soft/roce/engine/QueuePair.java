@@ -140,11 +140,11 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Changes the address of the peer. The caller must ensure that no work is {@linkplain
-     * #isDraining() in flight}.
+     * Changes the address of the peer and the {@link ReceiveParameters#flow}. The caller must
+     * ensure that no work is {@linkplain #isDraining() in flight}.
      */
-    public void remote(Address peer) {
-        link.remote(peer);
+    public void remote(Address peer, int flow) {
+        link.remote(peer, flow);
         if (transport.isReliable()) {
             leavePath();
             path = engine.enterPath(peer);

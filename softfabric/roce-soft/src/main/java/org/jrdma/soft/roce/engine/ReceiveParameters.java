@@ -5,6 +5,8 @@ package org.jrdma.soft.roce.engine;
  * MTU is used.
  *
  * @param remote the peer's address
+ * @param flow the traffic class and flow label of the packets to the peer, as in {@link
+ *     org.jrdma.soft.roce.packet.PacketBuffer#flow}
  * @param sequence the packet sequence number that the queue pair expects in the first packet
  * @param maxDestinationReads the maximum number of READs and atomics that the peer may have
  *     outstanding
@@ -13,8 +15,30 @@ package org.jrdma.soft.roce.engine;
 public record ReceiveParameters(
         Address local,
         Address remote,
+        int flow,
         int remoteQueuePair,
         int pathMtu,
         int sequence,
         int maxDestinationReads,
-        int notReadyTimer) {}
+        int notReadyTimer) {
+
+    /** Creates parameters with the default traffic class and flow label. */
+    public ReceiveParameters(
+            Address local,
+            Address remote,
+            int remoteQueuePair,
+            int pathMtu,
+            int sequence,
+            int maxDestinationReads,
+            int notReadyTimer) {
+        this(
+                local,
+                remote,
+                0,
+                remoteQueuePair,
+                pathMtu,
+                sequence,
+                maxDestinationReads,
+                notReadyTimer);
+    }
+}

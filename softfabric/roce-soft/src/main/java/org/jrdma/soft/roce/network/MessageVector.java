@@ -47,9 +47,18 @@ final class MessageVector {
     private static final long CONTROL_LEVEL = 8;
     private static final long CONTROL_TYPE = 12;
     private static final long CONTROL_DATA = 16;
+    private static final int IP = 0;
+    private static final int IP_TOS = 1;
+    private static final int IPV6 = 41;
+    private static final int IPV6_TCLASS = 67;
     private static final int UDP = 17;
     private static final int UDP_SEGMENT = 103;
     private static final int UDP_GRO = 104;
+
+    /** The size of the control messages of one message: the segment size and traffic class. */
+    private static final long CONTROLS_BYTES = 2 * CONTROL_BYTES;
+
+    private static final int FLOW_LABEL = (1 << PacketBuffer.CLASS_SHIFT) - 1;
 
     private static final long NAME_BYTES = 32;
     private static final int TRUNCATED = 0x20;
@@ -68,6 +77,9 @@ final class MessageVector {
 
     private final int scope;
 
+    /** True if packets are sent with their flow labels, which not every kernel permits. */
+    private boolean labels = true;
+
     /**
      * @param bufferBytes the size of each buffer: {@link PacketBuffer#MEMORY_BYTES} or {@link
      *     #COMBINED_BYTES}
@@ -79,7 +91,7 @@ final class MessageVector {
         headers = arena.allocate(capacity * BYTES, 64);
         parts = arena.allocate(capacity * PART_BYTES, 64);
         names = arena.allocate(capacity * NAME_BYTES, 64);
-        controls = arena.allocate(capacity * CONTROL_BYTES, 64);
+        controls = arena.allocate(capacity * CONTROLS_BYTES, 64);
         nameLengths = new int[capacity];
         ends = new int[capacity];
         memory = arena.allocate((long) capacity * bufferBytes, 64);
@@ -93,7 +105,7 @@ final class MessageVector {
         for (var i = 0; i < capacity; i++) {
             part(i, i, bufferBytes - PacketBuffer.START);
             header(i, i, 1, (int) NAME_BYTES);
-            control(i, CONTROL_BYTES);
+            control(i, CONTROLS_BYTES);
         }
     }
 
@@ -131,7 +143,7 @@ final class MessageVector {
         headers.set(
                 ValueLayout.JAVA_LONG,
                 index * BYTES + CONTROL,
-                length == 0 ? 0 : controls.address() + index * CONTROL_BYTES);
+                length == 0 ? 0 : controls.address() + index * CONTROLS_BYTES);
         headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, length);
     }
 
@@ -144,7 +156,22 @@ final class MessageVector {
                         index * NAME_BYTES,
                         buffer.destinationHigh(),
                         buffer.destinationLow(),
+                        labels ? buffer.flow() & FLOW_LABEL : 0,
                         scope);
+    }
+
+    /**
+     * Removes the flow labels from the packets in the buffers from {@code first} to {@code end}
+     * (exclusive) and from later packets, because the kernel permits only labels that the socket
+     * has registered. Returns false if they were removed before.
+     */
+    boolean removeLabels(int first, int end) {
+        var removed = labels;
+        labels = false;
+        for (var i = first; removed && i < end; i++) {
+            address(i);
+        }
+        return removed;
     }
 
     /**
@@ -160,18 +187,32 @@ final class MessageVector {
             ends[messages] = combining ? combine(i, end) : single(i);
             var count = ends[messages] - i;
             header(messages, i, count, nameLengths[i]);
-            control(messages, count == 1 ? 0 : CONTROL_BYTES);
+            var control = messages * CONTROLS_BYTES;
+            var controlBytes = 0L;
             if (count > 1) {
-                var control = messages * CONTROL_BYTES;
                 var length = parts.get(ValueLayout.JAVA_LONG, i * PART_BYTES + PART_LENGTH);
                 controls.set(ValueLayout.JAVA_LONG, control, CONTROL_DATA + Short.BYTES);
                 controls.set(ValueLayout.JAVA_INT, control + CONTROL_LEVEL, UDP);
                 controls.set(ValueLayout.JAVA_INT, control + CONTROL_TYPE, UDP_SEGMENT);
                 controls.set(ValueLayout.JAVA_SHORT, control + CONTROL_DATA, (short) length);
+                controlBytes = CONTROL_BYTES;
             }
+            var trafficClass = buffers[i].flow() >>> PacketBuffer.CLASS_SHIFT;
+            if (trafficClass != 0) {
+                trafficClass(control + controlBytes, buffers[i].isIpv4(), trafficClass);
+                controlBytes += CONTROL_BYTES;
+            }
+            control(messages, controlBytes);
             messages++;
         }
         return messages;
+    }
+
+    private void trafficClass(long control, boolean isIpv4, int value) {
+        controls.set(ValueLayout.JAVA_LONG, control, CONTROL_DATA + Integer.BYTES);
+        controls.set(ValueLayout.JAVA_INT, control + CONTROL_LEVEL, isIpv4 ? IP : IPV6);
+        controls.set(ValueLayout.JAVA_INT, control + CONTROL_TYPE, isIpv4 ? IP_TOS : IPV6_TCLASS);
+        controls.set(ValueLayout.JAVA_INT, control + CONTROL_DATA, value);
     }
 
     /** Builds the part for one packet, and returns the index of the next buffer. */
@@ -190,7 +231,7 @@ final class MessageVector {
         if (next < limit
                 && buffers[next].length() > length
                 && isAcknowledgement(buffers[first])
-                && haveSameDestination(first, next)) {
+                && haveSamePath(first, next)) {
             // A shorter packet must be the last of its message, so the two packets are exchanged.
             // The order of an acknowledgement and a request is irrelevant.
             part(first, next, buffers[next].length());
@@ -203,7 +244,7 @@ final class MessageVector {
                 && next - first < MAX_PACKETS
                 && buffers[next].length() <= length
                 && total + buffers[next].length() <= MESSAGE_BYTES
-                && haveSameDestination(first, next)) {
+                && haveSamePath(first, next)) {
             single(next);
             total += buffers[next].length();
             next++;
@@ -219,8 +260,9 @@ final class MessageVector {
                 == OpCode.RC_ACKNOWLEDGE.code();
     }
 
-    private boolean haveSameDestination(int first, int second) {
-        return buffers[first].destinationLow() == buffers[second].destinationLow()
+    private boolean haveSamePath(int first, int second) {
+        return buffers[first].flow() == buffers[second].flow()
+                && buffers[first].destinationLow() == buffers[second].destinationLow()
                 && buffers[first].destinationHigh() == buffers[second].destinationHigh();
     }
 
@@ -247,8 +289,8 @@ final class MessageVector {
      */
     int packetBytes(int index) {
         var length = headers.get(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH);
-        headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, CONTROL_BYTES);
-        var control = index * CONTROL_BYTES;
+        headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, CONTROLS_BYTES);
+        var control = index * CONTROLS_BYTES;
         return length >= CONTROL_DATA + Integer.BYTES
                         && controls.get(ValueLayout.JAVA_INT, control + CONTROL_LEVEL) == UDP
                         && controls.get(ValueLayout.JAVA_INT, control + CONTROL_TYPE) == UDP_GRO

@@ -186,7 +186,8 @@ final class PacketTransmitter implements PacketLink {
                 default -> {
                     if (vector.end(0) - first > 1) {
                         combining = false; // the kernel may not support combined packets
-                    } else {
+                    } else if (calls.errno() != Errno.EINVAL
+                            || !vector.removeLabels(first, count)) {
                         // The packet is dropped. It may be too long for the path, have no route, or
                         // be rejected by a filter, or an earlier packet has caused the error.
                         first++;

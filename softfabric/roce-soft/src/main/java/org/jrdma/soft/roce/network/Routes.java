@@ -30,7 +30,8 @@ public final class Routes {
         }
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocate(SocketAddress.IPV6_BYTES, Long.BYTES);
-            var bytes = SocketAddress.write(name, 0, destination.high(), destination.low(), scope);
+            var bytes =
+                    SocketAddress.write(name, 0, destination.high(), destination.low(), 0, scope);
             if (calls.connect(descriptor, name.asSlice(0, bytes)) < 0) {
                 throw failure(destination, calls.errno());
             }

@@ -28,10 +28,11 @@ final class SocketAddress {
      * Writes the socket address of the RoCE UDP port at a GID, which has at most {@link
      * #IPV6_BYTES} bytes.
      *
+     * @param label the flow label of packets to the address, used only for IPv6
      * @param scope the index of the network interface, used only if the GID is link-local
      * @return the length of the socket address in bytes
      */
-    static int write(MemorySegment memory, long offset, long high, long low, int scope) {
+    static int write(MemorySegment memory, long offset, long high, long low, int label, int scope) {
         memory.set(PORT, offset + 2, (short) PacketBuffer.UDP_PORT);
         if (high == 0 && low >>> 32 == 0xffff) {
             memory.set(ValueLayout.JAVA_SHORT, offset, (short) IPV4_FAMILY);
@@ -40,7 +41,7 @@ final class SocketAddress {
             return IPV4_BYTES;
         }
         memory.set(ValueLayout.JAVA_SHORT, offset, (short) IPV6_FAMILY);
-        memory.set(INT, offset + 4, 0);
+        memory.set(INT, offset + 4, label);
         memory.set(LONG, offset + 8, high);
         memory.set(LONG, offset + 16, low);
         memory.set(ValueLayout.JAVA_INT, offset + 24, isLinkLocal(high) ? scope : 0);

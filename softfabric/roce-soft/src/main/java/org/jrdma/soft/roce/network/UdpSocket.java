@@ -41,6 +41,7 @@ final class UdpSocket {
     private static final int IPV6_MTU_DISCOVER = 23;
     private static final int IPV6_V6ONLY = 26;
     private static final int IPV6_MULTICAST_ALL = 29;
+    private static final int IPV6_FLOWINFO_SEND = 33;
 
     private static final int IPPROTO_UDP = 17;
     private static final int UDP_NO_CHECK6_RX = 102;
@@ -77,6 +78,8 @@ final class UdpSocket {
                 socket.require(
                         "IPV6_MTU_DISCOVER", IPPROTO_IPV6, IPV6_MTU_DISCOVER, NEVER_FRAGMENT);
                 socket.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, HOPS);
+                // Permits a flow label in the destination address of each packet.
+                socket.set(IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 1);
                 socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, localInterface.index());
             }
             socket.resize(SO_SNDBUFFORCE, SO_SNDBUF, buffer);
@@ -137,7 +140,7 @@ final class UdpSocket {
             var name = arena.allocate(SocketAddress.IPV6_BYTES, 8);
             var length =
                     SocketAddress.write(
-                            name, 0, address.high(), address.low(), localInterface.index());
+                            name, 0, address.high(), address.low(), 0, localInterface.index());
             if (calls.bind(descriptor, name.asSlice(0, length)) < 0) {
                 throw bindFailed(calls.errno());
             }

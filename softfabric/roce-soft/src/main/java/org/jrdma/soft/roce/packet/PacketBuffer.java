@@ -28,6 +28,9 @@ public final class PacketBuffer {
     /** The size of {@link #memory()} in bytes. */
     public static final int MEMORY_BYTES = 4224;
 
+    /** The position of the traffic class in {@link #flow()}, as in the header of IPv6. */
+    public static final int CLASS_SHIFT = 20;
+
     /** The destination UDP port of RoCE v2. */
     public static final int UDP_PORT = 4791;
 
@@ -40,6 +43,7 @@ public final class PacketBuffer {
     private long destinationHigh;
     private long destinationLow;
     private int sourcePort = UDP_PORT;
+    private int flow;
 
     /** Creates a buffer in native memory of {@link #MEMORY_BYTES} bytes. */
     public PacketBuffer(MemorySegment memory) {
@@ -115,16 +119,30 @@ public final class PacketBuffer {
         sourcePort = port;
     }
 
+    /**
+     * Returns the traffic class, shifted by {@link #CLASS_SHIFT} bits, and the flow label with
+     * which the packet is sent.
+     */
+    public int flow() {
+        return flow;
+    }
+
+    /** Sets the {@link #flow()}, which is not known for a packet that was received. */
+    public void flow(int trafficClassAndLabel) {
+        flow = trafficClassAndLabel;
+    }
+
     /** Returns true if the packet is transferred over IPv4, which its destination determines. */
     public boolean isIpv4() {
         return destinationHigh == 0 && destinationLow >>> 32 == 0xffff;
     }
 
-    /** Copies the packet in another buffer, its addresses and its source port into this buffer. */
+    /** Copies the packet in another buffer, its addresses, port and flow into this buffer. */
     public void copyFrom(PacketBuffer other) {
         MemorySegment.copy(other.memory, START, memory, START, other.length);
         length = other.length;
         sourcePort = other.sourcePort;
+        flow = other.flow;
         addresses(other.sourceHigh, other.sourceLow, other.destinationHigh, other.destinationLow);
     }
 }

@@ -135,7 +135,7 @@ final class ConnectionParameterCodec {
         var datagrams = rdma_cm_event.param.ud(parameters);
         rdma_ud_param.qp_num(datagrams, queuePair);
         rdma_ud_param.qkey(datagrams, queueKey);
-        address(peer, trafficClass, rdma_ud_param.ah_attr(datagrams));
+        address(peer, trafficClass, 0, rdma_ud_param.ah_attr(datagrams));
     }
 
     /**
@@ -157,12 +157,13 @@ final class ConnectionParameterCodec {
      *
      * @param attributes an {@code ibv_ah_attr} that is filled with zeros
      */
-    static void address(Address peer, int trafficClass, MemorySegment attributes) {
+    static void address(Address peer, int trafficClass, int flowLabel, MemorySegment attributes) {
         ibv_ah_attr.is_global(attributes, (byte) 1);
         ibv_ah_attr.port_num(attributes, (byte) DeviceLimits.PORT);
         var route = ibv_ah_attr.grh(attributes);
         Gids.write(peer, ibv_global_route.dgid(route));
         ibv_global_route.hop_limit(route, (byte) IdentifierStructure.HOP_LIMIT);
         ibv_global_route.traffic_class(route, (byte) trafficClass);
+        ibv_global_route.flow_label(route, flowLabel);
     }
 }

@@ -10,6 +10,9 @@ final class IdentifierOptions {
 
     int trafficClass;
 
+    /** The flow label of the path, which the peer has requested; 0 if this side connects. */
+    int flowLabel;
+
     /**
      * The exponent of the acknowledgement timeout of the queue pair, in units of 4.096 us; negative
      * if the program has not set it.

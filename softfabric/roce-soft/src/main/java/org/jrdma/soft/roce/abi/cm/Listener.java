@@ -81,7 +81,10 @@ final class Listener {
                 return null;
             }
             var request = connection.request();
-            var incoming = listener.incoming(device, header, request.path().mtu());
+            var path = request.path();
+            var incoming = listener.incoming(device, header, path.mtu());
+            incoming.options().trafficClass = path.trafficClass();
+            incoming.options().flowLabel = path.flowLabel();
             incoming.exchange(new ConnectionExchange(device, connection, incoming.options()));
             var receiver = ConnectionExchange.reportingTo(incoming.events());
             return report(

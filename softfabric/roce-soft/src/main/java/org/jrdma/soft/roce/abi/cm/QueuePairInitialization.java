@@ -87,7 +87,10 @@ final class QueuePairInitialization {
         }
         if (state == rdma_h.IBV_QPS_RTR()) {
             ConnectionParameterCodec.address(
-                    connection.remote(), options.trafficClass, ibv_qp_attr.ah_attr(attributes));
+                    connection.remote(),
+                    options.trafficClass,
+                    options.flowLabel,
+                    ibv_qp_attr.ah_attr(attributes));
             ibv_qp_attr.path_mtu(attributes, connection.request().path().mtu());
             ibv_qp_attr.dest_qp_num(attributes, peers.queuePair());
             ibv_qp_attr.rq_psn(attributes, connection.sequence());

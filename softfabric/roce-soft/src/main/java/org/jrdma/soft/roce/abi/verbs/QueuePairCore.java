@@ -241,7 +241,8 @@ final class QueuePairCore {
         if (present == next) {
             adjust(mask);
             if ((mask & rdma_h.IBV_QP_AV()) != 0) {
-                queuePair.remote(Gids.destination(ibv_qp_attr.ah_attr(attributes)));
+                var path = ibv_qp_attr.ah_attr(attributes);
+                queuePair.remote(Gids.destination(path), Gids.flow(path));
             }
             if ((mask & SEND_ATTRIBUTES) != 0) {
                 queuePair.change(sendParameters());
@@ -318,6 +319,7 @@ final class QueuePairCore {
         return new ReceiveParameters(
                 port.address(),
                 connected ? Gids.destination(ibv_qp_attr.ah_attr(attributes)) : port.address(),
+                connected ? Gids.flow(ibv_qp_attr.ah_attr(attributes)) : 0,
                 ibv_qp_attr.dest_qp_num(attributes),
                 mtu,
                 ibv_qp_attr.rq_psn(attributes) & SEQUENCE_MASK,

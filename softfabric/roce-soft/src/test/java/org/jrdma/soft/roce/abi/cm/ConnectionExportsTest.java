@@ -357,6 +357,24 @@ class ConnectionExportsTest {
         destroy(identifier);
     }
 
+    /** Otherwise the packets of both directions would have different priorities. */
+    @Test
+    void shouldUseTheRequestedTrafficClassAtTheAcceptingSide() {
+        var listener = listener(address(otherContext));
+        var caller = routed(name(address(context), 0), address(otherContext), own(listener).port());
+        var value = arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) 104).address();
+        library.setOption(caller, rdma_h.RDMA_OPTION_ID(), rdma_h.RDMA_OPTION_ID_TOS(), value, 1);
+        library.connect(caller, parameters(17));
+        var called = request(listener);
+
+        var attributes = ibv_qp_attr.allocate(arena);
+        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_RTR());
+        library.initialize(called, attributes.address(), arena.allocate(4).address());
+
+        assertThat(Gids.flow(ibv_qp_attr.ah_attr(attributes))).isEqualTo(104 << 20);
+        destroy(caller, called, listener);
+    }
+
     private long info(int flags, int portSpace, int type, long name) {
         var info = rdma_addrinfo.allocate(arena);
         rdma_addrinfo.ai_flags(info, flags);
