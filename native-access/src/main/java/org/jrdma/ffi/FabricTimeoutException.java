@@ -13,4 +13,13 @@ public final class FabricTimeoutException extends FabricException {
     public FabricTimeoutException(String message) {
         super(message);
     }
+
+    /**
+     * Creates an exception for a wait that was ended by repeated failures.
+     *
+     * @param last the last failure
+     */
+    public FabricTimeoutException(String message, Throwable last) {
+        super(message, 0, last);
+    }
 }

@@ -250,7 +250,12 @@ public final class DmaQueue extends SisciObject {
         }
 
         private void ended(Integer status) {
-            end(status == 0 ? null : failure(status));
+            try {
+                end(status == 0 ? null : failure(status));
+            } catch (OutOfMemoryError e) {
+                future.completeExceptionally(e); // otherwise, a waiting thread would hang
+                throw e;
+            }
         }
 
         private SisciException failure(int status) {
@@ -291,13 +296,19 @@ public final class DmaQueue extends SisciObject {
          */
         void end(@Nullable SisciException failure) {
             forget();
-            Thread.startVirtualThread(() -> {
-                if (failure == null) {
-                    future.complete(null);
-                } else {
-                    future.completeExceptionally(failure);
-                }
-            });
+            try {
+                Thread.startVirtualThread(() -> complete(failure));
+            } catch (OutOfMemoryError e) {
+                complete(failure); // a waiting thread must learn that the transfer has ended
+            }
+        }
+
+        private void complete(@Nullable SisciException failure) {
+            if (failure == null) {
+                future.complete(null);
+            } else {
+                future.completeExceptionally(failure);
+            }
         }
 
         void forget() {

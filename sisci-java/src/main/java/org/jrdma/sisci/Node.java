@@ -170,8 +170,8 @@ public final class Node extends SisciObject {
      * segment, so this method retries until the segment is available or the timeout expires. In C:
      * {@code SCIConnectSegment}.
      *
-     * @throws FabricTimeoutException if the segment was not available in time; the message contains
-     *     the last error of the library
+     * @throws FabricTimeoutException if the segment was not available in time; its cause is the
+     *     last error of the library
      * @throws SisciException if the connection fails with an error that a retry cannot resolve
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      */
@@ -351,11 +351,14 @@ public final class Node extends SisciObject {
                     throw e;
                 }
                 if (deadline.hasPassed()) {
-                    throw deadline.missed(
-                            "No connection to %s (last error: %s)"
-                                    .formatted(
-                                            target,
-                                            SisciException.describe(e.function(), e.code())));
+                    var missed =
+                            deadline.missed(
+                                    "No connection to %s (last error: %s)"
+                                            .formatted(
+                                                    target,
+                                                    SisciException.describe(
+                                                            e.function(), e.code())));
+                    throw new FabricTimeoutException(String.valueOf(missed.getMessage()), e);
                 }
             }
             pause(Math.min(pause, deadline.remainingNanos()), target);

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciException;
@@ -79,7 +80,7 @@ public final class Callbacks {
         var key = listener == null ? 0 : register(listener);
         try {
             return creation.create(key);
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             forget(key);
             throw e;
         }
@@ -168,7 +169,7 @@ public final class Callbacks {
             }
             listener.accept(event.get());
         } catch (Throwable e) {
-            LOG.error("A callback of libsisci failed", e);
+            FailureLog.error(LOG, "A callback of libsisci failed", e);
         }
         return sisci_h.SCI_CALLBACK_CONTINUE();
     }

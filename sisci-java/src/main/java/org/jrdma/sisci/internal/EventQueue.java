@@ -4,11 +4,13 @@ import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +24,7 @@ public final class EventQueue<E> {
     private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
 
     private static final int CAPACITY = 65_536;
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private volatile String name;
     private final ToIntFunction<? super E> weight;
@@ -176,6 +179,9 @@ public final class EventQueue<E> {
                                 notify(listener, take(Deadline.NEVER, name));
                             } catch (LossException e) {
                                 LOG.warn("A listener was too slow: {}", e.getMessage());
+                            } catch (VirtualMachineError e) {
+                                FailureLog.error(LOG, "Taking an event failed and is repeated", e);
+                                LockSupport.parkNanos(PAUSE_NANOS);
                             }
                         }
                     } catch (IllegalStateException e) {
