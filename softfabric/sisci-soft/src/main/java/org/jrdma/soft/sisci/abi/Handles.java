@@ -62,7 +62,7 @@ final class Handles {
         try {
             created = factory.apply(handle);
             set(handle, created);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             release(handle);
             throw e;
         }

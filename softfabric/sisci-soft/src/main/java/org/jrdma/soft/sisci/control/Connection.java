@@ -1,11 +1,11 @@
 package org.jrdma.soft.sisci.control;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /**
@@ -16,7 +16,8 @@ public final class Connection {
 
     private final ConnectionManager manager;
     private final int socket;
-    private final MemorySegment buffer = Arena.ofAuto().allocate(Message.MAX_BYTES, 8);
+    private final PacketSocket.Packet packet =
+            new PacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
 
     /**
@@ -50,9 +51,17 @@ public final class Connection {
         return member;
     }
 
-    void identify(int newNode, int newMember) {
+    /**
+     * Sets the node and the process of the peer. Returns false if they are invalid, or were set
+     * before.
+     */
+    boolean identify(int newNode, int newMember) {
+        if (newNode <= 0 || newMember < 0 || member >= 0) {
+            return false;
+        }
         node = newNode;
         member = newMember;
+        return true;
     }
 
     int socket() {
@@ -64,7 +73,9 @@ public final class Connection {
      * closed.
      */
     public synchronized void send(Message message) {
-        if (!closed) {
+        if (closed) {
+            message.discard();
+        } else {
             add(message);
         }
     }
@@ -93,7 +104,21 @@ public final class Connection {
     }
 
     public void respond(Message request, int error, long value) {
-        send(Message.of(Message.Kind.RESPONSE, error, 0, 0, value).numbered(request.correlation()));
+        send(response(request, error, value));
+    }
+
+    /**
+     * Responds to a request without an error.
+     *
+     * @param descriptor the descriptor that the response carries, and which is closed afterwards
+     */
+    public void respondWithDescriptor(Message request, long value, int descriptor) {
+        send(response(request, 0, value).withDescriptor(descriptor));
+    }
+
+    private static Message response(Message request, int error, long value) {
+        return Message.of(Message.Kind.RESPONSE, error, 0, 0, value)
+                .numbered(request.correlation());
     }
 
     public synchronized boolean isClosed() {
@@ -111,12 +136,13 @@ public final class Connection {
             if (message.kind() == Message.Kind.TRIGGER) {
                 message = message.withFirst(triggers.get(message.subject()));
             }
-            var length = message.write(buffer);
-            if (PacketSocket.send(socket, buffer.asSlice(0, length)) == Errno.EAGAIN) {
+            var length = message.write(packet.memory());
+            if (PacketSocket.send(socket, packet, length, message.descriptor()) == Errno.EAGAIN) {
                 return false;
             }
             // The message was sent, or the peer has ended, which the receiving thread detects.
             waiting.removeFirst();
+            message.discard();
             if (message.kind() == Message.Kind.TRIGGER) {
                 triggers.remove(message.subject());
             }
@@ -124,9 +150,16 @@ public final class Connection {
         return true;
     }
 
-    /** Closes this connection. Drops the queued messages, and all messages sent afterwards. */
+    /**
+     * Closes this connection and its socket. Drops the queued messages, and all messages sent
+     * afterwards.
+     */
     synchronized void close() {
+        if (!closed) {
+            Host.close(socket);
+        }
         closed = true;
+        waiting.forEach(Message::discard);
         waiting.clear();
         triggers.clear();
     }

@@ -1,7 +1,6 @@
 package org.jrdma.soft.sisci.control;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.jspecify.annotations.Nullable;
@@ -27,17 +27,21 @@ import org.slf4j.LoggerFactory;
 /**
  * The connections of a process, and the thread that receives from all of them. The listener is
  * called on that thread and must not block, because other processes would wait for responses
- * meanwhile.
+ * meanwhile. The thread survives every failure, because all objects of the process depend on it.
  */
 public final class ConnectionManager implements AutoCloseable {
 
     /** Receives messages and losses of connections. Called on the receiving thread. */
     public interface Listener {
-        /** Handles a message other than HELLO and RESPONSE. */
+        /**
+         * Handles a message other than HELLO and RESPONSE. Repeated if it fails for lack of memory,
+         * unless the message is a request, to which the listener has then responded with an error.
+         */
         void received(Connection from, Message message);
 
         /**
          * Handles a connection that was closed because the peer ended or sent a malformed message.
+         * Repeated if it fails for lack of memory.
          */
         void lost(Connection connection);
     }
@@ -46,6 +50,12 @@ public final class ConnectionManager implements AutoCloseable {
     private static final long RESPONSE_TIMEOUT_SECONDS = 5;
     private static final int CONNECT_ATTEMPTS = 1_000;
     private static final long CONNECT_PAUSE_NANOS = 1_000_000;
+
+    /** The time before the thread repeats what has failed for lack of memory or descriptors. */
+    private static final int PAUSE_MILLIS = 10;
+
+    /** The maximum number of messages that the thread receives from one connection in a row. */
+    private static final int MAX_BATCH = 64;
 
     private final FabricDirectory directory;
     private final Entry self;
@@ -58,10 +68,26 @@ public final class ConnectionManager implements AutoCloseable {
     private final Map<Entry, Connection> outgoing = new HashMap<>();
     private final Map<Integer, Request> requests = new ConcurrentHashMap<>();
     private final AtomicInteger lastCorrelation = new AtomicInteger();
+
+    /** The message that is being received. Used only by the receiving thread. */
+    private final PacketSocket.Packet packet =
+            new PacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
+
     private volatile @Nullable Thread thread;
     private volatile boolean closed;
 
-    private record Request(Connection connection, CompletableFuture<Optional<Message>> response) {}
+    /** False while a pending connection cannot be accepted. Used only by the receiving thread. */
+    private boolean canAccept = true;
+
+    /**
+     * A request that waits for its response.
+     *
+     * @param takesDescriptor true if the requester closes the descriptor that the response carries
+     */
+    private record Request(
+            Connection connection,
+            boolean takesDescriptor,
+            CompletableFuture<Optional<Message>> response) {}
 
     /**
      * Creates the listening socket of this process. The caller must hold the lock of the directory.
@@ -103,7 +129,7 @@ public final class ConnectionManager implements AutoCloseable {
                 try {
                     var connection =
                             new Connection(this, PacketSocket.connect(directory.path(entry)));
-                    connection.identify(node, member);
+                    var _ = connection.identify(node, member);
                     connection.send(
                             Message.of(Message.Kind.HELLO, self.node(), self.member(), 0, 0));
                     outgoing.put(entry, connection);
@@ -130,12 +156,18 @@ public final class ConnectionManager implements AutoCloseable {
 
     /**
      * Sends a request and waits for the response. Returns empty if the connection is lost, or if no
-     * response arrives within 5 s.
+     * response arrives within 5 s. The caller must close the descriptor of the response to
+     * CONNECT_SEGMENT and ATTACH_SEGMENT; other responses carry none.
      */
     public Optional<Message> request(Connection connection, Message request) {
+        var takesDescriptor =
+                switch (request.kind()) {
+                    case CONNECT_SEGMENT, ATTACH_SEGMENT -> true;
+                    default -> false;
+                };
         var correlation = lastCorrelation.incrementAndGet();
         var response = new CompletableFuture<Optional<Message>>();
-        requests.put(correlation, new Request(connection, response));
+        requests.put(correlation, new Request(connection, takesDescriptor, response));
         try {
             if (!connections.contains(connection)) {
                 return Optional.empty();
@@ -160,7 +192,8 @@ public final class ConnectionManager implements AutoCloseable {
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (TimeoutException e) {
-                    return Optional.empty();
+                    response.complete(Optional.empty()); // the response may arrive just now
+                    return response.join();
                 } catch (ExecutionException e) {
                     throw new AssertionError(e);
                 }
@@ -179,31 +212,38 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     private void run(Listener receiver) {
-        try (var arena = Arena.ofConfined()) {
-            var buffer = arena.allocate(Message.MAX_BYTES, 8);
-            while (!closed) {
-                poll(receiver, buffer);
+        while (!closed) {
+            try {
+                poll(receiver);
+            } catch (Throwable e) {
+                pauseAfter("The thread that receives messages failed, and continues", e);
             }
         }
     }
 
-    private void poll(Listener receiver, MemorySegment buffer) {
+    private static void pauseAfter(String message, Throwable e) {
+        FailureLog.error(LOG, message, e);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+    }
+
+    private void poll(Listener receiver) {
         try (var arena = Arena.ofConfined()) {
             var polled = new ArrayList<>(connections);
             var set = new PacketSocket.Set(polled.size() + 2, arena);
             var woken = set.add(wakeUp.number(), PacketSocket.READABLE);
-            var accepting = set.add(listening, PacketSocket.READABLE);
+            // a connection that cannot be accepted would end each wait immediately
+            var accepting = set.add(canAccept ? listening : -1, PacketSocket.READABLE);
             for (var connection : polled) {
                 set.add(
                         connection.socket(),
                         PacketSocket.READABLE
                                 | (connection.backlog() > 0 ? PacketSocket.WRITABLE : 0));
             }
-            set.await();
+            set.await(canAccept ? -1 : PAUSE_MILLIS);
             if (set.isReady(woken, PacketSocket.READABLE)) {
                 wakeUp.lower();
             }
-            if (set.isReady(accepting, PacketSocket.READABLE)) {
+            if (!canAccept || set.isReady(accepting, PacketSocket.READABLE)) {
                 accept();
             }
             for (var i = 0; i < polled.size() && !closed; i++) {
@@ -211,26 +251,39 @@ public final class ConnectionManager implements AutoCloseable {
                     polled.get(i).sendWaiting();
                 }
                 if (set.isReady(accepting + 1 + i, PacketSocket.READABLE)) {
-                    receive(receiver, polled.get(i), buffer);
+                    receive(receiver, polled.get(i));
                 }
             }
         }
     }
 
     private void accept() {
-        for (var socket = PacketSocket.accept(listening);
-                socket >= 0;
-                socket = PacketSocket.accept(listening)) {
-            connections.add(new Connection(this, socket));
+        while (true) {
+            var socket = PacketSocket.accept(listening);
+            if (socket < 0) {
+                if (canAccept && socket == PacketSocket.CANNOT_ACCEPT) {
+                    LOG.warn(
+                            "Cannot accept connections from other processes: the process has no descriptor or no memory for them. Raise its limits; see \"ulimit -n\".");
+                }
+                canAccept = socket != PacketSocket.CANNOT_ACCEPT;
+                return;
+            }
+            try {
+                connections.add(new Connection(this, socket));
+            } catch (Throwable e) {
+                Host.close(socket);
+                throw e;
+            }
         }
     }
 
-    private void receive(Listener receiver, Connection connection, MemorySegment buffer) {
-        for (var length = PacketSocket.receive(connection.socket(), buffer);
-                length >= 0 && !closed;
-                length = PacketSocket.receive(connection.socket(), buffer)) {
-            var message = length == 0 ? Optional.<Message>empty() : Message.read(buffer, length);
-            if (message.isEmpty()) {
+    private void receive(Listener receiver, Connection connection) {
+        for (var i = 0; i < MAX_BATCH && !closed; i++) {
+            var length = PacketSocket.receive(connection.socket(), packet);
+            if (length < 0) {
+                return;
+            }
+            if (!accepts(receiver, connection, length)) {
                 if (length > 0) {
                     LOG.warn(
                             "Disconnected from node {}: it sent a malformed message, or runs another release of the software fabric",
@@ -239,47 +292,95 @@ public final class ConnectionManager implements AutoCloseable {
                 lose(receiver, connection);
                 return;
             }
-            dispatch(receiver, connection, message.get());
         }
     }
 
-    private void dispatch(Listener receiver, Connection connection, Message message) {
-        switch (message.kind()) {
-            case HELLO -> connection.identify(message.subject(), message.first());
-            case RESPONSE -> {
-                var request = requests.get(message.correlation());
-                if (request != null) {
-                    request.response().complete(Optional.of(message));
-                }
-            }
-            default -> {
+    /**
+     * Handles the message in the packet. Returns false if the peer has ended, or if the message is
+     * malformed.
+     */
+    private boolean accepts(Listener receiver, Connection connection, long length) {
+        var descriptor = packet.descriptor();
+        var isTaken = false;
+        try {
+            while (true) {
                 try {
-                    receiver.received(connection, message);
-                } catch (RuntimeException e) {
-                    LOG.error("Cannot handle {} from node {}", message, connection.node(), e);
+                    var read =
+                            length == 0
+                                    ? Optional.<Message>empty()
+                                    : Message.read(packet.memory(), length);
+                    if (read.isEmpty()) {
+                        return false;
+                    }
+                    var message = read.get();
+                    switch (message.kind()) {
+                        case HELLO -> {
+                            return connection.identify(message.subject(), message.first());
+                        }
+                        case RESPONSE ->
+                                isTaken = complete(connection, message.withDescriptor(descriptor));
+                        default -> handle(receiver, connection, message);
+                    }
+                    return true;
+                } catch (OutOfMemoryError e) {
+                    pauseAfter("Handling a message failed and is repeated", e);
                 }
             }
+        } finally {
+            if (!isTaken && descriptor != PacketSocket.Packet.NO_DESCRIPTOR) {
+                Host.close(descriptor);
+            }
+        }
+    }
+
+    /**
+     * Completes the request to which a message responds. Returns true if the requester closes the
+     * descriptor of the message.
+     */
+    private boolean complete(Connection connection, Message message) {
+        var request = requests.get(message.correlation());
+        if (request == null || request.connection() != connection) {
+            return false;
+        }
+        if (request.takesDescriptor()) {
+            return request.response().complete(Optional.of(message));
+        }
+        var response = message.withDescriptor(PacketSocket.Packet.NO_DESCRIPTOR);
+        request.response().complete(Optional.of(response));
+        return false;
+    }
+
+    private static void handle(Listener receiver, Connection connection, Message message) {
+        try {
+            receiver.received(connection, message);
+        } catch (RuntimeException e) {
+            LOG.error("Cannot handle {} from node {}", message, connection.node(), e);
         }
     }
 
     private void lose(Listener receiver, Connection connection) {
-        connections.remove(connection);
-        synchronized (outgoing) {
-            outgoing.values().remove(connection);
-        }
-        connection.close();
-        Host.close(connection.socket());
-        for (var request : requests.values()) {
-            if (request.connection() == connection) {
-                request.response().complete(Optional.empty());
-            }
-        }
-        if (connection.node() != 0) {
+        while (true) {
             try {
-                receiver.lost(connection);
+                connections.remove(connection);
+                synchronized (outgoing) {
+                    outgoing.values().remove(connection);
+                }
+                connection.close();
+                for (var request : requests.values()) {
+                    if (request.connection() == connection) {
+                        request.response().complete(Optional.empty());
+                    }
+                }
+                if (connection.node() != 0) {
+                    receiver.lost(connection);
+                }
+                return;
+            } catch (OutOfMemoryError e) {
+                pauseAfter("Handling the loss of a connection failed and is repeated", e);
             } catch (RuntimeException e) {
                 LOG.error(
                         "Cannot handle the loss of a connection to node {}", connection.node(), e);
+                return;
             }
         }
     }
@@ -292,10 +393,7 @@ public final class ConnectionManager implements AutoCloseable {
             LockSupport.parkNanos(100_000);
         }
         Host.close(listening);
-        for (var connection : connections) {
-            connection.close();
-            Host.close(connection.socket());
-        }
+        connections.forEach(Connection::close);
         connections.clear();
         for (var request : requests.values()) {
             request.response().complete(Optional.empty());

@@ -19,7 +19,10 @@ public record Entry(int node, Kind kind, int number, int member) {
     public enum Kind {
         /** A process. The file is a socket. */
         MEMBER,
-        /** A segment. The file contains the memory of the segment. */
+        /**
+         * A segment. The file has the size of the segment, but no contents: the owner passes the
+         * memory to connected processes.
+         */
         SEGMENT,
         /** The number of an interrupt. The file is empty. */
         INTERRUPT,

@@ -1,10 +1,9 @@
 package org.jrdma.soft.sisci.control;
 
-import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
-
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
@@ -37,18 +36,28 @@ public final class FabricDirectory implements AutoCloseable {
             PosixFilePermissions.fromString("rwx------");
     private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(10);
     private static final long PAUSE_NANOS = 200_000;
+    private static final int CREDIT_PART = 64;
 
+    /** The path by which the program has named the directory, for messages. */
     private final Path path;
+
     private final int descriptor;
+
+    /** A path to the open directory, even if another directory gets its name. */
+    private final Path opened;
 
     /** Excludes other threads of this process. The file lock only excludes other processes. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private boolean closed;
 
+    /** The number of bytes that {@link #reserve} need not check. Guarded by the lock. */
+    private long credit;
+
     private FabricDirectory(Path path, int descriptor) {
         this.path = path;
         this.descriptor = descriptor;
+        this.opened = Path.of("/proc/self/fd", Integer.toString(descriptor));
     }
 
     /**
@@ -62,31 +71,59 @@ public final class FabricDirectory implements AutoCloseable {
         try {
             if (!Files.isDirectory(path)) {
                 Files.createDirectories(path, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
-            } else if (mustBePrivate) {
-                checkPrivate(path);
             }
-        } catch (FabricException e) {
-            throw e;
         } catch (IOException e) {
             throw new FabricException(
                     "Cannot create the directory %s of the fabric: %s".formatted(path, e));
         }
-        return new FabricDirectory(path, Host.openDirectory(path.toString()));
+        if (mustBePrivate && Files.isSymbolicLink(path)) {
+            throw unusable(path, "it is a symbolic link");
+        }
+        var directory =
+                new FabricDirectory(path, Host.openDirectory(path.toString(), !mustBePrivate));
+        try {
+            if (mustBePrivate) {
+                directory.checkPrivate();
+            }
+            return directory;
+        } catch (FabricException e) {
+            directory.close();
+            throw e;
+        }
     }
 
-    private static void checkPrivate(Path path) throws IOException, FabricException {
-        var found = Files.readAttributes(path, PosixFileAttributes.class, NOFOLLOW_LINKS);
-        var self = Files.getOwner(Path.of("/proc/self"));
-        if (!found.isDirectory()
-                || !found.owner().equals(self)
-                || !found.permissions().equals(OWNER_ONLY)) {
+    /**
+     * Checks the open directory, and not its path, because another user may have created the
+     * directory at any time before it was opened.
+     */
+    private void checkPrivate() throws FabricException {
+        try {
+            checkOwnerAndPermissions();
+        } catch (FabricException e) {
+            throw e;
+        } catch (IOException e) {
             throw new FabricException(
-                    "Cannot use the directory %s for the fabric: its permissions are %s and its owner is %s, but only this user may have access. Set another directory with -Djrdma.sisci.fabric."
+                    "Cannot examine the directory %s of the fabric: %s".formatted(path, e));
+        }
+    }
+
+    private void checkOwnerAndPermissions() throws IOException {
+        var found = Files.readAttributes(opened, PosixFileAttributes.class);
+        var self = Files.getOwner(Path.of("/proc/self"));
+        if (!found.owner().equals(self) || !found.permissions().equals(OWNER_ONLY)) {
+            throw unusable(
+                    path,
+                    "its permissions are %s and its owner is %s, but only this user may have access"
                             .formatted(
-                                    path,
                                     PosixFilePermissions.toString(found.permissions()),
                                     found.owner()));
         }
+    }
+
+    private static FabricException unusable(Path path, String reason) {
+        return new FabricException(
+                "Cannot use the directory %s for the fabric: %s. Set another directory with -Djrdma.sisci.fabric."
+                        .formatted(path, reason));
     }
 
     /** An operation that requires the lock of the directory. */
@@ -128,7 +165,7 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     public List<Entry> entries() throws FabricException {
-        try (var files = Files.list(path)) {
+        try (var files = Files.list(opened)) {
             return files.map(file -> Entry.of(file.getFileName().toString()))
                     .flatMap(Optional::stream)
                     .toList();
@@ -143,7 +180,7 @@ public final class FabricDirectory implements AutoCloseable {
      */
     public Optional<Entry> find(int node, Entry.Kind kind, int number) throws FabricException {
         var start = Entry.startOfName(node, kind, number);
-        try (var files = Files.newDirectoryStream(path)) {
+        try (var files = Files.newDirectoryStream(opened)) {
             for (var file : files) {
                 var name = file.getFileName().toString();
                 if (name.startsWith(start)) {
@@ -164,60 +201,96 @@ public final class FabricDirectory implements AutoCloseable {
      * path is long.
      */
     String path(Entry entry) {
-        return "/proc/self/fd/%s/%s".formatted(descriptor, entry.name());
-    }
-
-    /**
-     * Creates a file, allocates memory for its contents and returns its file descriptor. The caller
-     * must hold the lock.
-     */
-    public int create(Entry entry, long bytes) throws FabricException {
-        var file = Host.createFile(path(entry));
-        try {
-            if (bytes > 0) {
-                Host.reserve(file, bytes);
-            }
-            return file;
-        } catch (FabricException e) {
-            Host.close(file);
-            delete(entry);
-            throw e;
-        }
+        return opened.resolve(entry.name()).toString();
     }
 
     /** Creates an empty file. The caller must hold the lock. */
     public void mark(Entry entry) throws FabricException {
-        Host.close(create(entry, 0));
+        Host.close(Host.createFile(path(entry)));
     }
 
     /**
-     * Opens the file of a segment and returns its file descriptor. Rejects a file that is too
-     * short, because access to mapped memory beyond its end would raise SIGBUS.
+     * Creates the file of a segment, and returns the descriptor of the memory of the segment, which
+     * is empty. The caller must hold the lock.
      */
-    public int openMemory(Entry entry, long minBytes) throws FabricException {
-        var file = Host.openFile(path(entry));
+    public int createMemory(Entry entry) throws FabricException {
+        var memory = Host.createMemory(path.resolve(entry.name()).toString());
         try {
-            var bytes = Host.fileBytes(file);
-            if (bytes < minBytes) {
-                throw new FabricException(
-                        String.format(
-                                Locale.ROOT,
-                                "The file %s has %,d bytes instead of %,d.",
-                                entry.name(),
-                                bytes,
-                                minBytes));
-            }
-            return file;
+            mark(entry);
+            return memory;
         } catch (FabricException e) {
-            Host.close(file);
+            Host.close(memory);
             throw e;
         }
     }
 
-    /** Deletes a file. Its memory remains until the last process has closed and unmapped it. */
+    /**
+     * Allocates the memory of a segment. The file of the segment gets the same size, without
+     * memory, so that other processes can add up the sizes. The caller must hold the lock.
+     *
+     * @throws FabricException with the code ENOSPC if the segments of the fabric would be larger
+     *     than the free space of the directory's file system
+     */
+    public void reserve(Entry entry, int memory, long bytes) throws FabricException {
+        if (bytes > credit) {
+            credit = computeCredit(bytes);
+        }
+        Host.reserve(memory, bytes);
+        var file = Host.openFile(path(entry));
+        try {
+            Host.setFileBytes(file, bytes);
+        } finally {
+            Host.close(file);
+        }
+        credit = Math.max(0, credit - bytes);
+    }
+
+    /**
+     * Adds up the sizes of all segments. Returns the number of bytes that this process may reserve
+     * after {@code bytes} before it must add up the sizes again: a small part of the free space,
+     * because other processes reserve memory too.
+     */
+    private long computeCredit(long bytes) throws FabricException {
+        try (var files = Files.newDirectoryStream(opened)) {
+            var free = Files.getFileStore(opened).getUsableSpace();
+            for (var file : files) {
+                if (Entry.of(file.getFileName().toString())
+                        .filter(entry -> entry.kind() == Entry.Kind.SEGMENT)
+                        .isPresent()) {
+                    free -= Math.min(free, bytesOf(file));
+                }
+            }
+            if (bytes > free) {
+                throw new FabricException(
+                        String.format(
+                                Locale.ROOT,
+                                "The directory %s has no space for a segment of %,d bytes: %,d bytes are free.",
+                                path,
+                                bytes,
+                                free),
+                        Errno.ENOSPC,
+                        null);
+            }
+            return bytes + (free - bytes) / CREDIT_PART;
+        } catch (FabricException e) {
+            throw e;
+        } catch (IOException | DirectoryIteratorException e) {
+            throw new FabricException("Cannot read the directory %s: %s".formatted(path, e));
+        }
+    }
+
+    private static long bytesOf(Path file) throws IOException {
+        try {
+            return Files.size(file);
+        } catch (NoSuchFileException e) {
+            return 0; // the segment was removed meanwhile
+        }
+    }
+
+    /** Deletes a file. The memory of a segment remains until its last descriptor is closed. */
     public void delete(Entry entry) throws FabricException {
         try {
-            Files.deleteIfExists(path.resolve(entry.name()));
+            Files.deleteIfExists(opened.resolve(entry.name()));
         } catch (IOException e) {
             throw new FabricException("Cannot delete %s: %s".formatted(entry.name(), e));
         }

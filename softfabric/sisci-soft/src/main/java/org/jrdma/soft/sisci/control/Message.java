@@ -7,6 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket.Packet;
 
 /**
  * A message between processes of a fabric.
@@ -19,10 +21,19 @@ import java.util.Optional;
  * @param second the second 32-bit argument
  * @param value the 64-bit argument
  * @param data the payload
+ * @param descriptor the descriptor that the message carries, which belongs to the message; or
+ *     {@link Packet#NO_DESCRIPTOR}
  */
 @SuppressWarnings("ArrayRecordComponent") // messages are never compared
 public record Message(
-        Kind kind, int correlation, int subject, int first, int second, long value, byte[] data) {
+        Kind kind,
+        int correlation,
+        int subject,
+        int first,
+        int second,
+        long value,
+        byte[] data,
+        int descriptor) {
 
     /** The maximum size of the payload. */
     public static final int MAX_DATA = 4096;
@@ -45,7 +56,8 @@ public record Message(
         RESPONSE,
         /**
          * Requests a connection to a segment. subject: segment. first: adapter. second: connection.
-         * value: 1 if the segment is connected as a member of a group.
+         * value: 1 if the segment is connected as a member of a group. The response carries the
+         * memory of the segment, and its value is the size.
          */
         CONNECT_SEGMENT,
         /**
@@ -60,7 +72,10 @@ public record Message(
          * already disconnected the receiver.
          */
         SEGMENT_GONE,
-        /** Requests an attachment to a shared segment. subject: segment. first: connection. */
+        /**
+         * Requests an attachment to a shared segment. subject: segment. first: connection. The
+         * response is that to CONNECT_SEGMENT.
+         */
         ATTACH_SEGMENT,
         /** Detaches from a shared segment. subject: connection. */
         DETACH_SEGMENT,
@@ -99,7 +114,7 @@ public record Message(
     }
 
     public static Message of(Kind kind, int subject, int first, int second, long value) {
-        return new Message(kind, 0, subject, first, second, value, NO_DATA);
+        return new Message(kind, 0, subject, first, second, value, NO_DATA, Packet.NO_DESCRIPTOR);
     }
 
     /** Returns a message about a connection, without arguments. */
@@ -109,15 +124,26 @@ public record Message(
 
     /** Returns a message about a connection, with a payload. */
     public static Message carrying(Kind kind, int connection, byte[] data) {
-        return new Message(kind, 0, connection, 0, 0, 0, data);
+        return new Message(kind, 0, connection, 0, 0, 0, data, Packet.NO_DESCRIPTOR);
     }
 
     Message withFirst(int newFirst) {
-        return new Message(kind, correlation, subject, newFirst, second, value, data);
+        return new Message(kind, correlation, subject, newFirst, second, value, data, descriptor);
     }
 
     Message numbered(int newCorrelation) {
-        return new Message(kind, newCorrelation, subject, first, second, value, data);
+        return new Message(kind, newCorrelation, subject, first, second, value, data, descriptor);
+    }
+
+    Message withDescriptor(int newDescriptor) {
+        return new Message(kind, correlation, subject, first, second, value, data, newDescriptor);
+    }
+
+    /** Closes the descriptor that the message carries, if any. */
+    void discard() {
+        if (descriptor != Packet.NO_DESCRIPTOR) {
+            Host.close(descriptor);
+        }
     }
 
     int write(MemorySegment target) {
@@ -132,8 +158,8 @@ public record Message(
     }
 
     /**
-     * Decodes a message. Returns empty if the message is malformed, or has a kind that this release
-     * of the software fabric does not know.
+     * Decodes a message, without its descriptor. Returns empty if the message is malformed, or has
+     * a kind that this release of the software fabric does not know.
      */
     static Optional<Message> read(MemorySegment source, long length) {
         var kind = source.get(JAVA_INT, 0);
@@ -148,6 +174,7 @@ public record Message(
                         source.get(JAVA_INT, 12),
                         source.get(JAVA_INT, 16),
                         source.get(JAVA_LONG, 24),
-                        source.asSlice(HEADER_BYTES, length - HEADER_BYTES).toArray(JAVA_BYTE)));
+                        source.asSlice(HEADER_BYTES, length - HEADER_BYTES).toArray(JAVA_BYTE),
+                        Packet.NO_DESCRIPTOR));
     }
 }

@@ -68,14 +68,14 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         // Added before the request, because messages from the owner may follow the response.
         context.objects().add(number, segment);
         try {
-            var response = fabric.request(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0));
-            segment.map(fabric.openMemory(entry, response.value()), response.value());
+            segment.map(
+                    fabric.requestMemory(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0)));
             // If the owner ended before the segment was added, lost(Connection) has not found it.
             if (owner.isClosed()) {
                 segment.lost();
             }
             return segment;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             owner.send(Message.about(Kind.DETACH_SEGMENT, number));
             context.objects().remove(number);
             descriptor.remove();
@@ -99,20 +99,16 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         }
     }
 
-    /**
-     * Maps the file of the segment. The file must be opened after the owner's response, because an
-     * earlier file could belong to a previous segment with the same id.
-     */
-    private synchronized void map(int openFile, long length) {
+    private synchronized void map(FabricClient.SharedMemory shared) {
         try {
-            memory = Mapping.of(openFile, 0, length, true);
-            file = openFile;
-            bytes = length;
+            memory = Mapping.of(shared.descriptor(), 0, shared.bytes(), true);
+            file = shared.descriptor();
+            bytes = shared.bytes();
             if (lost) {
                 memory.cut();
             }
         } catch (FabricException e) {
-            Host.close(openFile);
+            Host.close(shared.descriptor());
             throw SciException.of(e);
         }
     }

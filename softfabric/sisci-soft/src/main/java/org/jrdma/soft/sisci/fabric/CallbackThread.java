@@ -2,6 +2,7 @@ package org.jrdma.soft.sisci.fabric;
 
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,8 +39,9 @@ final class CallbackThread implements AutoCloseable {
                 callback.run();
             } catch (InterruptedException e) {
                 return;
-            } catch (RuntimeException e) {
-                LOG.error("A callback failed", e);
+            } catch (Throwable e) {
+                // the thread continues, because all callbacks of the program depend on it
+                FailureLog.error(LOG, "A callback failed", e);
             }
         }
     }

@@ -110,7 +110,12 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                         || !MappedMemoryCheck.isMapped(address, length, true),
                 SCI_ERR_ILLEGAL_ADDRESS());
         try {
-            Host.reserve(file, length);
+            var directory = context.fabric().directory();
+            var _ =
+                    directory.locked(() -> {
+                        directory.reserve(entry, file, length);
+                        return true;
+                    });
             memory = Mapping.of(file, 0, length, true);
             Mapping.shareInPlace(file, address, length);
             foreignMemory = address;
@@ -222,16 +227,18 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         return memory != null && memory.address() == address;
     }
 
-    /** Connects a process and returns the size of the segment in bytes. */
-    synchronized long connect(Connection from, int number, int adapter, boolean toGroup) {
+    /** Connects a process, and sends it the memory of the segment in response to its request. */
+    synchronized void connect(
+            Connection from, Message request, int number, int adapter, boolean toGroup) {
         throwIf(
                 removed || !available.contains(adapter) || !offers(toGroup),
                 SCI_ERR_NO_SUCH_SEGMENT());
         throwIf(context.faults().refusesConnect(), SCI_ERR_CONNECTION_REFUSED());
+        var descriptor = SciException.translate(() -> Host.duplicate(file));
         var peer = new Peer(from, number, adapter, toGroup);
         peers.add(peer);
         report(SCI_CB_CONNECT(), peer);
-        return bytes;
+        from.respondWithDescriptor(request, bytes, descriptor);
     }
 
     private boolean offers(boolean toGroup) {
@@ -241,12 +248,13 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                         || Flags.has(flags, SCI_FLAG_ALLOW_UNICAST());
     }
 
-    /** Attaches a process and returns the size of the segment in bytes. */
-    synchronized long attach(Connection from, int number) {
+    /** Attaches a process, and sends it the memory of the segment in response to its request. */
+    synchronized void attach(Connection from, Message request, int number) {
         throwIf(removed, SCI_ERR_NO_SUCH_SEGMENT());
         throwIf(!shared, SCI_ERR_ACCESS());
+        var descriptor = SciException.translate(() -> Host.duplicate(file));
         sharers.add(new Peer(from, number, 0, false));
-        return bytes;
+        from.respondWithDescriptor(request, bytes, descriptor);
     }
 
     /** Disconnects or detaches a process. */

@@ -30,7 +30,7 @@ public final class Descriptor {
         add();
         try {
             return SciException.translate(creation);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             remove();
             throw e;
         }

@@ -86,7 +86,7 @@ public final class DmaQueue {
         var address = local.hold();
         try {
             start(new Transfer(address, remote.memory(), pieces, flags, local::release), callback);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             local.release();
             throw e;
         }
@@ -157,8 +157,14 @@ public final class DmaQueue {
             aborted = false;
             hasCallback = callback != null;
         }
-        var events = callback == null ? null : new EventQueue<>(context.callbacks(), callback);
-        context.workers().execute(() -> run(transfer, events));
+        try {
+            var events = callback == null ? null : new EventQueue<>(context.callbacks(), callback);
+            context.workers().execute(() -> run(transfer, events));
+        } catch (Throwable e) { // no memory, no thread, or the process leaves the fabric
+            remote.release();
+            end(SCI_DMAQUEUE_ERROR());
+            throw e;
+        }
         if (waits) {
             awaitEnd(Long.MAX_VALUE);
             throwIf(state() != SCI_DMAQUEUE_DONE(), SCI_ERR_TRANSFER_FAILED());
@@ -173,14 +179,16 @@ public final class DmaQueue {
         } finally {
             transfer.remote().release();
             transfer.release().run();
-            synchronized (this) {
-                state = end;
-                notifyAll();
-            }
+            end(end);
             if (events != null) {
                 events.put(status(end));
             }
         }
+    }
+
+    private synchronized void end(int newState) {
+        state = newState;
+        notifyAll();
     }
 
     private void delay(Duration delay) {

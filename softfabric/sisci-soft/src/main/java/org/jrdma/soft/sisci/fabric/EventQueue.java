@@ -85,10 +85,11 @@ public final class EventQueue<E> {
                         waiting.getFirst().event);
                 waiting.removeFirst();
             }
-            waiting.addLast(new Waiting<>(event));
+            var added = new Waiting<>(event);
             if (callback != null) {
-                callbacks.execute(this::deliver);
+                callbacks.execute(this::deliver); // first, because it may fail for lack of memory
             }
+            waiting.addLast(added);
         }
         waiting.getLast().times += times;
         notifyAll();
@@ -121,7 +122,7 @@ public final class EventQueue<E> {
             event = take();
             running = true;
         }
-        var action = SCI_CALLBACK_CANCEL();
+        var action = SCI_CALLBACK_CONTINUE(); // also if this process has no memory for the call
         try {
             action = callback.call(event);
         } finally {

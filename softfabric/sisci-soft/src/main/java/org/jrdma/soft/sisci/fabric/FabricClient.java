@@ -2,17 +2,20 @@ package org.jrdma.soft.sisci.fabric;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.ConnectionManager;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.Host;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -94,17 +97,6 @@ record FabricClient(
     }
 
     /**
-     * Opens the file of a segment. Fails if it is shorter than the size that the owner reported.
-     */
-    int openMemory(Entry entry, long bytes) {
-        try {
-            return directory.openMemory(entry, bytes);
-        } catch (FabricException e) {
-            throw new SciException(SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
-        }
-    }
-
-    /**
      * Sends a request to another process and returns the response. Fails if the response contains
      * an error code.
      */
@@ -118,14 +110,54 @@ record FabricClient(
     }
 
     /**
+     * The memory of a segment of another process.
+     *
+     * @param descriptor the descriptor, which the caller must close
+     * @param bytes the size, which is positive
+     */
+    record SharedMemory(int descriptor, long bytes) {}
+
+    /**
+     * Sends a request whose response carries the memory of a segment. Fails if the response
+     * contains an error code, or memory that could raise SIGBUS.
+     */
+    SharedMemory requestMemory(Connection connection, Message request) {
+        var response = request(connection, request);
+        var descriptor = response.descriptor();
+        throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC()); // this process has too many
+        try {
+            throwIf(response.value() <= 0, SCI_ERR_NO_SUCH_SEGMENT());
+            Host.checkMemory(descriptor, response.value());
+            return new SharedMemory(descriptor, response.value());
+        } catch (FabricException e) {
+            Host.close(descriptor);
+            throw new SciException(SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
+        } catch (SciException e) {
+            Host.close(descriptor);
+            throw e;
+        }
+    }
+
+    /**
      * Responds to a request with a value, or with the error code if the computation of the value
      * fails.
      */
     static void respond(Connection to, Message request, LongSupplier value) {
+        handle(to, request, () -> to.respond(request, SCI_ERR_OK(), value.getAsLong()));
+    }
+
+    /**
+     * Runs an action that responds to a request. If the action fails, responds with an error code,
+     * because the requester waits.
+     */
+    static void handle(Connection from, Message request, Runnable action) {
         try {
-            to.respond(request, SCI_ERR_OK(), value.getAsLong());
+            action.run();
         } catch (SciException e) {
-            to.respond(request, e.code(), 0);
+            from.respond(request, e.code(), 0);
+        } catch (Throwable e) {
+            from.respond(request, SciException.codeOf(e), 0);
+            FailureLog.error(LOG, "A request of another process failed", e);
         }
     }
 }

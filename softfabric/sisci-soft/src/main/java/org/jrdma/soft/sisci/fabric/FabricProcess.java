@@ -5,6 +5,7 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -204,12 +205,21 @@ public final class FabricProcess implements ConnectionManager.Listener {
             case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN ->
                     context.objects().received(message);
             case REFRESH ->
-                    context.workers()
-                            .execute(() -> { // blocks while it connects to new group members
-                                context.topology().refresh();
-                                from.respond(message, SCI_ERR_OK(), 0);
-                            });
+                    FabricClient.handle(from, message, () -> refreshAndRespond(from, message));
         }
+    }
+
+    /** Reads the directory on a worker, because it may connect to new members of a group. */
+    private void refreshAndRespond(Connection from, Message message) {
+        context.workers()
+                .execute(() ->
+                        FabricClient.respond(
+                                from,
+                                message,
+                                () -> {
+                                    context.topology().refresh();
+                                    return 0;
+                                }));
     }
 
     @Override
@@ -217,7 +227,11 @@ public final class FabricProcess implements ConnectionManager.Listener {
         context.objects().lost(connection);
         segments.lost(connection);
         interrupts.lost(connection);
-        context.workers().execute(() -> sweepAfter(connection));
+        try {
+            context.workers().execute(() -> sweepAfter(connection));
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            LOG.debug("No thread deletes the files of an ended process", e); // the next one does
+        }
     }
 
     /**

@@ -69,7 +69,7 @@ public final class InterruptFlag {
         try {
             created.add(flag);
             return flag;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             created.release();
             throw e;
         }

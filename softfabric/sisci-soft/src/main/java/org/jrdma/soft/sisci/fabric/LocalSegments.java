@@ -5,11 +5,12 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.ToLongFunction;
+import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +79,16 @@ public final class LocalSegments {
         return fabric.directory()
                 .locked(() -> {
                     var entry = freeEntry(id, automatic);
-                    var file = fabric.directory().create(entry, Mapping.wholePages(bytes));
+                    var file = fabric.directory().createMemory(entry);
+                    try {
+                        if (bytes > 0) {
+                            fabric.directory().reserve(entry, file, Mapping.wholePages(bytes));
+                        }
+                    } catch (FabricException e) {
+                        Host.close(file);
+                        fabric.directory().delete(entry);
+                        throw e;
+                    }
                     var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
                     return new CreatedSegment(this, descriptor, entry, file, flags, events);
                 });
@@ -109,21 +119,35 @@ public final class LocalSegments {
     void received(Connection from, Message message) {
         switch (message.kind()) {
             case CONNECT_SEGMENT ->
-                    respond(
+                    handle(
                             from,
                             message,
                             segment ->
                                     segment.connect(
                                             from,
+                                            message,
                                             message.second(),
                                             message.first(),
                                             message.value() != 0));
             case ATTACH_SEGMENT ->
-                    respond(from, message, segment -> segment.attach(from, message.first()));
+                    handle(
+                            from,
+                            message,
+                            segment -> segment.attach(from, message, message.first()));
             case SEGMENT_OPERATION -> // may wait for responses of other processes
-                    context.workers()
-                            .execute(() ->
-                                    respond(from, message, segment -> apply(segment, message)));
+                    FabricClient.handle(
+                            from,
+                            message,
+                            () ->
+                                    context.workers()
+                                            .execute(() ->
+                                                    handle(
+                                                            from,
+                                                            message,
+                                                            segment ->
+                                                                    apply(
+                                                                            from, message,
+                                                                            segment))));
             case FIND_SPACE ->
                     FabricClient.respond(from, message, () -> segmentAt(message.value()));
             case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
@@ -140,20 +164,20 @@ public final class LocalSegments {
         }
     }
 
-    private static long apply(CreatedSegment segment, Message message) {
+    private static void apply(Connection from, Message message, CreatedSegment segment) {
         var operation = LocalSegment.Operation.of(message.first());
         segment.apply(operation, message.second(), (int) message.value());
-        return 0;
+        from.respond(message, SCI_ERR_OK(), 0);
     }
 
-    private void respond(Connection from, Message message, ToLongFunction<CreatedSegment> action) {
-        FabricClient.respond(
+    private void handle(Connection from, Message message, Consumer<CreatedSegment> action) {
+        FabricClient.handle(
                 from,
                 message,
                 () -> {
                     var segment = byId.get(message.subject());
                     throwIf(segment == null, SCI_ERR_NO_SUCH_SEGMENT());
-                    return action.applyAsLong(segment);
+                    action.accept(segment);
                 });
     }
 

@@ -74,7 +74,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
                                     number,
                                     carriesData ? 1 : 0));
             return remote;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             context.objects().remove(number);
             descriptor.remove();
             throw e;

@@ -57,6 +57,14 @@ public final class SciException extends RuntimeException {
         }
     }
 
+    /** Returns the error code for a failure. Allocates no memory. */
+    public static int codeOf(Throwable failure) {
+        if (failure instanceof SciException refusal) { // a switch would allocate on first use
+            return refusal.code;
+        }
+        return failure instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();
+    }
+
     public int code() {
         return code;
     }

@@ -33,21 +33,21 @@ final class SegmentConnection {
     private boolean cut;
     private boolean closed;
 
-    private SegmentConnection(Entry entry, Connection connection, int number, int file, long bytes)
+    private SegmentConnection(
+            Entry entry, Connection connection, int number, FabricClient.SharedMemory memory)
             throws FabricException {
         this.entry = entry;
         this.connection = connection;
         this.number = number;
-        this.file = file;
-        this.bytes = bytes;
+        this.file = memory.descriptor();
+        this.bytes = memory.bytes();
         this.window = Mapping.of(file, 0, bytes, true);
         mappings.add(window);
     }
 
     /**
-     * Connects to a segment. The file is opened only after the response of the owner, because an
-     * earlier file could belong to a previous segment with the same id. After the response, the
-     * owner sends a message before it removes the segment.
+     * Connects to a segment. After the response, the owner sends a message before it removes the
+     * segment.
      *
      * @param object the object that receives the messages of the owner
      */
@@ -63,8 +63,8 @@ final class SegmentConnection {
         // Added before the request, because messages from the owner may follow the response.
         context.objects().add(number, object);
         try {
-            var response =
-                    fabric.request(
+            var memory =
+                    fabric.requestMemory(
                             connection,
                             Message.of(
                                     Kind.CONNECT_SEGMENT,
@@ -72,14 +72,13 @@ final class SegmentConnection {
                                     adapter,
                                     number,
                                     toGroup ? 1 : 0));
-            var file = fabric.openMemory(entry, response.value());
             try {
-                return new SegmentConnection(entry, connection, number, file, response.value());
+                return new SegmentConnection(entry, connection, number, memory);
             } catch (FabricException e) {
-                Host.close(file);
+                Host.close(memory.descriptor());
                 throw SciException.of(e);
             }
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
             context.objects().remove(number);
             throw e;

@@ -70,7 +70,7 @@ public final class SegmentMap {
                         mapping.close();
                         segment.release();
                     });
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             segment.release();
             throw e;
         }
@@ -86,11 +86,11 @@ public final class SegmentMap {
             context.faults().reserveWindow(length);
             try {
                 return SciException.translate(() -> remote(memory, context, offset, length, flags));
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 context.faults().releaseWindow(length);
                 throw e;
             }
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             memory.release();
             throw e;
         }

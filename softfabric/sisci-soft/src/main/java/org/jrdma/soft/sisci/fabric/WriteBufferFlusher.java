@@ -4,23 +4,28 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.linkage.FailureLog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The write buffers of a process, and the thread that polls them, which runs while buffers exist.
  */
 final class WriteBufferFlusher {
 
+    private static final Logger LOG = LoggerFactory.getLogger(WriteBufferFlusher.class);
     private static final long PERIOD_NANOS = 200_000;
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private final List<WriteBuffer> buffers = new CopyOnWriteArrayList<>();
     private boolean running;
 
     synchronized void add(WriteBuffer buffer) {
-        buffers.add(buffer);
         if (!running) {
-            running = true;
             Thread.ofPlatform().daemon().name("sisci-soft-write-buffers").start(this::run);
+            running = true;
         }
+        buffers.add(buffer);
     }
 
     /** Flushes and removes a buffer. The memory of the buffer is not accessed after this call. */
@@ -58,7 +63,15 @@ final class WriteBufferFlusher {
 
     private void run() {
         while (hasBuffers()) {
-            buffers.forEach(WriteBuffer::poll);
+            for (var buffer : buffers) {
+                try {
+                    buffer.poll();
+                } catch (Throwable e) {
+                    // the thread continues, because the stores of all buffers depend on it
+                    FailureLog.error(LOG, "Could not deliver the stores into a map", e);
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+            }
             LockSupport.parkNanos(PERIOD_NANOS);
         }
     }

@@ -27,12 +27,24 @@ public final class Host {
     private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
 
-    /** The only constant that differs between x86-64 and aarch64. */
-    private static final int O_DIRECTORY =
-            System.getProperty("os.arch").equals("aarch64") ? 0x4000 : 0x10000;
+    // the only constants that differ between x86-64 and aarch64
+    private static final boolean IS_ARM = System.getProperty("os.arch").equals("aarch64");
+    private static final int O_DIRECTORY = IS_ARM ? 0x4000 : 0x10000;
+    private static final int O_NOFOLLOW = IS_ARM ? 0x8000 : 0x20000;
 
     private static final int O_RDWR = 2;
     private static final int OWNER_ONLY = 0600;
+    private static final int MFD_CLOEXEC = 1;
+    private static final int MFD_ALLOW_SEALING = 2;
+    private static final int MAX_MEMORY_NAME = 200;
+    private static final int F_DUPFD_CLOEXEC = 1030;
+    private static final int F_ADD_SEALS = 1033;
+    private static final int F_GET_SEALS = 1034;
+    private static final int F_SEAL_SEAL = 1;
+    private static final int F_SEAL_SHRINK = 2;
+    private static final int F_SEAL_GROW = 4;
+    private static final int TMPFS_MAGIC = 0x01021994;
+    private static final long STATFS_BYTES = 120;
     private static final int LOCK_EX = 2;
     private static final int LOCK_NB = 4;
     private static final int LOCK_UN = 8;
@@ -49,6 +61,10 @@ public final class Host {
     private static final MemorySegment OPEN = symbol("open");
     private static final MemorySegment CLOSE = symbol("close");
     private static final MemorySegment FALLOCATE = symbol("fallocate");
+    private static final MemorySegment FCNTL = symbol("fcntl");
+    private static final MemorySegment FSTATFS = symbol("fstatfs");
+    private static final MemorySegment FTRUNCATE = symbol("ftruncate");
+    private static final MemorySegment MEMFD_CREATE = symbol("memfd_create");
     private static final MemorySegment LSEEK = symbol("lseek");
     private static final MemorySegment FLOCK = symbol("flock");
     private static final MemorySegment MMAP = symbol("mmap");
@@ -59,6 +75,13 @@ public final class Host {
     private static final MethodHandle OPEN_FILE =
             Downcalls.variadicCapturingErrno(
                     FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), 2);
+    private static final MethodHandle CONTROL =
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), 2);
+    private static final MethodHandle CREATE_MEMORY =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle DESCRIBE =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle OF_INT =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle OF_TWO_INTS =
@@ -66,6 +89,8 @@ public final class Host {
     private static final MethodHandle RESERVE =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle RESIZE =
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle SEEK =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
@@ -87,9 +112,13 @@ public final class Host {
 
     private Host() {}
 
-    /** Opens a directory, to lock it and to access its files by a short path. */
-    public static int openDirectory(String path) throws FabricException {
-        return open(path, O_DIRECTORY | O_CLOEXEC);
+    /**
+     * Opens a directory, to lock it and to access its files by a short path.
+     *
+     * @param followsLink true if the path may be a symbolic link
+     */
+    public static int openDirectory(String path, boolean followsLink) throws FabricException {
+        return open(path, O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW));
     }
 
     public static int openFile(String path) throws FabricException {
@@ -115,15 +144,96 @@ public final class Host {
         var _ = call(() -> (int) OF_INT.invokeExact(CLOSE, segment(), descriptor));
     }
 
-    /** Allocates the memory of a file, so that a later access cannot fail for lack of memory. */
-    public static void reserve(int descriptor, long bytes) throws FabricException {
-        check(
-                String.format(Locale.ROOT, "fallocate of %,d bytes", bytes),
-                call(() ->
-                        (int) RESERVE.invokeExact(FALLOCATE, segment(), descriptor, 0, 0L, bytes)));
+    /**
+     * Creates memory that processes share by passing its descriptor. The memory has no file name
+     * that other processes could open, and ends with its last descriptor and mapping.
+     *
+     * @param name the name that /proc shows for descriptors and mappings; a long name is truncated
+     */
+    public static int createMemory(String name) throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var shown =
+                    arena.allocateFrom(
+                            name.substring(Math.max(0, name.length() - MAX_MEMORY_NAME)));
+            return check(
+                    "memfd_create",
+                    call(() ->
+                            (int)
+                                    CREATE_MEMORY.invokeExact(
+                                            MEMFD_CREATE,
+                                            segment(),
+                                            shown,
+                                            MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+        }
     }
 
-    public static long fileBytes(int descriptor) throws FabricException {
+    /**
+     * Allocates shared memory, so that a later access cannot fail for lack of memory, and makes its
+     * size final.
+     */
+    public static void reserve(int memory, long bytes) throws FabricException {
+        check(
+                String.format(Locale.ROOT, "fallocate of %,d bytes", bytes),
+                call(() -> (int) RESERVE.invokeExact(FALLOCATE, segment(), memory, 0, 0L, bytes)));
+        var _ =
+                control(
+                        "F_ADD_SEALS",
+                        memory,
+                        F_ADD_SEALS,
+                        F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    }
+
+    /** Sets the size of a file without allocating memory for it. */
+    public static void setFileBytes(int file, long bytes) throws FabricException {
+        check("ftruncate", call(() -> (int) RESIZE.invokeExact(FTRUNCATE, segment(), file, bytes)));
+    }
+
+    /**
+     * Checks memory that another process has created. Its size must be final, because access to
+     * mapped memory beyond its end would raise SIGBUS.
+     *
+     * @throws FabricException if the descriptor refers to another kind of file, if the size can
+     *     change, or if the size is less than {@code minBytes}
+     */
+    public static void checkMemory(int memory, long minBytes) throws FabricException {
+        var seals = control("F_GET_SEALS", memory, F_GET_SEALS, 0);
+        var bytes = fileBytes(memory);
+        // huge pages also have seals, but a page that was removed may not be allocated again
+        if ((seals & F_SEAL_SHRINK) == 0 || bytes < minBytes || fileSystem(memory) != TMPFS_MAGIC) {
+            throw new FabricException(
+                    String.format(
+                            Locale.ROOT,
+                            "The memory of a segment is invalid: it has %,d bytes, the seals %d, and must have %,d bytes and be sealed.",
+                            bytes,
+                            seals,
+                            minBytes));
+        }
+    }
+
+    private static int fileSystem(int file) throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var description = arena.allocate(STATFS_BYTES, 8);
+            check(
+                    "fstatfs",
+                    call(() -> (int) DESCRIBE.invokeExact(FSTATFS, segment(), file, description)));
+            return (int) description.get(JAVA_LONG, 0);
+        }
+    }
+
+    /** Duplicates a descriptor. The caller must close the duplicate. */
+    public static int duplicate(int descriptor) throws FabricException {
+        return control("F_DUPFD_CLOEXEC", descriptor, F_DUPFD_CLOEXEC, 0);
+    }
+
+    private static int control(String command, int descriptor, int number, int argument)
+            throws FabricException {
+        return check(
+                "fcntl " + command,
+                call(() ->
+                        (int) CONTROL.invokeExact(FCNTL, segment(), descriptor, number, argument)));
+    }
+
+    private static long fileBytes(int descriptor) throws FabricException {
         long bytes =
                 call(() -> (long) SEEK.invokeExact(LSEEK, segment(), descriptor, 0L, SEEK_END));
         if (bytes < 0) {

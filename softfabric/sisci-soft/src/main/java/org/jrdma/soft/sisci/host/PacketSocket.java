@@ -25,6 +25,12 @@ import org.jrdma.ffi.linkage.Downcalls;
  */
 public final class PacketSocket {
 
+    /** The result of {@link #accept} if no connection is pending. */
+    public static final int NO_CONNECTION = -1;
+
+    /** The result of {@link #accept} if a pending connection cannot be accepted now. */
+    public static final int CANNOT_ACCEPT = -2;
+
     /** The socket has a message, or the peer has ended. */
     public static final short READABLE = 1;
 
@@ -38,14 +44,17 @@ public final class PacketSocket {
     private static final int BACKLOG = 4096; // the kernel may use a lower limit
     private static final long ADDRESS_BYTES = 110;
     private static final long POLL_BYTES = 8;
+    private static final int MSG_CMSG_CLOEXEC = 0x40000000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SCM_RIGHTS = 1;
 
     private static final MemorySegment SOCKET = Host.symbol("socket");
     private static final MemorySegment BIND = Host.symbol("bind");
     private static final MemorySegment LISTEN = Host.symbol("listen");
     private static final MemorySegment CONNECT = Host.symbol("connect");
     private static final MemorySegment ACCEPT4 = Host.symbol("accept4");
-    private static final MemorySegment SEND = Host.symbol("send");
-    private static final MemorySegment RECV = Host.symbol("recv");
+    private static final MemorySegment SEND = Host.symbol("sendmsg");
+    private static final MemorySegment RECV = Host.symbol("recvmsg");
     private static final MemorySegment POLL = Host.symbol("poll");
 
     private static final MethodHandle OF_TWO_INTS =
@@ -58,8 +67,7 @@ public final class PacketSocket {
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
     private static final MethodHandle TRANSFER =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle WAIT =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
 
@@ -115,43 +123,127 @@ public final class PacketSocket {
         }
     }
 
-    /** Accepts a connection. Returns a negative number if no connection is pending. */
+    /**
+     * Accepts a connection. Returns {@link #NO_CONNECTION} if none is pending, or {@link
+     * #CANNOT_ACCEPT} if a connection remains pending, because the process has no descriptor or no
+     * memory for it.
+     */
     public static int accept(int socket) {
-        return call(() ->
-                (int)
-                        ACCEPT.invokeExact(
-                                ACCEPT4,
-                                segment(),
-                                socket,
-                                MemorySegment.NULL,
-                                MemorySegment.NULL,
-                                NONBLOCK_CLOEXEC));
+        int accepted =
+                call(() ->
+                        (int)
+                                ACCEPT.invokeExact(
+                                        ACCEPT4,
+                                        segment(),
+                                        socket,
+                                        MemorySegment.NULL,
+                                        MemorySegment.NULL,
+                                        NONBLOCK_CLOEXEC));
+        if (accepted >= 0) {
+            return accepted;
+        }
+        return switch (CapturedErrno.value()) {
+            case Errno.EAGAIN, Errno.EINTR, Errno.ECONNABORTED -> NO_CONNECTION;
+            default -> CANNOT_ACCEPT;
+        };
     }
 
-    /** Sends a message. Returns 0 or an error number, which is EAGAIN if the socket is full. */
-    public static int send(int socket, MemorySegment message) {
-        return transfer(SEND, socket, message, MSG_NOSIGNAL) < 0 ? CapturedErrno.value() : 0;
+    /**
+     * The memory for a message, and the descriptor that a message can carry. Used by one thread at
+     * a time. In C: {@code struct msghdr}.
+     */
+    public static final class Packet {
+
+        /** The value of {@link #descriptor()} for a message without a descriptor. */
+        public static final int NO_DESCRIPTOR = -1;
+
+        private static final long HEADER_BYTES = 56;
+        private static final long CONTROL_BYTES = 20; // has space for one descriptor only
+        private static final long VECTOR = 16;
+        private static final long VECTOR_COUNT = 24;
+        private static final long CONTROL = 32;
+        private static final long CONTROL_LENGTH = 40;
+        private static final long CONTROL_LEVEL = 8;
+        private static final long CONTROL_TYPE = 12;
+        private static final long CONTROL_DATA = 16;
+
+        private final MemorySegment memory;
+        private final MemorySegment header;
+        private final MemorySegment vector;
+        private final MemorySegment control;
+
+        public Packet(long capacity, SegmentAllocator allocator) {
+            memory = allocator.allocate(capacity, 8);
+            header = allocator.allocate(HEADER_BYTES, 8);
+            vector = allocator.allocate(2 * ADDRESS.byteSize(), 8);
+            control = allocator.allocate(CONTROL_BYTES, 8);
+            vector.set(ADDRESS, 0, memory);
+            header.set(ADDRESS, VECTOR, vector);
+            header.set(JAVA_LONG, VECTOR_COUNT, 1);
+        }
+
+        public MemorySegment memory() {
+            return memory;
+        }
+
+        /**
+         * Returns the descriptor that the received message carries, which the caller must close; or
+         * {@link #NO_DESCRIPTOR}.
+         */
+        public int descriptor() {
+            return header.get(JAVA_LONG, CONTROL_LENGTH) == CONTROL_BYTES
+                            && control.get(JAVA_INT, CONTROL_LEVEL) == SOL_SOCKET
+                            && control.get(JAVA_INT, CONTROL_TYPE) == SCM_RIGHTS
+                    ? control.get(JAVA_INT, CONTROL_DATA)
+                    : NO_DESCRIPTOR;
+        }
+
+        private void prepare(long length, boolean hasControl) {
+            vector.set(JAVA_LONG, ADDRESS.byteSize(), length);
+            header.set(ADDRESS, CONTROL, hasControl ? control : MemorySegment.NULL);
+            header.set(JAVA_LONG, CONTROL_LENGTH, hasControl ? CONTROL_BYTES : 0);
+        }
+
+        private void carry(int descriptor) {
+            control.set(JAVA_LONG, 0, CONTROL_BYTES);
+            control.set(JAVA_INT, CONTROL_LEVEL, SOL_SOCKET);
+            control.set(JAVA_INT, CONTROL_TYPE, SCM_RIGHTS);
+            control.set(JAVA_INT, CONTROL_DATA, descriptor);
+        }
+    }
+
+    /**
+     * Sends a message. Returns 0 or an error number, which is EAGAIN if the socket is full.
+     *
+     * @param length the length of the message in the memory of the packet
+     * @param descriptor the descriptor that the message carries, which remains open; or {@link
+     *     Packet#NO_DESCRIPTOR}
+     */
+    public static int send(int socket, Packet packet, long length, int descriptor) {
+        packet.prepare(length, descriptor >= 0);
+        packet.carry(descriptor);
+        return transfer(SEND, socket, packet, MSG_NOSIGNAL) < 0 ? CapturedErrno.value() : 0;
     }
 
     /**
      * Receives a message. Returns its length, 0 if the peer has ended, or a negative number if no
      * message is available.
      */
-    public static long receive(int socket, MemorySegment message) {
-        var length = transfer(RECV, socket, message, 0);
-        return length < 0
-                        && CapturedErrno.value() != Errno.EAGAIN
-                        && CapturedErrno.value() != Errno.EINTR
+    public static long receive(int socket, Packet packet) {
+        packet.prepare(packet.memory.byteSize(), true);
+        var length = transfer(RECV, socket, packet, MSG_CMSG_CLOEXEC);
+        if (length >= 0) {
+            return length;
+        }
+        packet.prepare(0, false); // the message that was received before has been handled
+        return CapturedErrno.value() != Errno.EAGAIN && CapturedErrno.value() != Errno.EINTR
                 ? 0
                 : length;
     }
 
-    private static long transfer(
-            MemorySegment function, int socket, MemorySegment message, int flags) {
+    private static long transfer(MemorySegment function, int socket, Packet packet, int flags) {
         return call(() ->
-                (long)
-                        TRANSFER.invokeExact(
-                                function, segment(), socket, message, message.byteSize(), flags));
+                (long) TRANSFER.invokeExact(function, segment(), socket, packet.header, flags));
     }
 
     /** A set of descriptors to poll. Used by one thread. */
@@ -164,7 +256,7 @@ public final class PacketSocket {
             entries = allocator.allocate(POLL_BYTES * capacity, POLL_BYTES);
         }
 
-        /** Adds a descriptor and returns its index. */
+        /** Adds a descriptor, which is ignored if it is negative, and returns its index. */
         public int add(int descriptor, int events) {
             entries.set(JAVA_INT, count * POLL_BYTES, descriptor);
             entries.set(JAVA_SHORT, count * POLL_BYTES + 4, (short) events);
@@ -172,9 +264,17 @@ public final class PacketSocket {
             return count++;
         }
 
-        /** Waits for an event of any descriptor, without a timeout. */
-        public void await() {
-            var _ = call(() -> (int) WAIT.invokeExact(POLL, segment(), entries, (long) count, -1));
+        /**
+         * Waits for an event of any descriptor.
+         *
+         * @param milliseconds the timeout; -1 for none
+         */
+        public void await(int milliseconds) {
+            var _ =
+                    call(() ->
+                            (int)
+                                    WAIT.invokeExact(
+                                            POLL, segment(), entries, (long) count, milliseconds));
         }
 
         /**

@@ -3,9 +3,15 @@ package org.jrdma.soft.sisci.abi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
@@ -14,6 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests of the permissions of the directory of a fabric. */
 class FabricDirectoryTest {
+
+    private static final int RACES = 300;
+    private static final Set<PosixFilePermission> ALL =
+            PosixFilePermissions.fromString("rwxr-xr-x"); // not reduced by the usual umask
 
     @Test
     void shouldCreateAPrivateDirectoryAndOpenItAgain(@TempDir Path place) throws Exception {
@@ -40,6 +50,39 @@ class FabricDirectoryTest {
         }
         // A directory that the user configured may be accessible to others.
         FabricDirectory.open(open, false).close();
+    }
+
+    /** Another user may create the directory between any two steps of this process. */
+    @Test
+    void shouldNotUseADirectoryThatAnotherUserCreatesAtTheSameTime(@TempDir Path place)
+            throws Exception {
+        for (var i = 0; i < RACES; i++) {
+            var path = place.resolve("fabric" + i);
+            var start = new CyclicBarrier(2);
+            var other =
+                    CompletableFuture.runAsync(
+                            () -> createForAll(path, start),
+                            task -> Thread.ofPlatform().start(task));
+            start.await();
+            try (var _ = FabricDirectory.open(path, true)) {
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                        .isEqualTo("rwx------");
+            } catch (FabricException e) {
+                assertThat(e).hasMessageStartingWith("Cannot use the directory");
+            }
+            other.join();
+        }
+    }
+
+    private static void createForAll(Path path, CyclicBarrier start) {
+        try {
+            start.await();
+            Files.createDirectory(path, PosixFilePermissions.asFileAttribute(ALL));
+        } catch (IOException e) {
+            // the fabric was created first
+        } catch (InterruptedException | BrokenBarrierException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

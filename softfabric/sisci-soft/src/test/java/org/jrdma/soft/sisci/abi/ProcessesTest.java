@@ -1,9 +1,9 @@
 package org.jrdma.soft.sisci.abi;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
@@ -197,16 +197,19 @@ class ProcessesTest {
 
     @Test
     void shouldDisconnectAProcessThatSendsAMalformedMessage() throws Exception {
-        for (var malformed : new byte[][] {new byte[3], {99, 0, 0, 0}, filled(32), filled(4128)}) {
-            var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
-
-            assertThat(PacketSocket.send(socket, copy(malformed))).isZero();
-
+        for (var malformed :
+                new byte[][] {new byte[3], {99, 0, 0, 0}, new byte[32], filled(32), filled(4128)}) {
             try (var arena = Arena.ofConfined()) {
-                var answer = arena.allocate(8);
-                eventually(() -> PacketSocket.receive(socket, answer) == 0);
+                var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
+                var packet = new PacketSocket.Packet(8192, arena);
+                packet.memory().copyFrom(MemorySegment.ofArray(malformed));
+
+                assertThat(PacketSocket.send(socket, packet, malformed.length, NO_DESCRIPTOR))
+                        .isZero();
+
+                eventually(() -> PacketSocket.receive(socket, packet) == 0);
+                Host.close(socket);
             }
-            Host.close(socket);
         }
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             assertThat(map(peer).memory().get(JAVA_LONG, 4096)).isZero();
@@ -217,10 +220,6 @@ class ProcessesTest {
         var bytes = new byte[length];
         Arrays.fill(bytes, (byte) 0x7f);
         return bytes;
-    }
-
-    private static MemorySegment copy(byte[] bytes) {
-        return Arena.ofAuto().allocateFrom(JAVA_BYTE, bytes);
     }
 
     @Test

@@ -1,0 +1,247 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.control.FabricDirectory;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests a process whose fabric directory is shared with a hostile process. */
+@Timeout(60)
+class HostileProcessTest {
+
+    private static final int SEGMENT = 7;
+    private static final long BYTES = 64 << 10;
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+    private static final int REPETITIONS = 100;
+
+    private static final long AWAIT_NANOS = 20_000_000_000L;
+
+    private int node = 4;
+    private Path folder;
+    private CProgram self;
+    private long descriptor;
+
+    @BeforeEach
+    void join(@TempDir Path place) {
+        folder = place;
+        self = CProgram.in(SoftSisciOptions.in(folder));
+        descriptor = self.open();
+    }
+
+    @AfterEach
+    void leave() {
+        self.close();
+    }
+
+    @Test
+    void shouldKeepTheMemoryOfASegmentIfAProcessTruncatesEveryFile() throws Exception {
+        var own = self.mapLocal(self.offer(descriptor, SEGMENT, BYTES), BYTES).memory();
+        var remote = self.mapRemote(self.connect(descriptor, self.node(), SEGMENT), BYTES).memory();
+        remote.set(JAVA_LONG, 4096, 5);
+
+        try (var files = Files.list(folder)) {
+            files.filter(Files::isRegularFile).forEach(HostileProcessTest::truncate);
+        }
+
+        assertThat(own.get(JAVA_LONG, 4096)).isEqualTo(5);
+        remote.set(JAVA_LONG, BYTES - 8, 6);
+        assertThat(own.get(JAVA_LONG, BYTES - 8)).isEqualTo(6);
+    }
+
+    private static void truncate(Path file) {
+        try (var channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            var _ = channel.truncate(0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A connected process has a descriptor of the memory. */
+    @Test
+    void shouldNotLetAConnectedProcessTruncateTheMemoryOfASegment() throws Exception {
+        self.offer(descriptor, SEGMENT, BYTES);
+        self.connect(descriptor, self.node(), SEGMENT);
+        List<Path> memory;
+        try (var descriptors = Files.list(DESCRIPTORS)) {
+            memory =
+                    descriptors
+                            .filter(each -> target(each).contains(folder + "/4.segment"))
+                            .toList();
+        }
+
+        assertThat(memory).hasSize(2);
+        for (var each : memory) {
+            assertThatThrownBy(() -> truncate(each)).hasMessageContaining("not permitted");
+        }
+    }
+
+    private static String target(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (IOException e) {
+            return ""; // closed meanwhile
+        }
+    }
+
+    @Test
+    void shouldRejectMemoryWhoseOwnerCanTruncateIt() throws Exception {
+        var file = folder.resolve("file");
+        Files.write(file, new byte[(int) BYTES]);
+        var ordinary = Host.openFile(file.toString());
+        var unsealed = Host.createMemory("unsealed");
+        Host.setFileBytes(unsealed, BYTES);
+        var tooSmall = Host.createMemory("too small");
+        Host.reserve(tooSmall, BYTES);
+        var valid = Host.createMemory("valid");
+        Host.reserve(valid, BYTES);
+
+        assertThat(connectTo(ordinary, BYTES)).isEqualTo("NO_SUCH_INTNO");
+        assertThat(connectTo(unsealed, BYTES)).isEqualTo("NO_SUCH_INTNO");
+        assertThat(connectTo(tooSmall, BYTES + 1)).isEqualTo("NO_SUCH_INTNO");
+        assertThat(connectTo(valid, 0)).isEqualTo("NO_SUCH_INTNO");
+        assertThat(connectTo(valid, Long.MIN_VALUE)).isEqualTo("NO_SUCH_INTNO");
+        assertThat(connectTo(NO_DESCRIPTOR, BYTES)).isEqualTo("NOSPC");
+        assertThat(connectTo(valid, BYTES)).isEqualTo("OK");
+        for (var each : new int[] {ordinary, unsealed, tooSmall, valid}) {
+            Host.close(each);
+        }
+    }
+
+    /** Connects to a segment whose owner responds with the given memory and size. */
+    private String connectTo(int memory, long bytes) throws Exception {
+        node += 4; // because the process may not have noticed yet that the former node has ended
+        var member = folder.resolve(node + ".member.0.0");
+        int listening;
+        try (var directory = FabricDirectory.open(folder, false)) {
+            listening =
+                    directory.locked(() -> { // otherwise, a process could delete the new files
+                        var socket = PacketSocket.listen(member.toString());
+                        Host.close(
+                                Host.createFile(folder.resolve(node + ".segment.7.0").toString()));
+                        return socket;
+                    });
+        }
+        var owner =
+                CompletableFuture.runAsync(
+                        () -> respondWithMemory(listening, memory, bytes),
+                        task -> Thread.ofPlatform().daemon().start(task));
+        try {
+            return self.attempt(
+                    "SCIConnectSegment",
+                    descriptor,
+                    self.place().address(),
+                    node,
+                    SEGMENT,
+                    0,
+                    0,
+                    0,
+                    -1,
+                    0);
+        } finally {
+            owner.join();
+            Host.close(listening);
+        }
+    }
+
+    private static void respondWithMemory(int listening, int memory, long bytes) {
+        try (var arena = Arena.ofConfined()) {
+            var packet = new PacketSocket.Packet(8192, arena);
+            var socket = acceptRequest(listening, packet);
+            packet.memory().set(JAVA_INT, 0, Message.Kind.RESPONSE.ordinal());
+            packet.memory().set(JAVA_INT, 8, 0);
+            packet.memory().set(JAVA_LONG, 24, bytes);
+            assertThat(PacketSocket.send(socket, packet, 32, memory)).isZero();
+            Host.close(socket);
+        }
+    }
+
+    /** Skips connections by which a process checks whether this one exists. */
+    private static int acceptRequest(int listening, PacketSocket.Packet packet) {
+        while (true) {
+            var socket = (int) await(() -> PacketSocket.accept(listening));
+            while (await(() -> PacketSocket.receive(socket, packet)) > 0) {
+                if (packet.memory().get(JAVA_INT, 0) == Message.Kind.CONNECT_SEGMENT.ordinal()) {
+                    return socket;
+                }
+            }
+            Host.close(socket);
+        }
+    }
+
+    /** Repeats a call that does not wait, until its result is not negative. */
+    static long await(LongSupplier call) {
+        var end = System.nanoTime() + AWAIT_NANOS;
+        for (var result = call.getAsLong(); ; result = call.getAsLong()) {
+            if (result >= 0) {
+                return result;
+            }
+            assertThat(System.nanoTime()).as("no result within 20 s").isLessThan(end);
+            LockSupport.parkNanos(100_000);
+        }
+    }
+
+    @Test
+    void shouldCloseDescriptorsThatItHasNotRequested() throws Exception {
+        try (var arena = Arena.ofConfined()) {
+            var packet = new PacketSocket.Packet(8192, arena);
+            var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
+            send(socket, packet, Message.Kind.HELLO, 0, 8, NO_DESCRIPTOR);
+            var before = count(DESCRIPTORS);
+            var sent = Host.createMemory("unwanted");
+
+            for (var i = 1; i <= REPETITIONS; i++) {
+                send(socket, packet, Message.Kind.RESPONSE, i, 0, sent);
+                send(socket, packet, Message.Kind.TRIGGER, i, 0, sent);
+                send(socket, packet, Message.Kind.REFRESH, i, 0, sent);
+                var _ = await(() -> PacketSocket.receive(socket, packet));
+            }
+
+            Host.close(sent);
+            assertThat(count(DESCRIPTORS)).isLessThan(before + 10);
+            Host.close(socket);
+        }
+    }
+
+    private static void send(
+            int socket,
+            PacketSocket.Packet packet,
+            Message.Kind kind,
+            int correlation,
+            int subject,
+            int descriptor) {
+        packet.memory().fill((byte) 0);
+        packet.memory().set(JAVA_INT, 0, kind.ordinal());
+        packet.memory().set(JAVA_INT, 4, correlation);
+        packet.memory().set(JAVA_INT, 8, subject);
+        assertThat(PacketSocket.send(socket, packet, 32, descriptor)).isZero();
+    }
+
+    private static long count(Path directory) throws IOException {
+        try (var files = Files.list(directory)) {
+            return files.count();
+        }
+    }
+}

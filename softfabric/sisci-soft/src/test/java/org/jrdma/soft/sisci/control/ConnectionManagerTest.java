@@ -1,0 +1,110 @@
+package org.jrdma.soft.sisci.control;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class ConnectionManagerTest {
+
+    private FabricDirectory directory;
+    private ConnectionManager receiver;
+    private ConnectionManager sender;
+    private final AtomicInteger received = new AtomicInteger();
+    private final CountDownLatch lost = new CountDownLatch(1);
+
+    /** Fails for some kinds of messages, and responds to REFRESH. */
+    private final class ErringListener implements ConnectionManager.Listener {
+
+        @Override
+        public void received(Connection from, Message message) {
+            received.incrementAndGet();
+            switch (message.kind()) {
+                case TRIGGER -> {
+                    if (received.get() < 3) {
+                        throw new OutOfMemoryError("thrown by the listener, on purpose");
+                    }
+                }
+                case TAKEN -> throw new IllegalStateException("thrown by the listener, on purpose");
+                case INTERRUPT_GONE ->
+                        throw new StackOverflowError("thrown by the listener, on purpose");
+                default -> from.respond(message, 0, 5);
+            }
+        }
+
+        @Override
+        public void lost(Connection connection) {
+            if (received.incrementAndGet() < 3) {
+                throw new OutOfMemoryError("thrown by the listener, on purpose");
+            }
+            lost.countDown();
+        }
+    }
+
+    @BeforeEach
+    void start(@TempDir Path folder) throws Exception {
+        directory = FabricDirectory.open(folder, false);
+        receiver = new ConnectionManager(directory, 4, 0);
+        receiver.start(new ErringListener());
+        sender = new ConnectionManager(directory, 8, 0);
+        sender.start(new ErringListener());
+    }
+
+    @AfterEach
+    void close() {
+        sender.close();
+        receiver.close();
+        directory.close();
+    }
+
+    @Test
+    void shouldRepeatMessagesThatFailForLackOfMemoryAndSurviveOtherFailures() throws Exception {
+        var connection = sender.connect(4, 0).orElseThrow();
+
+        connection.trigger(1);
+        connection.send(Message.about(Kind.TAKEN, 1));
+        connection.send(Message.about(Kind.INTERRUPT_GONE, 1));
+        var response = sender.request(connection, Message.about(Kind.REFRESH, 0));
+
+        assertThat(response.orElseThrow().value()).isEqualTo(5);
+        assertThat(received).hasValue(3 + 1 + 1 + 1);
+    }
+
+    @Test
+    void shouldRepeatTheHandlingOfALossThatFailsForLackOfMemory() throws Exception {
+        try (var ended = new ConnectionManager(directory, 12, 0)) {
+            ended.start(new ErringListener());
+            var _ = ended.connect(4, 0).orElseThrow();
+        }
+
+        lost.await();
+        assertThat(received).hasValue(3);
+    }
+
+    /** Another process could guess the number of a request. */
+    @Test
+    void shouldIgnoreTheResponseOfAnotherProcess() throws Exception {
+        try (var third = new ConnectionManager(directory, 12, 0)) {
+            third.start(new ErringListener());
+            var toSender = third.connect(8, 0).orElseThrow();
+            var connection = sender.connect(4, 0).orElseThrow();
+            for (var i = 0; i < 100; i++) {
+                toSender.send(Message.of(Kind.RESPONSE, 0, 0, 0, 666).numbered(i));
+            }
+
+            for (var i = 0; i < 50; i++) {
+                var response = sender.request(connection, Message.about(Kind.REFRESH, 0));
+
+                assertThat(response.orElseThrow().value()).isEqualTo(5);
+            }
+        }
+    }
+}
