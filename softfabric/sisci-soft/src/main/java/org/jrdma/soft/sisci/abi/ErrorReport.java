@@ -2,6 +2,7 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 
+import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -22,8 +23,21 @@ final class ErrorReport {
             handle("clear", MethodType.methodType(void.class, long.class));
     private static final MethodHandle REPORT =
             handle("report", MethodType.methodType(void.class, Throwable.class, long.class));
-    private static final MethodHandle NOTE =
-            handle("note", MethodType.methodType(int.class, Throwable.class));
+    private static final MethodHandle EXPLAIN =
+            handle("explain", MethodType.methodType(void.class, Throwable.class));
+    private static final MethodHandle REPORT_NO_MEMORY =
+            handle("reportNoMemory", MethodType.methodType(void.class, long.class));
+
+    static {
+        // The JVM allocates memory for the first use of a handler, which may be a lack of memory.
+        try (var arena = Arena.ofConfined()) {
+            var code = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            clear(code);
+            report(new SciException(SCI_ERR_OK()), code);
+            reportNoMemory(code);
+            EXPLANATION.remove();
+        }
+    }
 
     private ErrorReport() {}
 
@@ -37,7 +51,8 @@ final class ErrorReport {
 
     /**
      * Adapts a function to one that takes the address of the error code as an additional last
-     * argument. The adapted function throws nothing, and returns 0 if it fails.
+     * argument. The adapted function throws nothing, and returns 0 if it fails. If there is too
+     * little memory even to handle an exception, the error code is SCI_ERR_API_NOSPC.
      */
     static MethodHandle reported(MethodHandle function) {
         var type = function.type();
@@ -46,18 +61,26 @@ final class ErrorReport {
                 MethodHandles.foldArguments(
                         MethodHandles.dropArguments(function, count, long.class), count, CLEAR);
         var failed = MethodHandles.dropArguments(REPORT, 1, type.parameterList());
+        var reported =
+                MethodHandles.catchException(
+                        cleared, Throwable.class, returningZero(failed, type.returnType()));
+        var lastResort =
+                MethodHandles.dropArguments(
+                        MethodHandles.dropArguments(REPORT_NO_MEMORY, 0, type.parameterList()),
+                        0,
+                        Throwable.class);
         return MethodHandles.catchException(
-                cleared, Throwable.class, returningZero(failed, type.returnType()));
+                reported, Throwable.class, returningZero(lastResort, type.returnType()));
     }
 
     /** Adapts a function without an error code: it throws nothing, and returns 0 if it fails. */
     static MethodHandle silent(MethodHandle function) {
-        return MethodHandles.catchException(
-                function,
-                Throwable.class,
-                returningZero(
-                        NOTE.asType(NOTE.type().changeReturnType(void.class)),
-                        function.type().returnType()));
+        var result = function.type().returnType();
+        var explained =
+                MethodHandles.catchException(
+                        function, Throwable.class, returningZero(EXPLAIN, result));
+        var lastResort = MethodHandles.empty(MethodType.methodType(result, Throwable.class));
+        return MethodHandles.catchException(explained, Throwable.class, lastResort);
     }
 
     private static MethodHandle returningZero(MethodHandle handler, Class<?> result) {
@@ -66,36 +89,37 @@ final class ErrorReport {
                 : MethodHandles.filterReturnValue(handler, MethodHandles.zero(result));
     }
 
-    @SuppressWarnings("unused") // called through a method handle
     private static void clear(long address) {
         if (address != 0) {
             UncheckedMemory.setInt(address, SCI_ERR_OK());
         }
     }
 
-    @SuppressWarnings("unused") // called through a method handle
     private static void report(Throwable thrown, long address) {
-        var code = note(thrown);
         if (address != 0) {
-            UncheckedMemory.setInt(address, code);
+            UncheckedMemory.setInt(address, SciException.codeOf(thrown));
+        }
+        explain(thrown);
+    }
+
+    private static void reportNoMemory(long address) {
+        if (address != 0) {
+            UncheckedMemory.setInt(address, SCI_ERR_API_NOSPC());
         }
     }
 
-    private static int note(Throwable thrown) {
+    /** Never throws, because an exception in a function that C called would terminate the JVM. */
+    private static void explain(Throwable thrown) {
         try {
+            EXPLANATION.remove();
             if (thrown instanceof SciException refusal) {
                 EXPLANATION.set(String.valueOf(refusal.getMessage()));
             } else {
-                EXPLANATION.remove();
                 LOG.error("A function of the software fabric failed", thrown);
             }
         } catch (Throwable e) {
-            EXPLANATION.remove(); // an exception that left this function would terminate the JVM
+            // there is no memory for an explanation
         }
-        if (thrown instanceof SciException refusal) {
-            return refusal.code();
-        }
-        return thrown instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();
     }
 
     /**

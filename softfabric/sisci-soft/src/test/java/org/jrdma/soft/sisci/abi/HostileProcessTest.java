@@ -170,7 +170,7 @@ class HostileProcessTest {
         try (var arena = Arena.ofConfined()) {
             var packet = new PacketSocket.Packet(8192, arena);
             var socket = acceptRequest(listening, packet);
-            packet.memory().set(JAVA_INT, 0, Message.Kind.RESPONSE.ordinal());
+            packet.memory().set(JAVA_INT, 0, number(Message.Kind.RESPONSE));
             packet.memory().set(JAVA_INT, 8, 0);
             packet.memory().set(JAVA_LONG, 24, bytes);
             assertThat(PacketSocket.send(socket, packet, 32, memory)).isZero();
@@ -183,12 +183,17 @@ class HostileProcessTest {
         while (true) {
             var socket = (int) await(() -> PacketSocket.accept(listening));
             while (await(() -> PacketSocket.receive(socket, packet)) > 0) {
-                if (packet.memory().get(JAVA_INT, 0) == Message.Kind.CONNECT_SEGMENT.ordinal()) {
+                if (packet.memory().get(JAVA_INT, 0) == number(Message.Kind.CONNECT_SEGMENT)) {
                     return socket;
                 }
             }
             Host.close(socket);
         }
+    }
+
+    /** Returns the number of a kind in messages. */
+    static int number(Message.Kind kind) {
+        return List.of(Message.Kind.values()).indexOf(kind);
     }
 
     /** Repeats a call that does not wait, until its result is not negative. */
@@ -233,7 +238,7 @@ class HostileProcessTest {
             int subject,
             int descriptor) {
         packet.memory().fill((byte) 0);
-        packet.memory().set(JAVA_INT, 0, kind.ordinal());
+        packet.memory().set(JAVA_INT, 0, number(kind));
         packet.memory().set(JAVA_INT, 4, correlation);
         packet.memory().set(JAVA_INT, 8, subject);
         assertThat(PacketSocket.send(socket, packet, 32, descriptor)).isZero();

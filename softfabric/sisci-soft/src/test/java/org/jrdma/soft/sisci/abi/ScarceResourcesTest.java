@@ -1,0 +1,115 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests processes without free memory or descriptors. */
+@Timeout(60)
+class ScarceResourcesTest {
+
+    private static final long MEASURED_MILLIS = 500;
+
+    private static Process start(Class<?> main, String shell, Path fabric, String... options)
+            throws Exception {
+        var path =
+                Stream.of(
+                                "target/test-classes",
+                                "target/classes",
+                                System.getProperty("jdk.module.path", ""),
+                                System.getProperty("java.class.path", ""))
+                        .filter(part -> !part.isEmpty())
+                        .collect(Collectors.joining(File.pathSeparator));
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                "sh",
+                                "-c",
+                                shell + "exec \"$0\" \"$@\"",
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1",
+                                "-XX:+UseSerialGC",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", path, main.getName(), fabric.toString()));
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    @Test
+    void shouldReturnErrorCodesWhileTheHeapIsFull(@TempDir Path fabric) throws Exception {
+        var process = start(FullHeap.class, "", fabric, "-Xmx16m");
+
+        var output = new String(process.getInputStream().readAllBytes(), UTF_8);
+
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output).containsPattern("errors: [1-9]");
+    }
+
+    /**
+     * Returns the processor time of the thread that receives messages, in units of 10 ms. Linux
+     * truncates the name of the thread.
+     */
+    private static long processorTicks(Process process) throws IOException {
+        try (var threads = Files.list(Path.of("/proc/%d/task".formatted(process.pid())))) {
+            for (var thread : threads.toList()) {
+                var text = Files.readString(thread.resolve("stat"));
+                if (text.contains("(sisci-soft-node)")) {
+                    var fields = text.substring(text.indexOf(')') + 2).split(" ", -1);
+                    return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
+                }
+            }
+        }
+        throw new AssertionError("no thread receives messages");
+    }
+
+    /** The listening socket stays readable while a connection cannot be accepted. */
+    @Test
+    void shouldNotSpinWhileItHasNoDescriptorForAConnection(@TempDir Path fabric) throws Exception {
+        var process = start(FullDescriptorTable.class, "ulimit -n 200; ", fabric);
+        try (var output = process.inputReader();
+                var input = process.outputWriter();
+                var arena = Arena.ofConfined()) {
+            assertThat(output.readLine()).isEqualTo("full");
+            var socket = PacketSocket.connect(fabric.resolve("4.member.0.0").toString());
+
+            var before = processorTicks(process);
+            Thread.sleep(MEASURED_MILLIS);
+            assertThat(processorTicks(process) - before).isLessThan(MEASURED_MILLIS / 100);
+
+            input.write("free\n");
+            input.flush();
+            var packet = new PacketSocket.Packet(8192, arena);
+            packet.memory()
+                    .set(ValueLayout.JAVA_INT, 0, HostileProcessTest.number(Message.Kind.HELLO));
+            packet.memory().set(ValueLayout.JAVA_INT, 8, 8);
+            assertThat(PacketSocket.send(socket, packet, 32, NO_DESCRIPTOR)).isZero();
+            packet.memory()
+                    .set(ValueLayout.JAVA_INT, 0, HostileProcessTest.number(Message.Kind.REFRESH));
+            assertThat(PacketSocket.send(socket, packet, 32, NO_DESCRIPTOR)).isZero();
+            var _ = HostileProcessTest.await(() -> PacketSocket.receive(socket, packet));
+            assertThat(packet.memory().get(ValueLayout.JAVA_INT, 0))
+                    .isEqualTo(HostileProcessTest.number(Message.Kind.RESPONSE));
+            Host.close(socket);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
