@@ -56,7 +56,11 @@ final class ConnectionsFile {
     private void writePeriodically() {
         try {
             while (true) {
-                write(false);
+                try {
+                    write(false);
+                } catch (OutOfMemoryError e) {
+                    // not even a warning was possible; the next write tries again
+                }
                 Thread.sleep(INTERVAL);
             }
         } catch (InterruptedException _) {
@@ -80,7 +84,7 @@ final class ConnectionsFile {
             hasFailed = false;
         } catch (IOException e) {
             warn(FileErrors.reason(e));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             warn(e.toString());
         }
     }

@@ -2,6 +2,8 @@ package org.jrdma.sockets.rsocket;
 
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +20,7 @@ import org.slf4j.LoggerFactory;
 final class RsocketListener extends BypassListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(RsocketListener.class);
-    private static final long PAUSE_MILLIS = 10;
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private final RsocketFabric fabric;
     private final InetSocketAddress address;
@@ -46,18 +48,17 @@ final class RsocketListener extends BypassListener {
      * Accepts connections until the listener is closed, which also ends a blocking call of raccept.
      */
     private void acceptAll(int listener) {
-        try {
-            while (awaitQueueSlot()) {
-                var number = fabric.accept(listener, () -> !isClosed());
-                if (number > 0) {
-                    enqueue(number);
-                } else {
-                    // the client has disconnected, or the process has run out of file descriptors
-                    Thread.sleep(PAUSE_MILLIS);
+        while (!isClosed()) {
+            try {
+                if (awaitQueueSlot() && acceptOne(listener)) {
+                    continue;
                 }
+            } catch (Throwable e) {
+                // continues, because the listener depends on this thread
+                FailureLog.error(LOG, "Could not accept an rsocket connection", e);
             }
-        } catch (InterruptedException e) {
-            LOG.error("Stopped accepting rsocket connections at {}", address, e);
+            // the client has disconnected, or the process has run out of memory or descriptors
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 
@@ -67,6 +68,16 @@ final class RsocketListener extends BypassListener {
             wait();
         }
         return !isClosed();
+    }
+
+    /** Accepts a connection; returns false if there was none. */
+    private boolean acceptOne(int listener) {
+        var number = fabric.accept(listener, () -> !isClosed());
+        if (number <= 0) {
+            return false;
+        }
+        enqueue(number);
+        return true;
     }
 
     private void enqueue(int number) {

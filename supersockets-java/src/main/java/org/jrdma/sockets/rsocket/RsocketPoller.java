@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +24,7 @@ final class RsocketPoller {
 
     private static final Logger LOG = LoggerFactory.getLogger(RsocketPoller.class);
     private static final int ENDED = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
-    private static final long PAUSE_MILLIS = 10;
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private final RsocketCalls calls;
     private final EventDescriptor wakeUp;
@@ -128,43 +130,51 @@ final class RsocketPoller {
     private void run() {
         while (true) {
             try {
-                pollOnce();
-            } catch (InterruptedException | RuntimeException e) {
+                if (pollOnce() < 0) {
+                    pause(); // rpoll has failed: no memory, or a signal
+                }
+            } catch (Throwable e) {
                 // continues, because all streams depend on this thread
-                LOG.error("Could not poll the rsockets", e);
+                FailureLog.error(LOG, "Could not poll the rsockets", e);
+                pause();
             }
         }
     }
 
-    private void pollOnce() throws InterruptedException {
+    private static void pause() {
+        LockSupport.parkNanos(PAUSE_NANOS);
+    }
+
+    private int pollOnce() {
         MemorySegment polled;
         synchronized (this) {
             polled = collect();
             polling = true;
         }
-        var count = calls.poll(polled, true);
-        var notified = new ArrayList<Watched>();
-        synchronized (this) {
-            polling = false;
-            round++;
-            if (woken) {
-                woken = false;
-                wakeUp.lower();
-            }
-            for (var i = 0; count > 0 && i < watched.size(); i++) {
-                collectEvent(
-                        watched.get(i), pollfd.revents(pollfd.asSlice(polled, i + 1)), notified);
-            }
-            watched.clear();
-            notifyAll();
+        var count = -1;
+        try {
+            count = calls.poll(polled, true);
+        } finally {
+            endRound();
         }
-        notified.forEach(Watched::eventOccurred);
-        if (count < 0) {
-            Thread.sleep(PAUSE_MILLIS); // rpoll has failed: no memory, or a signal
+        for (var i = 0; count > 0 && i < watched.size(); i++) {
+            report(watched.get(i), pollfd.revents(pollfd.asSlice(polled, i + 1)));
         }
+        return count;
+    }
+
+    private synchronized void endRound() {
+        polling = false;
+        round++;
+        if (woken) {
+            woken = false;
+            wakeUp.lower();
+        }
+        notifyAll();
     }
 
     private MemorySegment collect() {
+        watched.clear();
         for (var watch : watches.values()) {
             if (watch.events != 0 && !watch.suspended) {
                 watched.add(watch);
@@ -188,11 +198,27 @@ final class RsocketPoller {
         pollfd.revents(one, (short) 0);
     }
 
-    private void collectEvent(Watch watch, int events, List<Watched> notified) {
-        if (events == 0 || watches.get(watch.target.number()) != watch) {
+    /** Notifies the target of a watch. If that fails, the target is notified in the next round. */
+    private void report(Watch watch, int events) {
+        if (events == 0) {
             return;
         }
-        watch.events &= (events & ENDED) == 0 ? ~events : 0;
-        notified.add(watch.target);
+        int awaited;
+        synchronized (this) {
+            if (watches.get(watch.target.number()) != watch) {
+                return;
+            }
+            awaited = watch.events;
+            watch.events &= (events & ENDED) == 0 ? ~events : 0;
+        }
+        try {
+            watch.target.eventOccurred();
+        } catch (Throwable e) {
+            synchronized (this) {
+                watch.events |= awaited;
+            }
+            FailureLog.error(LOG, "Could not report an event of an rsocket", e);
+            pause();
+        }
     }
 }

@@ -260,8 +260,11 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         use.writeLock().lock();
         try {
             fabric.poller().suspend(this);
-            step.run();
-            fabric.poller().resume(this);
+            try {
+                step.run();
+            } finally {
+                fabric.poller().resume(this);
+            }
         } finally {
             use.writeLock().unlock();
         }
