@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
@@ -51,6 +52,7 @@ class SisciTransportTest {
 
     private static final int MANY = 300;
     private static final int STREAMS = 40;
+    private static final int PULLS = 50;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
     /** A hosts file that maps 127.0.0.1 to node 8. */
@@ -167,9 +169,10 @@ class SisciTransportTest {
 
             assertThatThrownBy(() -> FabricSockets.connect("127.0.0.2", port, sisci, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
-                    .hasMessage(
-                            "127.0.0.2:%d cannot be reached. sisci: node 4: its listener at this port is bound to another address"
-                                    .formatted(port));
+                    .hasMessageStartingWith(
+                            "127.0.0.2:%d cannot be reached. sisci: node 4: its listener did not confirm the address 127.0.0.1"
+                                    .formatted(port))
+                    .hasMessageEndingWith("of 127.0.0.2: the port is closed");
             assertThatThrownBy(() -> FabricSockets.connect("192.0.2.1", port, sisci, ofSeconds(5)))
                     .isExactlyInstanceOf(FabricException.class)
                     .hasMessageContaining("has no node for 192.0.2.1");
@@ -189,7 +192,7 @@ class SisciTransportTest {
             client.bind(ChannelPair.ANY_PORT); // avoids the need for a route
 
             assertThatThrownBy(() -> client.connect(new InetSocketAddress("192.0.2.1", port)))
-                    .hasMessageContaining("its listener at this port is bound to another address");
+                    .hasMessageContaining("did not confirm the address");
         }
     }
 
@@ -380,6 +383,47 @@ class SisciTransportTest {
                 return pair;
             }
         }
+    }
+
+    /** Each attempt must end, over SISCI or over TCP, whenever the link is pulled. */
+    @Test
+    void shouldConnectWhileTheLinkIsPulledAndRestored() throws Exception {
+        var nodes = TwoNodes.with(FaultOptions.NONE);
+        var isOver = new AtomicBoolean();
+        var transports = new HashSet<String>();
+        try (var listener = ChannelPair.listener(nodes.server().provider(""))) {
+            var accepting =
+                    Tasks.start(() -> {
+                        while (!isOver.get()) {
+                            listener.accept().close();
+                        }
+                        return true;
+                    });
+            var pulling =
+                    Tasks.start(() -> {
+                        while (!isOver.get()) {
+                            nodes.server().software().cutLink(0);
+                            nodes.server().software().restoreLink(0);
+                            Thread.sleep(5);
+                        }
+                        return true;
+                    });
+            for (var i = 0; i < PULLS; i++) {
+                try (var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
+                    client.connect(listener.getLocalAddress());
+                    transports.add(Connections.of(client).transport());
+                }
+            }
+            isOver.set(true);
+            pulling.get();
+
+            try (var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
+                client.connect(listener.getLocalAddress());
+                assertThat(Connections.of(client).transport()).isEqualTo("sisci");
+            }
+            accepting.get();
+        }
+        assertThat(transports).isSubsetOf("sisci", "tcp");
     }
 
     /**

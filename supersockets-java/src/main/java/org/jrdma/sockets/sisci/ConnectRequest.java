@@ -6,7 +6,6 @@ import java.net.UnknownHostException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
  * A request of a client for a connection. The client sends it to a listener by a data interrupt, or
@@ -16,7 +15,8 @@ import org.jrdma.sockets.internal.NetworkNamespace;
  * @param segment the id of the client's segment, into which the listener stores its reply and the
  *     bytes that it sends
  * @param wakeUp the number of the interrupt that wakes up the process of the client
- * @param namespace the {@link NetworkNamespace} of the client
+ * @param cookie the cookie that proves the address of the client, see {@link AddressCookies}; 0 in
+ *     a request over connected segments, which the same client has connected with a cookie
  * @param client the address of the client
  * @param target the address that the client connects to
  */
@@ -24,16 +24,16 @@ record ConnectRequest(
         int node,
         int segment,
         int wakeUp,
-        long namespace,
+        long cookie,
         InetSocketAddress client,
         InetSocketAddress target) {
 
-    private static final int VERSION = 0x6a72_0002;
+    private static final int VERSION = 0x6a72_0003;
     static final int MAX_BYTES = 64;
 
     byte[] encode() {
         var buffer = ByteBuffer.allocate(MAX_BYTES);
-        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(wakeUp).putLong(namespace);
+        buffer.putInt(VERSION).putInt(node).putInt(segment).putInt(wakeUp).putLong(cookie);
         put(buffer, client);
         put(buffer, target);
         var bytes = new byte[buffer.flip().remaining()];

@@ -51,9 +51,9 @@ record PeerSegment(
             if (status != SequenceStatus.OK) {
                 throw new FabricException("the link to %s is %s".formatted(segment, status));
             }
-            var process = fabric.wakeUps().take(node, wakeUpNumber);
+            var process = fabric.wakeUps().take(node, wakeUpNumber, timeout);
             return new PeerSegment(segment, map, sequence, (int) capacity, process);
-        } catch (FabricException | InterruptedIOException | RuntimeException e) {
+        } catch (Throwable e) {
             segment.close();
             throw e;
         }

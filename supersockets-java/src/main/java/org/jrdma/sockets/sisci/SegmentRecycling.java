@@ -85,7 +85,7 @@ final class SegmentRecycling {
         return !stream.hasFailed()
                 && !segment.isPeerGone()
                 && !waitsUntil.hasPassed()
-                && !(segment.use() instanceof StreamSegment.Accepted(var listener)
+                && !(segment.use() instanceof StreamSegment.Accepted(var listener, _)
                         && listener.isClosed());
     }
 

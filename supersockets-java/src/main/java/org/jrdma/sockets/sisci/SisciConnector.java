@@ -2,6 +2,7 @@ package org.jrdma.sockets.sisci;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -11,7 +12,6 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.LocalAddress;
-import org.jrdma.sockets.internal.NetworkNamespace;
 import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +28,7 @@ public final class SisciConnector extends BypassConnector {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long MAX_PAUSE_NANOS = 50_000_000;
+    private static final int MAX_PORT = 0xffff;
 
     private static final Logger LOG = LoggerFactory.getLogger(SisciConnector.class);
 
@@ -90,7 +91,7 @@ public final class SisciConnector extends BypassConnector {
             return null;
         }
         try {
-            stream.request(request(stream));
+            stream.request(request(stream, local.bind(), 0));
             var reply = awaitReply(stream, deadline);
             if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false); // keeps the segments for another attempt
@@ -102,17 +103,19 @@ public final class SisciConnector extends BypassConnector {
             LOG.debug("Could not reuse connected segments: {}", e.getMessage());
             stream.close(true);
             return null;
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             stream.close(true);
             throw e;
         }
     }
 
     private Outcome connectNew(StreamSegment.Route route, Deadline deadline) throws IOException {
-        var number = requestInterrupt(route.node(), address.getPort());
+        var listener = find(route.node(), address.getPort());
+        var client = local.bind();
+        var cookie = cookie(route.node(), client.getAddress(), listener.cookiePort, deadline);
         var stream = SisciStream.open(fabric, ringBytes, route);
         try {
-            send(route.node(), number, request(stream), deadline);
+            send(route.node(), listener.interrupt, request(stream, client, cookie), deadline);
             var reply = awaitReply(stream, deadline);
             if (reply != ConnectReply.ACCEPTED) {
                 stream.abandon();
@@ -121,7 +124,7 @@ public final class SisciConnector extends BypassConnector {
         } catch (FabricException e) {
             stream.abandon();
             throw failure(route.node(), e);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             stream.abandon();
             throw e;
         }
@@ -155,23 +158,41 @@ public final class SisciConnector extends BypassConnector {
         return new FabricException("node %d: %s".formatted(node, e.getMessage()), e.code(), e);
     }
 
-    private ConnectRequest request(SisciStream stream) throws IOException {
+    /** Returns the cookie that proves to the listener that this client has its address. */
+    private long cookie(int node, InetAddress client, int port, Deadline deadline)
+            throws FabricException {
+        try {
+            var listener = new InetSocketAddress(address.getAddress(), port);
+            return AddressCookies.request(client, listener, deadline);
+        } catch (FabricException e) {
+            throw failure(node, e);
+        }
+    }
+
+    private ConnectRequest request(SisciStream stream, InetSocketAddress client, long cookie) {
         return new ConnectRequest(
                 fabric.nodeId(),
                 stream.segmentId(),
                 fabric.wakeUpNumber(),
-                NetworkNamespace.id(),
-                local.bind(),
+                cookie,
+                client,
                 address);
     }
 
     /**
-     * Returns the number of the data interrupt to which the clients of a port send their requests.
+     * What a listener announces to its clients.
+     *
+     * @param interrupt the number of the data interrupt for connect requests
+     * @param cookiePort the UDP port for cookies, see {@link AddressCookies}
+     */
+    private record Announcement(int interrupt, int cookiePort) {}
+
+    /**
+     * Finds the listener at a port.
      *
      * @throws FabricException if no listener at the port can be reached
      */
-    private int requestInterrupt(int node, int port)
-            throws FabricException, InterruptedIOException {
+    private Announcement find(int node, int port) throws FabricException, InterruptedIOException {
         try (var segment =
                         fabric.node().connect(node, SisciListener.segmentId(port), Duration.ZERO);
                 var map = segment.map()) {
@@ -180,7 +201,12 @@ public final class SisciConnector extends BypassConnector {
                         "node %d has no listener at port %d, but a segment of another kind with the id of a listener"
                                 .formatted(node, port));
             }
-            return (int) map.getLong(SisciListener.NUMBER);
+            var cookiePort = map.getLong(SisciListener.COOKIE_PORT);
+            if (cookiePort < 1 || cookiePort > MAX_PORT) {
+                throw new FabricException(
+                        "node %d announces an invalid UDP port: %d".formatted(node, cookiePort));
+            }
+            return new Announcement((int) map.getLong(SisciListener.NUMBER), (int) cookiePort);
         } catch (FabricTimeoutException e) {
             if (!fabric.node().probe(node)) {
                 throw new FabricException("node %d cannot be reached".formatted(node), 0, e);

@@ -1,5 +1,6 @@
 package org.jrdma.sockets.sisci;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Deque;
 import java.util.Set;
@@ -11,6 +12,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sisci.LocalInterrupt;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
@@ -31,6 +33,7 @@ public final class SisciFabric {
 
     private static final int CONNECT_THREADS = 32;
     private static final int ACCEPT_THREADS = 8;
+    private static final int ACCEPT_THREADS_PER_CLIENT = 4;
     private static final int DISCONNECT_THREADS = 4;
 
     /** The approximate maximum number of closed streams that keep their segments. */
@@ -67,7 +70,8 @@ public final class SisciFabric {
      * Runs the accepts of listeners. They have threads of their own, so that no connect request
      * waits for a connection attempt of this process.
      */
-    private final ExecutorService acceptors = threads("accept", ACCEPT_THREADS);
+    private final AcceptExecutor acceptors =
+            new AcceptExecutor(threads("accept", ACCEPT_THREADS), ACCEPT_THREADS_PER_CLIENT);
 
     /**
      * Runs disconnects, which block only briefly, but of which there may be thousands at a time.
@@ -94,7 +98,7 @@ public final class SisciFabric {
             fabric.scanner.start();
             LOG.info("Using SISCI streams from node {} with {}", node.id(), library);
             return fabric;
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             node.close();
             throw e;
         }
@@ -128,10 +132,20 @@ public final class SisciFabric {
         for (var stream : streams) {
             try {
                 stream.scan();
-            } catch (RuntimeException e) {
-                LOG.error("Could not scan a SISCI stream; the stream fails", e);
-                stream.fail();
+            } catch (OutOfMemoryError e) {
+                FailureLog.error(LOG, "Could not scan a SISCI stream; the scan is repeated", e);
+            } catch (Throwable e) {
+                FailureLog.error(LOG, "Could not scan a SISCI stream; the stream fails", e);
+                fail(stream);
             }
+        }
+    }
+
+    private static void fail(SisciStream stream) {
+        try {
+            stream.fail();
+        } catch (Throwable e) {
+            FailureLog.error(LOG, "Could not wake up the threads of a SISCI stream", e);
         }
     }
 
@@ -218,9 +232,14 @@ public final class SisciFabric {
         connectors.execute(task);
     }
 
-    /** Runs the accept of a connect request. */
-    void executeAccept(Runnable task) {
-        acceptors.execute(task);
+    /**
+     * Runs the accept of a connect request.
+     *
+     * @param client the address of the client
+     * @return false if too many accepts wait for the address
+     */
+    boolean tryExecuteAccept(InetAddress client, Runnable task) {
+        return acceptors.tryExecute(client, task);
     }
 
     /** Runs a disconnect. Disconnects start in the order of the calls of this method. */

@@ -1,11 +1,17 @@
 package org.jrdma.sockets.sisci;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sisci.LocalDataInterrupt;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
+import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.internal.NetworkNamespace;
@@ -16,8 +22,9 @@ import org.slf4j.LoggerFactory;
  * A listener at a port of this node.
  *
  * <p>Clients find the listener by a segment whose id contains the port number. The segment contains
- * the number of the data interrupt to which clients send their connect requests. The connection is
- * established when the request arrives, and then waits in the accept queue.
+ * the number of the data interrupt to which clients send their connect requests, and the UDP port
+ * at which clients get the {@linkplain AddressCookies cookies} that their requests must contain.
+ * The connection is established when the request arrives, and then waits in the accept queue.
  */
 public final class SisciListener extends BypassListener {
 
@@ -29,13 +36,12 @@ public final class SisciListener extends BypassListener {
     /** The offset of the number of the data interrupt. */
     static final long NUMBER = 8;
 
-    static final long THIS_KIND = 0x6a72646d_63000001L;
+    /** The offset of the UDP port for cookies. */
+    static final long COOKIE_PORT = 16;
 
-    /**
-     * The time during which connecting to the segment of a client is retried. The time is short,
-     * because a client creates its segment before it sends its request. The segment is missing only
-     * if the client has given up.
-     */
+    static final long THIS_KIND = 0x6a72646d_63000002L;
+
+    /** The time during which temporary failures to connect to a client are retried. */
     private static final Duration TIMEOUT = Duration.ofMillis(200);
 
     private static final int SEGMENT_IDS = 0x6a640000;
@@ -48,6 +54,7 @@ public final class SisciListener extends BypassListener {
     private final LocalSegment announcement;
     private final LocalMap announcementMap;
     private final LocalDataInterrupt requests;
+    private final AddressCookies cookies;
     private int connecting;
 
     private SisciListener(
@@ -57,7 +64,8 @@ public final class SisciListener extends BypassListener {
             int ringBytes,
             LocalSegment announcement,
             LocalMap announcementMap,
-            LocalDataInterrupt requests) {
+            LocalDataInterrupt requests,
+            AddressCookies cookies) {
         this.fabric = fabric;
         this.address = address;
         this.backlog = backlog;
@@ -65,10 +73,27 @@ public final class SisciListener extends BypassListener {
         this.announcement = announcement;
         this.announcementMap = announcementMap;
         this.requests = requests;
+        this.cookies = cookies;
     }
 
     static SisciListener open(
             SisciFabric fabric, InetSocketAddress address, int backlog, int ringBytes)
+            throws FabricException {
+        var cookies = AddressCookies.open(address.getAddress());
+        try {
+            return open(fabric, address, backlog, ringBytes, cookies);
+        } catch (Throwable e) {
+            cookies.close();
+            throw e;
+        }
+    }
+
+    private static SisciListener open(
+            SisciFabric fabric,
+            InetSocketAddress address,
+            int backlog,
+            int ringBytes,
+            AddressCookies cookies)
             throws SisciException {
         var node = fabric.node();
         var requests = node.newDataInterrupt();
@@ -79,17 +104,25 @@ public final class SisciListener extends BypassListener {
                 var map = announcement.map();
                 var listener =
                         new SisciListener(
-                                fabric, address, backlog, ringBytes, announcement, map, requests);
+                                fabric,
+                                address,
+                                backlog,
+                                ringBytes,
+                                announcement,
+                                map,
+                                requests,
+                                cookies);
                 requests.onMessage(listener::received);
                 map.putLong(NUMBER, requests.number());
+                map.putLong(COOKIE_PORT, cookies.port());
                 map.putLongRelease(KIND, THIS_KIND);
                 announcement.offer();
                 return listener;
-            } catch (SisciException | RuntimeException e) {
+            } catch (Throwable e) {
                 announcement.close();
                 throw e;
             }
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             requests.close();
             throw e;
         }
@@ -101,37 +134,88 @@ public final class SisciListener extends BypassListener {
     }
 
     private void received(byte[] message) {
-        fabric.executeAccept(() -> {
-            try {
-                connect(ConnectRequest.decode(message));
-            } catch (IOException | RuntimeException e) {
-                LOG.debug("Could not accept a client of {}: {}", address, e.getMessage());
+        try {
+            var request = ConnectRequest.decode(message);
+            var client = request.client().getAddress();
+            if (!cookies.isValid(client, request.cookie())) {
+                throw new FabricException("the client has not proved its address " + client);
             }
-        });
+            if (!fabric.tryExecuteAccept(client, () -> accept(request))) {
+                throw new FabricException("too many requests wait for the address " + client);
+            }
+        } catch (FabricException e) {
+            LOG.debug("Dropped a connect request at {}: {}", address, e.getMessage());
+        }
+    }
+
+    private void accept(ConnectRequest request) {
+        try {
+            connect(request);
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("Could not accept a client of {}: {}", address, e.getMessage());
+        } catch (Throwable e) {
+            FailureLog.error(LOG, "Could not accept a SISCI client", e);
+        }
     }
 
     private void connect(ConnectRequest request) throws IOException {
-        var stream = SisciStream.open(fabric, ringBytes, new StreamSegment.Accepted(this));
+        var client = connectToClient(request);
+        SisciStream stream;
+        try {
+            var use = new StreamSegment.Accepted(this, request.client().getAddress());
+            stream = SisciStream.open(fabric, ringBytes, use);
+        } catch (Throwable e) {
+            client.close();
+            throw e;
+        }
         var reply = replyTo(request);
         try {
-            stream.join(request.node(), request.segment(), request.wakeUp(), TIMEOUT);
+            stream.join(client);
             stream.reply(reply);
-        } catch (IOException | RuntimeException e) {
+            if (reply != ConnectReply.ACCEPTED) {
+                stream.abandon();
+                return;
+            }
+        } catch (Throwable e) {
             stream.abandon();
             releaseSlot(reply);
             throw e;
         }
-        if (reply != ConnectReply.ACCEPTED) {
-            stream.abandon();
-        } else if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
+        if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
             stream.close(true); // a reset, because the client's request was accepted already
         }
     }
 
+    /**
+     * Connects to the segment of a client. Does not wait for a missing segment, because a client
+     * creates its segment before it sends its request: the client has given up.
+     */
+    private PeerSegment connectToClient(ConnectRequest request)
+            throws FabricException, InterruptedIOException {
+        try {
+            return connectToClient(request, Duration.ZERO);
+        } catch (FabricTimeoutException e) {
+            if (e.getCause() instanceof SisciException last
+                    && last.error() == SisciError.NO_SUCH_SEGMENT) {
+                throw e;
+            }
+            return connectToClient(request, TIMEOUT);
+        }
+    }
+
+    private PeerSegment connectToClient(ConnectRequest request, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        return PeerSegment.connect(
+                fabric, request.node(), request.segment(), request.wakeUp(), timeout);
+    }
+
     /** Handles a connect request over segments that are connected already. Does not block. */
-    void requested(SisciStream stream, byte[] message) {
+    void requested(SisciStream stream, InetAddress client, byte[] message) {
         try {
             var request = ConnectRequest.decode(message);
+            if (!request.client().getAddress().equals(client)) {
+                throw new FabricException("the client has another address than before");
+            }
             var reply = replyTo(request);
             stream.reply(reply);
             if (reply != ConnectReply.ACCEPTED) {
@@ -139,12 +223,15 @@ public final class SisciListener extends BypassListener {
             } else if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
                 stream.close(true);
             }
-        } catch (IOException e) {
+        } catch (FabricException e) {
             LOG.debug(
                     "Could not accept a client of {} over connected segments: {}",
                     address,
                     e.getMessage());
             stream.close(true);
+        } catch (Throwable e) {
+            stream.close(true);
+            throw e;
         }
     }
 
@@ -155,14 +242,15 @@ public final class SisciListener extends BypassListener {
     /**
      * Returns true if a request is for this listener. The processes of a node share the ports of
      * the node. Processes in different containers do not share addresses, so the address must match
-     * too.
+     * too. Only clients in this namespace can reach its loopback addresses.
      */
     private boolean isForThisListener(ConnectRequest request) {
         var local = address.getAddress();
         var target = request.target().getAddress();
         return request.target().getPort() == address.getPort()
                 && (local.isAnyLocalAddress() ? NetworkNamespace.has(target) : local.equals(target))
-                && (!target.isLoopbackAddress() || request.namespace() == NetworkNamespace.id());
+                && (!target.isLoopbackAddress()
+                        || NetworkNamespace.has(request.client().getAddress()));
     }
 
     /** Reserves a slot in the accept queue for a client, and returns the reply for the client. */
@@ -197,5 +285,6 @@ public final class SisciListener extends BypassListener {
         announcementMap.close();
         announcement.close();
         requests.close();
+        cookies.close();
     }
 }

@@ -98,7 +98,7 @@ public final class SisciStream extends BypassStream {
             segment.offer();
             fabric.add(stream);
             return stream;
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             segment.close();
             throw e;
         }
@@ -108,15 +108,9 @@ public final class SisciStream extends BypassStream {
         return segment.segmentId();
     }
 
-    /**
-     * Connects to the peer's segment, so that bytes can be sent. May block.
-     *
-     * @param timeout the time during which temporary failures are retried
-     * @throws FabricException if the segment does not exist, or is not a segment of a stream
-     */
-    void join(int node, int id, int wakeUpNumber, Duration timeout)
-            throws FabricException, InterruptedIOException {
-        var peer = segment.join(node, id, wakeUpNumber, timeout);
+    /** Stores sent bytes into the peer's segment from now on. */
+    void join(PeerSegment peer) {
+        segment.watch(peer);
         // forgets sleeps that could not be announced before, so that the next arm() announces them
         sleeping.wake(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
@@ -145,10 +139,12 @@ public final class SisciStream extends BypassStream {
         if (outgoing == null) {
             var location = memory.getLong(StreamLayout.SEGMENT);
             join(
-                    StreamLayout.upper(location),
-                    StreamLayout.lower(location),
-                    (int) memory.getLong(StreamLayout.WAKE_UP),
-                    timeout);
+                    PeerSegment.connect(
+                            fabric,
+                            StreamLayout.upper(location),
+                            StreamLayout.lower(location),
+                            (int) memory.getLong(StreamLayout.WAKE_UP),
+                            timeout));
         }
         joined = true;
     }
@@ -265,8 +261,8 @@ public final class SisciStream extends BypassStream {
         if (disconnect) {
             disconnectSoon();
         }
-        if (next != null && use() instanceof StreamSegment.Accepted(var listener)) {
-            listener.requested(next, segment.request(next.number));
+        if (next != null && use() instanceof StreamSegment.Accepted(var listener, var client)) {
+            listener.requested(next, client, segment.request(next.number));
         }
     }
 
@@ -458,7 +454,12 @@ public final class SisciStream extends BypassStream {
     /** Starts a disconnect on another thread, unless one is about to start. */
     private void disconnectSoon() {
         if (disconnecting.compareAndSet(false, true)) {
-            fabric.executeDisconnect(this::disconnect);
+            try {
+                fabric.executeDisconnect(this::disconnect);
+            } catch (Throwable e) { // no memory, or no thread; the next scan tries again
+                disconnecting.set(false);
+                throw e;
+            }
         }
     }
 

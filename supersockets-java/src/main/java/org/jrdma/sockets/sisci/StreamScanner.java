@@ -2,6 +2,7 @@ package org.jrdma.sockets.sisci;
 
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,9 +62,9 @@ final class StreamScanner {
             requested = false;
             try {
                 scan.run();
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 // the loop continues, because sleeping threads depend on the scans
-                LOG.error("Could not scan the SISCI streams", e);
+                FailureLog.error(LOG, "Could not scan the SISCI streams", e);
             }
         }
     }

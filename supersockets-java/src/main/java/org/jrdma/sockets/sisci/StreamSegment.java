@@ -2,13 +2,11 @@ package org.jrdma.sockets.sisci;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.SegmentOptions;
@@ -66,11 +64,13 @@ final class StreamSegment {
     record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
 
     /**
-     * The accepting end. The segment can be used for streams that the same listener accepts.
+     * The accepting end. The segment can be used for streams that the same listener accepts from
+     * the same client.
      *
      * @param listener the listener
+     * @param client the address of the client, which the client has proved
      */
-    record Accepted(SisciListener listener) implements Use {}
+    record Accepted(SisciListener listener, InetAddress client) implements Use {}
 
     private StreamSegment(
             SisciFabric fabric, LocalSegment segment, LocalMap map, int capacity, Use use) {
@@ -90,7 +90,7 @@ final class StreamSegment {
             map.putLong(StreamLayout.CAPACITY, capacity);
             map.putLongRelease(StreamLayout.KIND, StreamLayout.THIS_KIND);
             return new StreamSegment(fabric, segment, map, capacity, use);
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             segment.close();
             throw e;
         }
@@ -106,17 +106,9 @@ final class StreamSegment {
         segment.offer();
     }
 
-    /**
-     * Connects to the peer's segment. May block.
-     *
-     * @param timeout the time during which temporary failures are retried
-     * @throws FabricException if the segment does not exist, or is not a segment of a stream
-     */
-    PeerSegment join(int node, int id, int wakeUpNumber, Duration timeout)
-            throws FabricException, InterruptedIOException {
-        var peer = PeerSegment.connect(fabric, node, id, wakeUpNumber, timeout);
+    /** Notifies the stream of the events of the connection to the peer's segment. */
+    void watch(PeerSegment peer) {
         peer.segment().onEvent(this::remoteEvent);
-        return peer;
     }
 
     /** Returns true if the peer has stored a connect request for a stream. */

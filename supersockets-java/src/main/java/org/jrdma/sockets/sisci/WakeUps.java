@@ -19,7 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class WakeUps {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final Logger LOG = LoggerFactory.getLogger(WakeUps.class);
 
     private final Node node;
@@ -52,9 +51,10 @@ final class WakeUps {
          * Connects to the interrupt, unless it is connected. Does not hold the lock on {@code
          * wakeUps}, so that streams to other processes are not delayed.
          */
-        private synchronized void connect() throws FabricException, InterruptedIOException {
+        private synchronized void connect(Duration timeout)
+                throws FabricException, InterruptedIOException {
             if (interrupt == null) {
-                interrupt = node.connectInterrupt(key.node, key.number, TIMEOUT);
+                interrupt = node.connectInterrupt(key.node, key.number, timeout);
             }
         }
 
@@ -89,17 +89,22 @@ final class WakeUps {
         }
     }
 
-    /** Returns the interrupt of a process, and connects to it if necessary. May block. */
-    WakeUp take(int peer, int number) throws FabricException, InterruptedIOException {
+    /**
+     * Returns the interrupt of a process, and connects to it if necessary. May block.
+     *
+     * @param timeout the time during which temporary failures are retried
+     */
+    WakeUp take(int peer, int number, Duration timeout)
+            throws FabricException, InterruptedIOException {
         WakeUp wakeUp;
         synchronized (wakeUps) {
             wakeUp = wakeUps.computeIfAbsent(new Key(peer, number), WakeUp::new);
             wakeUp.users++;
         }
         try {
-            wakeUp.connect();
+            wakeUp.connect(timeout);
             return wakeUp;
-        } catch (FabricException | InterruptedIOException | RuntimeException e) {
+        } catch (Throwable e) {
             wakeUp.release();
             throw e;
         }

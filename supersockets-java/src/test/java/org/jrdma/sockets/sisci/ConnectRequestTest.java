@@ -16,7 +16,7 @@ class ConnectRequestTest {
                     4,
                     0x20001,
                     7,
-                    4_026_531_840L,
+                    -4_026_531_840L,
                     new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 50_000),
                     new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 80));
 

@@ -8,6 +8,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment;
@@ -21,14 +26,63 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests streams whose peer stores invalid positions. */
+/** Tests streams whose peer stores any value into any word. */
 @Timeout(30)
 class HostilePeerTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int BYTES = 16;
+
+    private static final long[] WORDS = {
+        StreamLayout.KIND,
+        StreamLayout.CAPACITY,
+        StreamLayout.PRODUCED,
+        StreamLayout.CONSUMED,
+        StreamLayout.READER_SLEEPS,
+        StreamLayout.WRITER_SLEEPS,
+        StreamLayout.ENDED,
+        StreamLayout.TOTAL,
+        StreamLayout.CLOSE,
+        StreamLayout.REPLY,
+        StreamLayout.SEGMENT,
+        StreamLayout.WAKE_UP,
+        StreamLayout.REQUEST_LENGTH,
+        StreamLayout.REQUEST
+    };
+
+    private static final long[] VALUES = {
+        0,
+        1,
+        2,
+        3,
+        5,
+        0xff,
+        0x100,
+        4095,
+        4096,
+        4097,
+        8192,
+        -1,
+        -5,
+        -705,
+        -4096,
+        -4097,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE,
+        1L << 32,
+        1L << 56,
+        Long.MAX_VALUE,
+        Long.MIN_VALUE
+    };
+
+    private static final List<Integer> RESULTS =
+            Stream.concat(
+                            IntStream.rangeClosed(0, BYTES).boxed(),
+                            Stream.of(SocketCalls.AGAIN, -Errno.EPIPE, -Errno.ECONNRESET))
+                    .toList();
 
     private SisciFabric fabric;
     private SisciStream stream;
@@ -40,14 +94,23 @@ class HostilePeerTest {
     @BeforeEach
     void connect(@TempDir Path folder) throws Exception {
         fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        connectStreams();
+    }
+
+    private void connectStreams() throws Exception {
         var loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
         var route = new StreamSegment.Route(fabric.nodeId(), loopback, BYTES);
         stream = SisciStream.open(fabric, 4096, route);
         peer = SisciStream.open(fabric, 4096, route);
-        stream.join(fabric.nodeId(), peer.segmentId(), fabric.wakeUpNumber(), TIMEOUT);
-        peer.join(fabric.nodeId(), stream.segmentId(), fabric.wakeUpNumber(), TIMEOUT);
+        stream.join(connectTo(peer));
+        peer.join(connectTo(stream));
         segment = fabric.node().connect(fabric.nodeId(), stream.segmentId(), TIMEOUT);
         memory = segment.map();
+    }
+
+    private PeerSegment connectTo(SisciStream target) throws Exception {
+        return PeerSegment.connect(
+                fabric, fabric.nodeId(), target.segmentId(), fabric.wakeUpNumber(), TIMEOUT);
     }
 
     @AfterEach
@@ -94,6 +157,98 @@ class HostilePeerTest {
         var next = new ReceiveRing(ring);
 
         assertThat(next.available()).isEqualTo(StreamLayout.INVALID_POSITION);
+    }
+
+    /** The state of the stream when the peer stores a hostile value. */
+    enum State {
+        CONNECTED,
+        WITH_UNREAD_BYTES,
+        WRAPPED,
+        FULL,
+        ENDED,
+        OUTPUT_ENDED,
+        CLOSED_BY_THE_PEER,
+        RESET_BY_THE_PEER
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReportAnyValueInAnyWordAsAResult(State state) throws Exception {
+        for (var word : WORDS) {
+            for (var value : VALUES) {
+                close();
+                connectStreams();
+                enter(state);
+
+                memory.putLongRelease(word, value);
+
+                assertDefinedResults("%s: %,d in word %d".formatted(state, value, word));
+            }
+        }
+    }
+
+    private void enter(State state) {
+        switch (state) {
+            case CONNECTED -> {}
+            case WITH_UNREAD_BYTES -> peer.send(target, 5);
+            case WRAPPED -> {
+                for (var i = 0; i < 300; i++) {
+                    peer.send(target, BYTES);
+                    stream.receive(target, BYTES);
+                }
+            }
+            case FULL -> {
+                while (stream.send(target, BYTES) > 0) {
+                    // until the ring of the peer is full
+                }
+            }
+            case ENDED -> peer.shutdownOutput();
+            case OUTPUT_ENDED -> stream.shutdownOutput();
+            case CLOSED_BY_THE_PEER -> peer.close(false);
+            case RESET_BY_THE_PEER -> peer.close(true);
+        }
+    }
+
+    /** Nothing may be thrown, and no byte beyond the target or the ring be accessed. */
+    private void assertDefinedResults(String description) {
+        assertThat(stream.ready()).as(description).isBetween(0, 5);
+        assertThat(stream.available()).as(description).isBetween(0, 4096);
+        stream.scan();
+        for (var i = 0; i < 3; i++) {
+            assertThat(stream.receive(target, BYTES)).as(description).isIn(RESULTS);
+            assertThat(stream.send(target, BYTES)).as(description).isIn(RESULTS);
+        }
+        stream.shutdownInput();
+        stream.shutdownOutput();
+        stream.scan();
+        stream.close(false);
+        stream.scan();
+        assertThat(stream.receive(target, BYTES)).as(description).isIn(RESULTS);
+    }
+
+    /** The scans find bytes for which the peer has sent no wake-up. */
+    @Test
+    void shouldScanTheOtherStreamsIfTheScanOfOneFails() throws Exception {
+        var failures = new Semaphore(0);
+        stream.add(() -> {
+            failures.release();
+            throw new StackOverflowError("thrown by the stream, on purpose");
+        });
+        var woken = new Semaphore(0);
+        peer.add(woken::release);
+        assertThat(stream.readyOrArmed(SocketCalls.POLLIN)).isZero();
+        memory.putLongRelease(StreamLayout.PRODUCED, 1);
+        failures.acquire();
+
+        assertThat(peer.readyOrArmed(SocketCalls.POLLIN)).isZero();
+        var other = fabric.node().connect(fabric.nodeId(), peer.segmentId(), TIMEOUT);
+        other.map().putLongRelease(StreamLayout.PRODUCED, 1);
+
+        assertThat(woken.tryAcquire(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(peer.receive(target, BYTES)).isEqualTo(1);
+        assertThat(stream.receive(target, BYTES)).isEqualTo(1);
+        assertThat(stream.receive(target, BYTES)).isEqualTo(-Errno.ECONNRESET);
+        other.close();
     }
 
     @Test

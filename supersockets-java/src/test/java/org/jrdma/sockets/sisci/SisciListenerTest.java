@@ -6,28 +6,43 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Path;
+import java.time.Duration;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.sisci.RemoteDataInterrupt;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sockets.internal.NetworkNamespace;
+import org.jrdma.sockets.bypass.BypassConnector;
+import org.jrdma.sockets.bypass.BypassListener;
+import org.jrdma.sockets.internal.ReadinessWaiting;
+import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests which requests a wildcard listener accepts if other containers share the node. */
+@Timeout(30)
 class SisciListenerTest {
 
     private static final int PORT = 4_711;
-    private static final long NAMESPACE = NetworkNamespace.id();
-    private static final long OTHER_NAMESPACE = NAMESPACE + 1;
+    private static final int FLOOD = 20_000;
+    private static final int ABSENT_SEGMENT = 0x7fff_0000;
 
+    /** The time after which a client uses TCP. */
+    private static final Duration TIMEOUT = BypassConnector.TIMEOUT;
+
+    private static final InetSocketAddress LOCAL = at("127.0.0.1", 50_000);
+    private static final InetSocketAddress OTHER_HOST = at("192.0.2.7", 50_000);
+
+    private SisciFabric fabric;
     private SisciListener listener;
 
     @BeforeEach
     void open(@TempDir Path folder) throws Exception {
-        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder)));
-        listener = SisciFabric.open(node).listen(at("0.0.0.0", PORT), 10, 4096);
+        fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        listener = fabric.listen(at("0.0.0.0", PORT), 10, 4096);
     }
 
     @AfterEach
@@ -39,16 +54,15 @@ class SisciListenerTest {
         return new InetSocketAddress(InetAddress.ofLiteral(address), port);
     }
 
-    private ConnectReply replyTo(long namespace, InetSocketAddress target) {
-        return listener.replyTo(
-                new ConnectRequest(4, 1, 7, namespace, at("192.0.2.7", 50_000), target));
+    private ConnectReply replyTo(InetSocketAddress client, InetSocketAddress target) {
+        return listener.replyTo(new ConnectRequest(4, 1, 7, 0, client, target));
     }
 
     @Test
     void shouldAcceptRequestsForItsAddresses() throws Exception {
         for (var each : NetworkInterface.networkInterfaces().toList()) {
             for (var address : each.inetAddresses().toList()) {
-                assertThat(replyTo(NAMESPACE, new InetSocketAddress(address, PORT)))
+                assertThat(replyTo(LOCAL, new InetSocketAddress(address, PORT)))
                         .isEqualTo(ConnectReply.ACCEPTED);
             }
         }
@@ -56,22 +70,90 @@ class SisciListenerTest {
 
     @Test
     void shouldRejectRequestsForAnAddressOfAnotherContainer() {
-        assertThat(replyTo(NAMESPACE, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
-        assertThat(replyTo(OTHER_NAMESPACE, at("192.0.2.1", PORT)))
+        assertThat(replyTo(LOCAL, at("192.0.2.1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(OTHER_HOST, at("192.0.2.1", PORT)))
                 .isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 
     @Test
-    void shouldRejectRequestsForTheLoopbackAddressOfAnotherContainer() {
-        assertThat(replyTo(NAMESPACE, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.ACCEPTED);
-        assertThat(replyTo(OTHER_NAMESPACE, at("127.0.0.1", PORT)))
+    void shouldRejectRequestsOfOtherHostsForALoopbackAddress() {
+        assertThat(replyTo(LOCAL, at("127.0.0.1", PORT))).isEqualTo(ConnectReply.ACCEPTED);
+        assertThat(replyTo(OTHER_HOST, at("127.0.0.1", PORT)))
                 .isEqualTo(ConnectReply.OTHER_ADDRESS);
-        assertThat(replyTo(OTHER_NAMESPACE, at("::1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(OTHER_HOST, at("::1", PORT))).isEqualTo(ConnectReply.OTHER_ADDRESS);
     }
 
     @Test
     void shouldRejectRequestsForAnotherPort() {
-        assertThat(replyTo(NAMESPACE, at("127.0.0.1", PORT + 1)))
-                .isEqualTo(ConnectReply.OTHER_ADDRESS);
+        assertThat(replyTo(LOCAL, at("127.0.0.1", PORT + 1))).isEqualTo(ConnectReply.OTHER_ADDRESS);
+    }
+
+    /** A neighbor that shares the fabric directory can send any request. */
+    @Test
+    void shouldNotAcceptAClientThatForgesItsAddress() throws Exception {
+        var other = InetAddress.ofLiteral("127.0.0.2");
+        var cookie = cookie(other);
+
+        for (var forged : new long[] {0, 1, -1, cookie}) {
+            request(LOCAL, forged);
+        }
+        var proved = new InetSocketAddress(other, 50_000);
+        request(proved, cookie);
+
+        assertThat(nextArrival().remote()).isEqualTo(proved);
+        assertThat(listener.poll()).isNull();
+    }
+
+    private long cookie(InetAddress client) throws Exception {
+        var port = (int) announced(SisciListener.COOKIE_PORT);
+        return AddressCookies.request(client, at("127.0.0.1", port), Deadline.NEVER);
+    }
+
+    /** Sends a request as a client does. */
+    private void request(InetSocketAddress client, long cookie) throws Exception {
+        var route = new StreamSegment.Route(4, at("127.0.0.1", PORT), 4096);
+        var stream = SisciStream.open(fabric, 4096, route);
+        try (var interrupt = connectInterrupt()) {
+            interrupt.trigger(encoded(client, cookie, stream.segmentId()), TIMEOUT);
+        }
+    }
+
+    private byte[] encoded(InetSocketAddress client, long cookie, int segment) {
+        var target = at("127.0.0.1", PORT);
+        return new ConnectRequest(4, segment, fabric.wakeUpNumber(), cookie, client, target)
+                .encode();
+    }
+
+    private RemoteDataInterrupt connectInterrupt() throws Exception {
+        return fabric.node()
+                .connectDataInterrupt(4, (int) announced(SisciListener.NUMBER), Duration.ZERO);
+    }
+
+    private long announced(long offset) throws Exception {
+        try (var segment = fabric.node().connect(4, SisciListener.segmentId(PORT), Duration.ZERO);
+                var map = segment.map()) {
+            return map.getLong(offset);
+        }
+    }
+
+    private BypassListener.Arrival nextArrival() throws Exception {
+        var waiting = new ReadinessWaiting(listener, SocketCalls.POLLIN, 0);
+        assertThat(waiting.await(Deadline.after(TIMEOUT))).isTrue();
+        return listener.poll();
+    }
+
+    /** A client may send any number of requests that name segments that do not exist. */
+    @Test
+    void shouldAcceptAClientDuringAFloodOfRequestsForAbsentSegments() throws Exception {
+        var cookie = cookie(LOCAL.getAddress());
+        try (var interrupt = connectInterrupt()) {
+            for (var i = 0; i < FLOOD; i++) {
+                interrupt.trigger(encoded(LOCAL, cookie, ABSENT_SEGMENT), TIMEOUT);
+            }
+        }
+
+        request(LOCAL, cookie);
+
+        assertThat(nextArrival().remote()).isEqualTo(LOCAL);
     }
 }

@@ -57,7 +57,7 @@ final class StreamScannerTest {
                         () -> {
                             calls.countDown();
                             if (calls.getCount() != 0) {
-                                throw new IllegalStateException("thrown by the scan, on purpose");
+                                throw new OutOfMemoryError("thrown by the scan, on purpose");
                             }
                         })
                 .start();

@@ -24,7 +24,7 @@ class WakeUpsTest {
                 .daemon()
                 .start(() -> {
                     try {
-                        result.complete(wakeUps.take(node, number));
+                        result.complete(wakeUps.take(node, number, ofSeconds(2)));
                     } catch (IOException e) {
                         result.completeExceptionally(e);
                     }

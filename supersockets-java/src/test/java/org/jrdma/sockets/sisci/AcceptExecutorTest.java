@@ -1,0 +1,75 @@
+package org.jrdma.sockets.sisci;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+class AcceptExecutorTest {
+
+    private static final InetAddress HOSTILE = InetAddress.ofLiteral("192.0.2.1");
+    private static final InetAddress OTHER = InetAddress.ofLiteral("192.0.2.2");
+
+    /** The tasks that free threads would run. */
+    private final Queue<Runnable> threads = new ArrayDeque<>();
+
+    private final AcceptExecutor executor = new AcceptExecutor(threads::add, 2);
+    private final List<String> executed = new ArrayList<>();
+
+    private void runAll() {
+        for (var task = threads.poll(); task != null; task = threads.poll()) {
+            task.run();
+        }
+    }
+
+    @Test
+    void shouldNotDelayAClientByTheClientsAtAnotherAddress() {
+        for (var i = 0; i < 10; i++) {
+            assertThat(executor.tryExecute(HOSTILE, () -> executed.add("hostile"))).isTrue();
+        }
+        assertThat(executor.tryExecute(OTHER, () -> executed.add("other"))).isTrue();
+
+        assertThat(threads).hasSize(3);
+        runAll();
+
+        assertThat(executed).hasSize(11).startsWith("hostile", "hostile", "other");
+    }
+
+    @Test
+    void shouldRejectMoreAcceptsThanTheLimitUntilSomeHaveRun() {
+        for (var i = 0; i < AcceptExecutor.MAX_WAITING; i++) {
+            assertThat(executor.tryExecute(HOSTILE, () -> executed.add("hostile"))).isTrue();
+        }
+        assertThat(executor.tryExecute(HOSTILE, () -> {})).isFalse();
+        assertThat(executor.tryExecute(OTHER, () -> {})).isTrue();
+
+        runAll();
+
+        assertThat(executed).hasSize(AcceptExecutor.MAX_WAITING);
+        assertThat(executor.tryExecute(HOSTILE, () -> {})).isTrue();
+    }
+
+    @Test
+    void shouldRunTheNextAcceptIfOneFails() {
+        executor.tryExecute(
+                HOSTILE,
+                () -> {
+                    throw new IllegalStateException("thrown by an accept, on purpose");
+                });
+        executor.tryExecute(HOSTILE, () -> executed.add("next"));
+        executor.tryExecute(HOSTILE, () -> executed.add("last"));
+        try {
+            threads.remove().run();
+        } catch (IllegalStateException e) {
+            // a thread pool replaces the thread
+        }
+
+        runAll();
+
+        assertThat(executed).containsExactly("next", "last");
+    }
+}
