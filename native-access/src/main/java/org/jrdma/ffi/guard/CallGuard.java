@@ -15,12 +15,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>The calling thread runs
  *
  * <pre>{@code
- * guard.enter();                       // calls = calls + 1, now odd
+ * guard.enter();                       // the next odd number of calls
  * try {
  *     if (lifetime.isClosed()) throw ...;
  *     // the native call
  * } finally {
- *     guard.exit();                    // calls = calls + 1, now even
+ *     guard.exit();                    // the next even number of calls
  * }
  * }</pre>
  *
@@ -60,6 +60,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * Plain accesses have no such nodes, so neither {@code calls} nor the flag may be accessed plainly.
  * {@link #exit()} is a release: the reads and writes of the call precede it, in the memory model
  * and in the machine code, and {@code awaitCallsInFlight()} loads with acquire.
+ *
+ * <p><b>Unbalanced calls.</b> {@code enter()} always leaves an odd number, and {@code exit()} an
+ * even one. Code that enters without exiting delays each close() in the process until its thread
+ * makes the next guarded call or ends, but cannot make close() overlook a call.
  *
  * <p>Suitable for calls that last microseconds, such as post and poll, because every close() in the
  * process waits for them. Longer calls use {@code Lifetime.hold()}.
@@ -134,12 +138,12 @@ public final class CallGuard {
      * that the call uses, makes the call, and always calls {@link #exit()}.
      */
     public void enter() {
-        CALLS.setOpaque(this, calls + 1); // opaque: stays before the load in isClosed()
+        CALLS.setOpaque(this, calls + 1 | 1); // opaque: stays before the load in isClosed()
     }
 
     /** Marks the end of a call. */
     public void exit() {
-        CALLS.setRelease(this, calls + 1);
+        CALLS.setRelease(this, (calls | 1) + 1);
     }
 
     /**
@@ -180,7 +184,7 @@ public final class CallGuard {
     private void awaitEnd() {
         var seen = (long) CALLS.getAcquire(this);
         if ((seen & 1) == 1) {
-            ShortWait.until(() -> (long) CALLS.getAcquire(this) != seen);
+            ShortWait.until(() -> (long) CALLS.getAcquire(this) != seen || isAbandoned());
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jrdma.ffi.Threads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,6 +105,52 @@ class CallGuardTest {
         terminated.thread().join();
 
         CallGuard.awaitCallsInFlight(); // would block forever if it waited for the thread
+    }
+
+    @Test
+    void shouldNotWaitForAThreadThatTerminatesInACall() throws Exception {
+        var inside = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
+        Threads.start(() -> {
+            CallGuard.ofCurrentThread().enter();
+            inside.countDown();
+            proceed.await();
+        });
+        inside.await();
+        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+
+        proceed.countDown();
+
+        assertThat(waiter.result()).isTrue();
+    }
+
+    @Test
+    void shouldWaitForACallAfterAnUnbalancedEnter() throws Exception {
+        assertWaitsForCall(CallGuard::enter);
+    }
+
+    @Test
+    void shouldWaitForACallAfterAnUnbalancedExit() throws Exception {
+        assertWaitsForCall(CallGuard::exit);
+    }
+
+    private static void assertWaitsForCall(Consumer<CallGuard> unbalanced) throws Exception {
+        var inside = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
+        var caller =
+                Threads.start(() -> {
+                    unbalanced.accept(CallGuard.ofCurrentThread());
+                    callUntil(inside, proceed);
+                });
+        inside.await();
+
+        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+
+        assertThat(waiter.task().isDone()).isFalse();
+        proceed.countDown();
+        assertThat(waiter.result()).isTrue();
+        assertThat(caller.result()).isTrue();
+        CallGuard.awaitCallsInFlight(); // the call has ended
     }
 
     @Test
