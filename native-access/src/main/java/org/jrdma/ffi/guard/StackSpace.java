@@ -34,6 +34,10 @@ public final class StackSpace {
      */
     private static final int COLD_CALLS = 20_000;
 
+    private static final long INITIALIZER_STACK_BYTES = 1 << 20;
+
+    private static volatile boolean initialized;
+
     /** True after a library was opened that may be written in Java. */
     private static volatile boolean enabled;
 
@@ -45,10 +49,39 @@ public final class StackSpace {
 
     private StackSpace() {}
 
+    /**
+     * Generates the methods of the checks, on a thread of its own that has enough stack. The
+     * current thread may have little stack left, and an initialization of a class that failed
+     * cannot be repeated.
+     */
+    public static void initialize() {
+        if (initialized) {
+            return;
+        }
+        var thread =
+                Thread.ofPlatform()
+                        .name("jrdma-stack")
+                        .daemon()
+                        .stackSize(INITIALIZER_STACK_BYTES)
+                        .start(StackSpace::ensure);
+        var interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        initialized = true;
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Enables the check. Called when a library is opened that may be written in Java. */
     public static void enable() {
+        initialize();
         enabled = true;
-        ensure(); // generates the methods now, while enough stack is left
     }
 
     /** Checks the stack before an operation that may load classes. */

@@ -49,6 +49,7 @@ public final class NativeLibrary {
      *     packages that contain it
      */
     public static NativeLibrary open(LibraryName name) throws LibraryNotFoundException {
+        prepareProcess();
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(name.soname(), Arena.global()));
             return new NativeLibrary(
@@ -110,6 +111,7 @@ public final class NativeLibrary {
      *     machine
      */
     public static NativeLibrary open(Path file) throws LibraryNotFoundException {
+        prepareProcess();
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(file, Arena.global()));
             return new NativeLibrary(file.toString(), null, symbols);
@@ -124,8 +126,14 @@ public final class NativeLibrary {
     /** Opens a library whose symbols come from a provider. */
     public static NativeLibrary from(LibraryProvider provider) {
         checkNativeAccess();
+        prepareProcess();
         StackSpace.enable();
         return new NativeLibrary(provider.name(), provider, provider.symbols());
+    }
+
+    /** Does what must be done before the first native object is created. */
+    private static void prepareProcess() {
+        StackSpace.initialize();
     }
 
     /**

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.ChildJvm;
+import org.jrdma.ffi.OpenedLibrary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +42,14 @@ class StackSpaceTest {
         }
 
         assertThat(stackLeftAtRejection(StackSpace::ensureForHotPath)).isGreaterThan(16 << 10);
+    }
+
+    @Test
+    void shouldInitializeOnAThreadWithASmallStack() throws Exception {
+        var child = ChildJvm.onClassPath(OpenedLibrary.class, "-Xss200k");
+
+        assertThat(child.output()).endsWith("Opened a test\n");
+        assertThat(child.exitCode()).isZero();
     }
 
     /**
