@@ -1,6 +1,7 @@
 package org.jrdma.ffi;
 
 import java.lang.ref.Cleaner;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,10 +17,25 @@ public final class Leaks {
 
     private static final Logger LOG = LoggerFactory.getLogger(Leaks.class);
     private static final String MODE = System.getProperty("jrdma.leaks", "report");
+    private static final List<String> MODES = List.of("report", "trace", "off");
     private static final Cleaner CLEANER =
             Cleaner.create(Thread.ofPlatform().name("jrdma-leaks").daemon().factory());
 
     private Leaks() {}
+
+    /**
+     * Checks the system property {@code jrdma.leaks}.
+     *
+     * @throws IllegalArgumentException if the value is not one of {@code report}, {@code trace} and
+     *     {@code off}
+     */
+    public static void checkProperty() {
+        if (!MODES.contains(MODE)) {
+            throw new IllegalArgumentException(
+                    "The system property jrdma.leaks is \"%s\". It must be report, trace or off."
+                            .formatted(MODE));
+        }
+    }
 
     static void watch(NativeObject object, Lifetime lifetime) {
         watch(object, lifetime.toString(), lifetime);

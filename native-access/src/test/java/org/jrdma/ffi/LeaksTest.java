@@ -42,6 +42,17 @@ class LeaksTest {
     }
 
     @Test
+    void shouldRejectAnUnknownMode() throws Exception {
+        var child = ChildJvm.onClassPath(OpenedLibrary.class, "-Djrdma.leaks=tarce");
+
+        assertThat(child.exitCode()).isOne();
+        assertThat(child.output())
+                .contains(
+                        "IllegalArgumentException: The system property jrdma.leaks is \"tarce\". It must be report, trace or off.")
+                .doesNotContain("Opened a test");
+    }
+
+    @Test
     void shouldReportNothingIfOff() throws Exception {
         var child = ChildJvm.onClassPath(LeakedObjects.class, "-Djrdma.leaks=off");
 

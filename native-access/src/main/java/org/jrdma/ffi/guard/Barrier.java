@@ -34,6 +34,28 @@ public enum Barrier {
         return Chosen.BARRIER;
     }
 
+    /**
+     * Checks the system property {@code jrdma.guard}.
+     *
+     * @throws IllegalArgumentException if the value is neither {@code membarrier} nor {@code
+     *     handshake}
+     */
+    public static void checkProperty() {
+        isHandshakeRequested();
+    }
+
+    private static boolean isHandshakeRequested() {
+        var value = System.getProperty("jrdma.guard", "membarrier");
+        return switch (value) {
+            case "membarrier" -> false;
+            case "handshake" -> true;
+            default ->
+                    throw new IllegalArgumentException(
+                            "The system property jrdma.guard is \"%s\". It must be membarrier or handshake."
+                                    .formatted(value));
+        };
+    }
+
     void run() {
         if (this == HANDSHAKE || !Membarrier.run()) {
             Arena.ofShared().close();
@@ -50,7 +72,7 @@ public enum Barrier {
         static final Barrier BARRIER = choose();
 
         private static Barrier choose() {
-            if ("handshake".equals(System.getProperty("jrdma.guard"))) {
+            if (isHandshakeRequested()) {
                 LOG.debug("close() uses thread handshakes because of -Djrdma.guard=handshake");
                 return HANDSHAKE;
             }

@@ -11,9 +11,11 @@ import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.ffi.guard.Barrier;
 import org.jrdma.ffi.guard.StackSpace;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +49,7 @@ public final class NativeLibrary {
      *
      * @throws LibraryNotFoundException if the library cannot be opened; the message names the
      *     packages that contain it
+     * @throws IllegalArgumentException if a system property of the SDK is invalid
      */
     public static NativeLibrary open(LibraryName name) throws LibraryNotFoundException {
         prepareProcess();
@@ -82,7 +85,7 @@ public final class NativeLibrary {
      *     missing
      * @throws LibraryNotFoundException if the library is neither on the class path nor on the
      *     module path
-     * @throws IllegalArgumentException if a system property of the library is invalid
+     * @throws IllegalArgumentException if a system property of the library or of the SDK is invalid
      */
     public static NativeLibrary software(String soname, String artifact, String module)
             throws LibraryNotFoundException {
@@ -133,6 +136,8 @@ public final class NativeLibrary {
 
     /** Does what must be done before the first native object is created. */
     private static void prepareProcess() {
+        Leaks.checkProperty();
+        Barrier.checkProperty();
         StackSpace.initialize();
     }
 

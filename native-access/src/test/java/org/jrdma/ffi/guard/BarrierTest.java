@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.jrdma.ffi.ChildJvm;
+import org.jrdma.ffi.OpenedLibrary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -42,6 +43,17 @@ class BarrierTest {
                 .contains("close() uses thread handshakes because of -Djrdma.guard=handshake")
                 .endsWith("HANDSHAKE\n");
         assertThat(result.exitCode()).isZero();
+    }
+
+    @Test
+    void shouldRejectAnUnknownBarrier() throws Exception {
+        var child = ChildJvm.onClassPath(OpenedLibrary.class, "-Djrdma.guard=handshakes");
+
+        assertThat(child.exitCode()).isOne();
+        assertThat(child.output())
+                .contains(
+                        "IllegalArgumentException: The system property jrdma.guard is \"handshakes\". It must be membarrier or handshake.")
+                .doesNotContain("Opened a test");
     }
 
     @Test
