@@ -30,6 +30,7 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.DatagramSource;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.StaticRate;
 import org.jrdma.verbs.model.VerbsException;
@@ -320,6 +321,46 @@ class DatagramsTest {
         assertThat(library.calls.lastIndexOf("ibv_destroy_ah"))
                 .isLessThan(library.calls.indexOf("ibv_destroy_qp"));
         assertThat(library.calls.stream().filter("ibv_destroy_ah"::equals)).hasSize(2);
+    }
+
+    /** The driver of rxe may report an error of its doorbell after it has queued the marker. */
+    @Test
+    void shouldDrainWithAMarkerThatTheProviderQueuedDespiteAnError() throws Exception {
+        var queue = device.newCompletionQueue(64);
+        var drained = domain.newQueuePair(QueuePairOptions.datagrams(queue).sends(4).receives(4));
+        drained.activate(QUEUE_KEY);
+        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var handle = domain.newAddressHandle(drained.addressOf(PEER, 0));
+        var send = drained.prepareSend(memory.slice(), new Destination(handle, 7, 8)).id(5);
+        send.tryPost();
+        library.failLate("post_send", Errno.ENOMEM);
+
+        var drainedIds = new ArrayList<Long>();
+        try (var cursor = queue.newCursor(1)) {
+            drained.drain(cursor, Duration.ofSeconds(10), it -> drainedIds.add(it.id()));
+        }
+
+        assertThat(drainedIds).containsExactly(5L);
+        assertThat(library.calls.stream().filter("post_send"::equals)).hasSize(2);
+    }
+
+    @Test
+    void shouldReportAMarkerThatTheProviderRejected() throws Exception {
+        var queue = device.newCompletionQueue(64);
+        var drained = domain.newQueuePair(QueuePairOptions.datagrams(queue).sends(4).receives(4));
+        drained.activate(QUEUE_KEY);
+        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var handle = domain.newAddressHandle(drained.addressOf(PEER, 0));
+        drained.prepareSend(memory.slice(), new Destination(handle, 7, 8)).tryPost();
+        library.rejectPosts("post_send", Errno.ENOMEM);
+
+        try (var cursor = queue.newCursor(1)) {
+            assertThatExceptionOfType(PostException.class)
+                    .isThrownBy(() -> drained.drain(cursor, Duration.ofSeconds(10), _ -> {}))
+                    .withMessageContaining("for the marker that drains " + drained);
+            library.resetAnswer("post_send");
+            drained.drain(cursor, Duration.ofSeconds(10), _ -> {});
+        }
     }
 
     @Test

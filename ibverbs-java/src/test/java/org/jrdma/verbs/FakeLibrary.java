@@ -101,6 +101,7 @@ final class FakeLibrary implements LibraryProvider {
     private final Arena arena = Arena.global();
     private final Map<String, MemorySegment> stubs = new HashMap<>();
     private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+    private final Map<String, Integer> lateErrors = new ConcurrentHashMap<>();
     private final Map<String, Consumer<Object[]>> watchers = new ConcurrentHashMap<>();
     private final Set<String> missing = new HashSet<>();
     private final ConcurrentLinkedQueue<Long> completed = new ConcurrentLinkedQueue<>();
@@ -173,6 +174,12 @@ final class FakeLibrary implements LibraryProvider {
     /** Sets the result and the errno of all later calls of a function. */
     FakeLibrary answer(String symbol, Object value, int errno) {
         answers.put(symbol, new Answer(value, errno));
+        return this;
+    }
+
+    /** Lets a function return an error after it has done its work. */
+    FakeLibrary failLate(String symbol, int errno) {
+        lateErrors.put(symbol, errno);
         return this;
     }
 
@@ -296,6 +303,9 @@ final class FakeLibrary implements LibraryProvider {
         var answer = answers.get(symbol);
         if (answer == null) {
             answer = succeed(symbol, arguments);
+            if (lateErrors.containsKey(symbol)) {
+                answer = success(lateErrors.get(symbol));
+            }
         }
         ((MemorySegment) ERRNO_LOCATION.invokeExact(ERRNO_ADDRESS)).set(JAVA_INT, 0, answer.errno);
         return answer.value;
