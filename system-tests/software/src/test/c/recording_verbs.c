@@ -979,7 +979,7 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
     struct pair *pair = (struct pair *)qp;
 
-    return pair->extended.wr_start ? &pair->extended : NULL;
+    return pair->extended.wr_start && answer("qp_to_qp_ex", 1) ? &pair->extended : NULL;
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)

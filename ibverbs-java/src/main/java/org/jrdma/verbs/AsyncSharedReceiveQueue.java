@@ -37,7 +37,11 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
             SharedReceiveQueueOptions options,
             NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
             throws VerbsException {
-        this(domain, options, new AsyncSharedReceives(options.capacity), xrc);
+        this(
+                domain,
+                options,
+                new AsyncSharedReceives(NativeSharedReceiveQueue.checkedCapacity(options.capacity)),
+                xrc);
     }
 
     private AsyncSharedReceiveQueue(
@@ -113,6 +117,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
     public void resize(int newCapacity) throws VerbsException {
+        NativeSharedReceiveQueue.checkedCapacity(newCapacity);
         receives.lock.lock();
         try {
             var removedSlots = capacity() - newCapacity; // negative if the capacity grows

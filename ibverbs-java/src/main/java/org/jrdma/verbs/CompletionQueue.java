@@ -8,7 +8,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.handle.DeviceHandle;
+import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
@@ -95,13 +97,10 @@ public final class CompletionQueue extends NativeObject {
     /**
      * Creates a cursor that is confined to the current thread.
      *
-     * @param batch the maximum number of completions of one poll
+     * @param batch the maximum number of completions of one poll, at most 65,536
      */
     public CompletionCursor newCursor(int batch) {
-        if (batch < 1) {
-            throw new IllegalArgumentException(
-                    "The batch size must be at least 1, but is " + batch);
-        }
+        RangeChecks.check("batch size", batch, 1, WorkCompletions.MAX_CAPACITY);
         return new CompletionCursor(this, batch);
     }
 

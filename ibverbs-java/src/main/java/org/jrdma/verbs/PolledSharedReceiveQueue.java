@@ -33,7 +33,12 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
             SharedReceiveQueueOptions options,
             NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueue> xrc)
             throws VerbsException {
-        this(domain, options.elements, new PolledSharedReceives(options.capacity), xrc);
+        this(
+                domain,
+                options.elements,
+                new PolledSharedReceives(
+                        NativeSharedReceiveQueue.checkedCapacity(options.capacity)),
+                xrc);
     }
 
     private PolledSharedReceiveQueue(
@@ -97,6 +102,7 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
      *     DeviceCapability#RESIZE_SHARED_RECEIVE_QUEUE}
      */
     public void resize(int newCapacity) throws VerbsException {
+        NativeSharedReceiveQueue.checkedCapacity(newCapacity);
         var slots = receives.queueForCurrentThread();
         if (slots.outstanding() > newCapacity) {
             throw nativeQueue.capacityTooSmall(newCapacity, slots.outstanding());

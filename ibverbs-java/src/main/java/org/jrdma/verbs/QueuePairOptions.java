@@ -6,10 +6,13 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.QueuePairConfig;
+import org.jrdma.verbs.queue.WorkQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -239,7 +242,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * most 16.
      */
     public QueuePairOptions<Q> sends(int count) {
-        return with(copy -> copy.sends = atLeast(1, count, "sends"));
+        return with(copy -> copy.sends = RangeChecks.check("number of sends", count, 1, WorkQueue.MAX_CAPACITY));
     }
 
     /**
@@ -247,7 +250,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * default of {@link #sends}, even if the program changes the number of sends.
      */
     public QueuePairOptions<Q> receives(int count) {
-        return with(copy -> copy.receives = atLeast(1, count, "receives"));
+        return with(copy -> copy.receives = RangeChecks.check("number of receives", count, 1, WorkQueue.MAX_CAPACITY));
     }
 
     /**
@@ -262,12 +265,12 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     /** Sets the maximum number of memory slices of a request of the send queue; 1 by default. */
     public QueuePairOptions<Q> sendElements(int count) {
-        return with(copy -> copy.sendElements = atLeast(1, count, "send elements"));
+        return with(copy -> copy.sendElements = RangeChecks.check("number of send elements", count, 1, WorkRequest.MAX_ELEMENTS));
     }
 
     /** Sets the maximum number of memory slices of a receive; 1 by default. */
     public QueuePairOptions<Q> receiveElements(int count) {
-        return with(copy -> copy.receiveElements = atLeast(1, count, "receive elements"));
+        return with(copy -> copy.receiveElements = RangeChecks.check("number of receive elements", count, 1, WorkRequest.MAX_ELEMENTS));
     }
 
     /**
@@ -275,12 +278,12 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * data, so its memory can be reused immediately.
      */
     public QueuePairOptions<Q> inlineBytes(int count) {
-        return with(copy -> copy.inlineBytes = atLeast(0, count, "inline bytes"));
+        return with(copy -> copy.inlineBytes = RangeChecks.check("number of inline bytes", count, 0, Integer.MAX_VALUE));
     }
 
     /** Sets the number of the device port; 1 by default, which is the first port. */
     public QueuePairOptions<Q> port(int number) {
-        return with(copy -> copy.port = atLeast(1, number, "port"));
+        return with(copy -> copy.port = RangeChecks.check("port", number, 1, 255));
     }
 
     /**
@@ -289,7 +292,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * source GID by default.
      */
     public QueuePairOptions<Q> gidIndex(int index) {
-        return with(copy -> copy.gidIndex = OptionalInt.of(atLeast(0, index, "GID index")));
+        return with(copy -> copy.gidIndex = OptionalInt.of(RangeChecks.check("GID index", index, 0, Integer.MAX_VALUE)));
     }
 
     /**
@@ -362,14 +365,5 @@ public final class QueuePairOptions<Q extends QueuePair> {
                         Set.copyOf(newerOperations),
                         slotTimeout),
                 sharedReceives);
-    }
-
-    private static int atLeast(int least, int value, String what) {
-        if (value < least) {
-            throw new IllegalArgumentException(
-                    "The value of \"%s\" must be at least %3$d, but is %2$d"
-                            .formatted(what, value, least));
-        }
-        return value;
     }
 }

@@ -12,9 +12,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_addr;
@@ -30,6 +33,9 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.model.AddressInfo;
+import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +67,29 @@ class ConnectionManagerTest {
         rdma_cm_event.status(event, status);
         rdma_cm_event.id(event, identifier);
         return event;
+    }
+
+    @Test
+    void shouldRejectAnAddressInfoWithoutAnAddress() throws Exception {
+        var info =
+                new AddressInfo(
+                        QueuePairType.RELIABLE_CONNECTION,
+                        PortSpace.TCP,
+                        Optional.empty(),
+                        Optional.empty());
+        var channel = connections.newEventChannel();
+
+        for (var call :
+                List.<ThrowingCallable>of(
+                        () -> channel.newIdentifier(info), () -> connections.listen(info, 1))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(call)
+                    .withMessageContaining(
+                            "it has neither a local address nor an address of a peer");
+        }
+        assertThatIllegalArgumentException().isThrownBy(() -> connections.resolve(info, TIMEOUT));
+        assertThat(library.calls).doesNotContain("rdma_create_ep");
+        channel.close();
     }
 
     @Test

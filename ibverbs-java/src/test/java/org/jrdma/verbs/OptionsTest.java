@@ -1,20 +1,46 @@
 package org.jrdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jrdma.ffi.Errno;
+import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class OptionsTest {
+
+    private final FakeLibrary library = new FakeLibrary();
+    private Device device;
+    private ProtectionDomain domain;
+    private CompletionQueue completions;
+    private QueuePairOptions<PolledQueuePair> queuePair;
+
+    @BeforeEach
+    void open() throws Exception {
+        device = Verbs.from(library).openFirst();
+        domain = device.newProtectionDomain();
+        completions = device.newCompletionQueue(16);
+        queuePair = QueuePairOptions.reliable(completions);
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
@@ -24,6 +50,88 @@ class OptionsTest {
                 .withMessage(
                         "The capacity of a completion queue must be at least 1, but is "
                                 + capacity);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, -1, 0, (1 << 22) + 1, Integer.MAX_VALUE})
+    void shouldRejectAnImpossibleNumberOfRequests(int count) throws Exception {
+        assertRejected("number of sends", 1 << 22, count, queuePair::sends);
+        assertRejected("number of receives", 1 << 22, count, queuePair::receives);
+        assertRejected("number of receives", 1 << 22, count, domain::newPolledSharedReceiveQueue);
+        assertRejected("number of receives", 1 << 22, count, domain::newAsyncSharedReceiveQueue);
+        var polled = domain.newPolledSharedReceiveQueue(4);
+        var async = domain.newAsyncSharedReceiveQueue(4);
+        assertRejected("number of receives", 1 << 22, count, size -> resized(polled, size));
+        assertRejected("number of receives", 1 << 22, count, size -> resized(async, size));
+
+        assertThat(polled.capacity()).isEqualTo(4);
+        assertThat(async.capacity()).isEqualTo(4);
+        polled.resize(8);
+        async.resize(8);
+        assertThat(polled.freeReceives()).isEqualTo(8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, -1, 0, (1 << 16) + 1, Integer.MAX_VALUE})
+    void shouldRejectAnImpossibleNumberOfElements(int count) {
+        assertRejected("number of send elements", 1 << 16, count, queuePair::sendElements);
+        assertRejected("number of receive elements", 1 << 16, count, queuePair::receiveElements);
+        assertRejected(
+                "number of slices",
+                1 << 16,
+                count,
+                elements ->
+                        domain.newPolledSharedReceiveQueue(
+                                SharedReceiveQueueOptions.capacity(1).elements(elements)));
+        assertRejected(
+                "number of slices",
+                1 << 16,
+                count,
+                elements ->
+                        domain.newAsyncSharedReceiveQueue(
+                                SharedReceiveQueueOptions.capacity(1).elements(elements)));
+        assertRejected("batch size", 1 << 16, count, completions::newCursor);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, -1, 0, (1 << 30) + 1, Integer.MAX_VALUE})
+    void shouldRejectImpossibleParametersOfAChannel(int count) {
+        var channel = RdmaChannelOptions.DEFAULT;
+
+        assertRejected("number of message bytes", 1 << 30, count, channel::messageBytes);
+        assertRejected("number of messages", 1 << 16, count, channel::window);
+        assertRejected("number of operations", 1 << 16, count, channel::operations);
+    }
+
+    @Test
+    void shouldLeaveTheLimitsOfTheDeviceToItsDriver() throws Exception {
+        library.answer("ibv_create_cq", MemorySegment.NULL, Errno.EINVAL);
+        library.answer("ibv_create_qp", MemorySegment.NULL, Errno.EINVAL);
+        var options = queuePair.inlineBytes(Integer.MAX_VALUE);
+
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> device.newCompletionQueue(Integer.MAX_VALUE))
+                .withMessageStartingWith("ibv_create_cq failed for 2,147,483,647 completions");
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> domain.newQueuePair(options))
+                .withMessageStartingWith("ibv_create_qp failed for ");
+    }
+
+    private static SharedReceiveQueue resized(SharedReceiveQueue queue, int capacity)
+            throws VerbsException {
+        queue.resize(capacity);
+        return queue;
+    }
+
+    /** A factory, or a method that returns a copy of options. */
+    private interface Factory {
+        Object make(int value) throws Exception;
+    }
+
+    private static void assertRejected(String name, int most, int value, Factory factory) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> factory.make(value))
+                .withMessage("The %s must be between 1 and %d: %d".formatted(name, most, value));
     }
 
     @Test

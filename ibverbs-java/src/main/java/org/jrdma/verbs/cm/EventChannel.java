@@ -176,10 +176,17 @@ public final class EventChannel extends NativeObject {
      * address, because that would block; the program must do so afterwards. In C: {@code
      * rdma_create_ep}.
      *
+     * @throws IllegalArgumentException if {@code info} has no address
      * @throws VerbsException if no RDMA device has the local address, or the port is in use
      */
     public Identifier newIdentifier(AddressInfo info) throws VerbsException {
-        var local = info.local().or(() -> info.peer().map(EventChannel::wildcard)).orElseThrow();
+        var local =
+                info.local()
+                        .or(() -> info.peer().map(EventChannel::wildcard))
+                        .orElseThrow(() ->
+                                new IllegalArgumentException(
+                                        "Cannot create an identifier for %s: it has neither a local address nor an address of a peer."
+                                                .formatted(info)));
         try (var _ = lifetime().held()) {
             var address =
                     BlockingCalls.call(() ->

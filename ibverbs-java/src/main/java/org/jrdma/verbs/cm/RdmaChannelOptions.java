@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 @CheckReturnValue
 public final class RdmaChannelOptions {
+
+    private static final int MAX_MESSAGE_BYTES = 1 << 30;
+    private static final int MAX_REQUESTS = 1 << 16;
 
     /** The default options. */
     public static final RdmaChannelOptions DEFAULT = new RdmaChannelOptions();
@@ -50,25 +54,27 @@ public final class RdmaChannelOptions {
     }
 
     /**
-     * Sets the maximum length of a message in bytes; 4096 by default. If the two sides have
-     * different values, the smaller value applies to both.
+     * Sets the maximum length of a message in bytes; 4096 by default, at most 1 GiB. If the two
+     * sides have different values, the smaller value applies to both.
      */
     public RdmaChannelOptions messageBytes(int bytes) {
-        return with(copy -> copy.messageBytes = atLeastOne(bytes, "message bytes"));
+        return with(copy -> copy.messageBytes = RangeChecks.check("number of message bytes", bytes, 1, MAX_MESSAGE_BYTES));
     }
 
     /**
-     * Sets the number of messages that can be in flight in each direction; 64 by default. A message
-     * is in flight until the receiver has handled it. For each message, the channel allocates
-     * registered memory of the maximum message length.
+     * Sets the number of messages that can be in flight in each direction; 64 by default, at most
+     * 65,536. A message is in flight until the receiver has handled it. For each message, the
+     * channel allocates registered memory of the maximum message length.
      */
     public RdmaChannelOptions window(int messages) {
-        return with(copy -> copy.window = atLeastOne(messages, "messages"));
+        return with(copy -> copy.window = RangeChecks.check("number of messages", messages, 1, MAX_REQUESTS));
     }
 
-    /** Sets the maximum number of remote reads and writes in flight; 16 by default. */
+    /**
+     * Sets the maximum number of remote reads and writes in flight; 16 by default, at most 65,536.
+     */
     public RdmaChannelOptions operations(int count) {
-        return with(copy -> copy.operations = atLeastOne(count, "operations"));
+        return with(copy -> copy.operations = RangeChecks.check("number of operations", count, 1, MAX_REQUESTS));
     }
 
     /**
@@ -133,13 +139,5 @@ public final class RdmaChannelOptions {
             options = options.localAddress(localAddress);
         }
         return options;
-    }
-
-    private static int atLeastOne(int value, String option) {
-        if (value < 1) {
-            throw new IllegalArgumentException(
-                    "The number of %s must be at least 1, not %d".formatted(option, value));
-        }
-        return value;
     }
 }

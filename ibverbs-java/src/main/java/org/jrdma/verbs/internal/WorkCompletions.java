@@ -42,6 +42,9 @@ public final class WorkCompletions {
     private static final long VLAN_TAG = 20;
     private static final long EXTRA_BYTES = 24;
 
+    /** The largest capacity that a program can request. */
+    public static final int MAX_CAPACITY = 1 << 16;
+
     private final int capacity;
     private final MemorySegment memory;
     private final long address;

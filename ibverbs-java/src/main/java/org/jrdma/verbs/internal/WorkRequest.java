@@ -55,6 +55,9 @@ public abstract sealed class WorkRequest {
         }
     }
 
+    /** The largest number of elements that a program can request. */
+    public static final int MAX_ELEMENTS = 1 << 16;
+
     // Send and receive requests begin with the same fields.
     static final long WR_ID = ibv_recv_wr.wr_id$offset();
     static final long NEXT = ibv_recv_wr.next$offset();

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
@@ -16,6 +17,7 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemory;
 import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
+import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -98,11 +100,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
             throws VerbsException {
-        if (queue.capacity() < 1 || elements < 1) {
-            throw new IllegalArgumentException(
-                    "A shared receive queue needs at least one receive with one slice, but %d receives with %d slices were requested"
-                            .formatted(queue.capacity(), elements));
-        }
+        RangeChecks.check("number of slices", elements, 1, WorkRequest.MAX_ELEMENTS);
         var device = domain.device();
         var functions = device.library().sharedReceiveQueues();
         var owners = new ArrayList<Lifetime>(List.of(domain.lifetime()));
@@ -157,6 +155,11 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
         } finally {
             owners.forEach(Lifetime::release);
         }
+    }
+
+    /** Checks a requested capacity and returns it. */
+    public static int checkedCapacity(int receives) {
+        return RangeChecks.check("number of receives", receives, 1, WorkQueue.MAX_CAPACITY);
     }
 
     private static MemorySegment create(
@@ -270,15 +273,10 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     }
 
     /**
-     * Changes the capacity of the native queue, and then runs {@code slots}, which resizes the work
-     * queue.
+     * Changes the capacity of the native queue to a checked number, and then runs {@code slots},
+     * which resizes the work queue.
      */
     public void resize(int receives, Runnable slots) throws VerbsException {
-        if (receives < 1) {
-            throw new IllegalArgumentException(
-                    "The capacity of %s must be at least 1, but is %d"
-                            .formatted(lifetime(), receives));
-        }
         var detail = String.format(Locale.ROOT, " and %,d receives", receives);
         sharing.resize(
                 receives,

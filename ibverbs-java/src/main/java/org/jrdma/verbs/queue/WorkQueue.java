@@ -14,6 +14,9 @@ import java.lang.invoke.VarHandle;
  */
 public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
 
+    /** The largest capacity that a program can request, which exceeds that of every device. */
+    public static final int MAX_CAPACITY = 1 << 22;
+
     private static final VarHandle POSTED;
     private static final VarHandle RELEASED;
 

@@ -271,12 +271,13 @@ class RawPacketTest {
     }
 
     @Test
-    void shouldDestroyAQueuePairWhosePostsCannotBeAllocated() throws Exception {
-        var tooMany = rawPackets(completions).sendElements(Integer.MAX_VALUE).extendedPosts();
+    void shouldDestroyAQueuePairWithoutFunctionsForExtendedPosts() throws Exception {
+        recorder.answer("qp_to_qp_ex", 0);
+        var extended = rawPackets(completions).extendedPosts();
         var remaining = completions.remainingCapacity();
 
-        assertThatExceptionOfType(OutOfMemoryError.class)
-                .isThrownBy(() -> domain.newQueuePair(tooMany));
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> domain.newQueuePair(extended));
 
         assertThat(completions.remainingCapacity()).isEqualTo(remaining);
         assertThat(recorder.calls()).last().isEqualTo("ibv_destroy_qp qp=qp1");
