@@ -65,8 +65,8 @@ final class AttachQuery {
      * Starts a query on a separate thread, so that several queries run at the same time and
      * together take no longer than one timeout.
      *
-     * @param isNamed true if the caller of the command named the JVM. The JVM of another user is
-     *     queried only if it was named, because the query deserializes objects that the JVM sends.
+     * @param isNamed true if the caller of the command named the JVM. The command attaches to the
+     *     JVM of another user only if it was named, because a query reads what the JVM sends
      */
     static AttachQuery start(Jvm jvm, boolean isNamed) {
         var query = new AttachQuery(jvm, isNamed);
@@ -89,6 +89,11 @@ final class AttachQuery {
     }
 
     private Optional<NetProcess> query() {
+        if (!jvm.isOfThisUser() && !isNamed) {
+            return problem(
+                    "owned by user %s; use --pid %d to query this process"
+                            .formatted(jvm.user(), jvm.pid()));
+        }
         try {
             var machine = VirtualMachine.attach(Long.toString(jvm.pid()));
             try {
@@ -96,11 +101,7 @@ final class AttachQuery {
                 if (name == null) {
                     return Optional.empty();
                 }
-                return jvm.isOfThisUser() || isNamed
-                        ? Optional.of(connections(machine.startLocalManagementAgent(), name))
-                        : problem(
-                                "owned by user %s; use --pid %s to query this process"
-                                        .formatted(jvm.user(), jvm.pid()));
+                return Optional.of(connections(machine.startLocalManagementAgent(), name));
             } finally {
                 machine.detach();
             }

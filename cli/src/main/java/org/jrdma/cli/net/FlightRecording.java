@@ -44,6 +44,8 @@ final class FlightRecording {
             while (events.hasMoreEvents()) {
                 recording.add(events.readEvent());
             }
+        } catch (RuntimeException e) { // an event lacks a field, or the file is damaged
+            throw new IOException("the recording is malformed: " + e.getMessage(), e);
         }
         return new NetProcess(
                 Optional.of(file.toString()),

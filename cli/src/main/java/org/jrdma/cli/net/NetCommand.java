@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.output.PrintableText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
@@ -70,7 +71,7 @@ public final class NetCommand implements Callable<Integer> {
         if (output.isJson()) {
             out().println(Json.of(found));
         } else {
-            print(found);
+            print(found.stream().map(NetProcess::printable).toList());
         }
         return isComplete ? 0 : 1;
     }
@@ -86,9 +87,11 @@ public final class NetCommand implements Callable<Integer> {
         } catch (AccessDeniedException e) { // the message of the exception is only the file name
             errors().printf("Cannot read %s: permission denied.%n", file);
         } catch (FabricException e) {
-            errors().println(e.getMessage());
+            errors().println(PrintableText.of(e.getMessage()));
         } catch (IOException e) {
-            errors().printf("Cannot read %s: %s%n", file, e.getMessage());
+            errors().printf(
+                            "Cannot read %s: %s%n",
+                            file, PrintableText.of(String.valueOf(e.getMessage())));
         }
         return false;
     }

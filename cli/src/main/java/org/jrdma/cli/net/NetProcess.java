@@ -3,6 +3,7 @@ package org.jrdma.cli.net;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.jrdma.cli.output.PrintableText;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
 
@@ -50,6 +51,31 @@ record NetProcess(
                 Optional.of(problem),
                 List.of(),
                 List.of());
+    }
+
+    /** Returns a copy whose texts can be printed on a terminal. */
+    NetProcess printable() {
+        return new NetProcess(
+                source.map(PrintableText::of),
+                process,
+                PrintableText.of(program),
+                taken,
+                ended,
+                problem.map(PrintableText::of),
+                connections.stream().map(NetProcess::printable).toList(),
+                closed.stream().map(NetProcess::printable).toList());
+    }
+
+    private static Line printable(Line line) {
+        return new Line(
+                PrintableText.of(line.local()),
+                PrintableText.of(line.peer()),
+                line.accepted(),
+                PrintableText.of(line.transport()),
+                PrintableText.of(line.whyNotFaster()),
+                line.bytesReceived(),
+                line.bytesSent(),
+                PrintableText.of(line.since()));
     }
 
     /** Returns the title, for example {@code process 4711, org.example.Storage}. */

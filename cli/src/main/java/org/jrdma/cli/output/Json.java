@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Json {
 
-    private static final int FIRST_PRINTABLE = 0x20;
-
     private Json() {}
 
     /** Encodes a value as a single line. */
@@ -70,7 +68,7 @@ public final class Json {
             var character = value.charAt(place);
             if (character == '"' || character == '\\') {
                 text.append('\\').append(character);
-            } else if (character < FIRST_PRINTABLE) {
+            } else if (!PrintableText.isPrintable(character)) {
                 text.append("\\u%04x".formatted((int) character));
             } else {
                 text.append(character);

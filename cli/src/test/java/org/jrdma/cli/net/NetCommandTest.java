@@ -227,6 +227,30 @@ class NetCommandTest {
     }
 
     @Test
+    void shouldReplaceControlCharactersOfAFile() throws Exception {
+        var report =
+                Files.writeString(
+                        folder.resolve("a"),
+                        """
+                        jrdma sockets\tprocess 7\tESC[2J\t2026-11-22T10:00:00Z\trunning
+                        local\tpeer\taccepted\ttransport\treceived\tsent\tsince\twhy not faster
+                        1:1\tESC]0;a\u0007:1\tfalse\tt\u009b1m\t0\t0\tESCc\t\u202eb
+                        """
+                                .replace("ESC", "\u001b"));
+
+        assertThat(run("net", report.toString())).as(errors.toString()).isZero();
+
+        assertThat(output.toString())
+                .isEqualTo(
+                        """
+                        process 7, ?[2J, from %s, at 2026-11-22T10:00:00Z
+                          ?]0;a?
+                             t?1m: 1 (to 1) [fallback: ?b]; 0 bytes received, 0 sent; since ?c
+                        """
+                                .formatted(report));
+    }
+
+    @Test
     void shouldReportFilesThatCannotBeRead() throws Exception {
         var notAReport = Files.writeString(folder.resolve("passwd"), "root:x:0:0\n");
         var broken = Files.writeString(folder.resolve("broken.jfr"), "FLR\0nothing");

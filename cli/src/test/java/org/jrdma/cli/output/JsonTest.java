@@ -81,5 +81,7 @@ class JsonTest {
     @Test
     void shouldEscapeSpecialCharacters() {
         assertThat(Json.of("a \"b\" \\ c\nd")).isEqualTo("\"a \\\"b\\\" \\\\ c\\u000ad\"");
+        assertThat(Json.of("\u001b[2J\u007f\u009b\u202e\u2028"))
+                .isEqualTo("\"\\u001b[2J\\u007f\\u009b\\u202e\\u2028\"");
     }
 }
