@@ -11,6 +11,7 @@ import java.net.NetworkInterface;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import org.jrdma.cli.output.PrintableText;
 
 /**
  * The control connection between the two sides of a measurement: lines of text over TCP. The peer
@@ -68,30 +69,30 @@ final class ControlChannel implements AutoCloseable {
     /**
      * Receives the next message.
      *
-     * @throws IOException if the peer reports a failure, disconnects or sends nothing within {@link
-     *     #TIMEOUT}
+     * @throws IOException if the peer reports a failure, disconnects or sends no complete message
+     *     within {@link #TIMEOUT}
      */
     String receive() throws IOException {
         return receive(TIMEOUT);
     }
 
-    private String receive(Duration timeout) throws IOException {
+    /** Receives the next message, which must be complete before the timeout expires. */
+    String receive(Duration timeout) throws IOException {
         try {
-            socket.setSoTimeout((int) timeout.toMillis());
-            var line = readLine();
+            var line = readLine(System.nanoTime() + timeout.toNanos());
             if (line.startsWith(FAILURE)) {
                 throw new PeerFailedException(line.substring(FAILURE.length()));
             }
             return line;
         } catch (SocketTimeoutException e) {
             throw new IOException(
-                    "The peer sent nothing within %d ms.".formatted(timeout.toMillis()), e);
+                    "The peer sent no message within %d ms.".formatted(timeout.toMillis()), e);
         }
     }
 
-    private String readLine() throws IOException {
+    private String readLine(long end) throws IOException {
         var line = new ByteArrayOutputStream();
-        for (var next = input.read(); next != '\n'; next = input.read()) {
+        for (var next = read(end); next != '\n'; next = read(end)) {
             if (next < 0) {
                 throw new IOException("The peer closed the connection.");
             }
@@ -102,7 +103,18 @@ final class ControlChannel implements AutoCloseable {
             }
             line.write(next);
         }
-        return line.toString(UTF_8).replaceAll("\\p{Cc}", "?");
+        return PrintableText.of(line.toString(UTF_8));
+    }
+
+    private int read(long end) throws IOException {
+        if (input.available() == 0) {
+            var millis = (end - System.nanoTime()) / 1_000_000;
+            if (millis < 0) {
+                throw new SocketTimeoutException();
+            }
+            socket.setSoTimeout((int) millis + 1); // a timeout of 0 would be infinite
+        }
+        return input.read();
     }
 
     /** A failure that the peer reports. */

@@ -6,7 +6,6 @@ import java.io.Writer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +23,7 @@ final class MeasurementOptions {
             paramLabel = "PORT",
             fallbackValue = "" + PORT,
             description =
-                    "Respond to measurements of a jrdma on another machine, until interrupted. Any host that reaches the port can use it. (default: ${FALLBACK-VALUE})")
+                    "Respond to measurements of jrdma on other machines, until interrupted. Any host that reaches the port can use it: 8 callers at a time, 2 of each address. (default: ${FALLBACK-VALUE})")
     private Optional<Integer> served = Optional.empty();
 
     @Option(
@@ -95,7 +94,7 @@ final class MeasurementOptions {
         return served.isPresent();
     }
 
-    /** Serves measurements one after another until the process ends. */
+    /** Serves measurements until the process ends. */
     void serve(PrintWriter out, PrintWriter errors) throws IOException {
         var address =
                 isChild
@@ -109,23 +108,8 @@ final class MeasurementOptions {
             out.println(ChildProcess.WAITING + listener.getLocalPort());
             out.flush();
             // a child prints no errors, because its parent reports them
-            serve(listener, paths(), isChild ? new PrintWriter(Writer.nullWriter()) : errors);
-        }
-    }
-
-    /** Serves measurements one after another until the listener is closed. */
-    static void serve(ServerSocket listener, List<Path> paths, PrintWriter errors)
-            throws IOException {
-        while (true) {
-            respond(listener.accept(), paths, errors);
-        }
-    }
-
-    private static void respond(Socket socket, List<Path> paths, PrintWriter errors) {
-        try (var channel = new ControlChannel(socket)) {
-            new Responder(channel, paths).run();
-        } catch (IOException | RuntimeException e) {
-            errors.println(ErrorMessage.of(e));
+            var printed = isChild ? new PrintWriter(Writer.nullWriter()) : errors;
+            new MeasurementServer(paths(), printed).serve(listener);
         }
     }
 

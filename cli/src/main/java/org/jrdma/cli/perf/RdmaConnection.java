@@ -69,6 +69,7 @@ final class RdmaConnection implements AutoCloseable {
     /** Posts a request as soon as the send queue has a free slot. */
     void post(PreparedRequest<?> request) throws IOException {
         while (outstanding == DEPTH || !request.tryPost()) {
+            SpinWait.checkNotInterrupted();
             pollCompletions();
             Thread.onSpinWait();
         }

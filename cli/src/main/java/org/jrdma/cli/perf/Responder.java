@@ -1,17 +1,46 @@
 package org.jrdma.cli.perf;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 
 /** The responding side of a measurement. */
 final class Responder {
 
+    /**
+     * The maximum duration of one request. A request of a {@link Meter} takes far less than a
+     * second in most cases, and some minutes with the largest messages over a slow network.
+     */
+    private static final Duration MAX_REQUEST = Duration.ofMinutes(10);
+
+    private static final ScheduledThreadPoolExecutor WATCHDOG =
+            new ScheduledThreadPoolExecutor(
+                    1, Thread.ofPlatform().daemon().name("jrdma-perf-watchdog").factory());
+
+    static {
+        WATCHDOG.setRemoveOnCancelPolicy(true); // almost all requests end in time
+    }
+
     private final ControlChannel peer;
     private final List<Path> paths;
+    private final Duration maxRequest;
 
     Responder(ControlChannel peer, List<Path> paths) {
+        this(peer, paths, MAX_REQUEST);
+    }
+
+    /**
+     * Creates a responder.
+     *
+     * @param maxRequest the maximum duration of one request, after which the responder ends
+     */
+    Responder(ControlChannel peer, List<Path> paths, Duration maxRequest) {
         this.peer = peer;
         this.paths = paths;
+        this.maxRequest = maxRequest;
     }
 
     /** Serves the measurement of one path. A failure is reported to the peer and thrown. */
@@ -69,11 +98,35 @@ final class Responder {
         link.prepare(bytes);
         peer.send(Meter.DONE);
         switch (request[0]) {
-            case Meter.EXCHANGE -> link.answer(bytes, count);
-            case Meter.STREAM -> link.absorb(bytes, count);
+            case Meter.EXCHANGE -> withTimeLimit(() -> link.answer(bytes, count));
+            case Meter.STREAM -> withTimeLimit(() -> link.absorb(bytes, count));
             default -> throw unknownRequest(request[0]);
         }
         return true;
+    }
+
+    @FunctionalInterface
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    /** Runs an action, whose thread is interrupted if it takes too long. */
+    private void withTimeLimit(Action action) throws IOException {
+        var thread = Thread.currentThread();
+        var interruption =
+                WATCHDOG.schedule(thread::interrupt, maxRequest.toMillis(), MILLISECONDS);
+        try {
+            action.run();
+        } catch (IOException e) {
+            throw Thread.interrupted()
+                    ? new IOException(
+                            "The request was not complete within %d ms."
+                                    .formatted(maxRequest.toMillis()),
+                            e)
+                    : e;
+        } finally {
+            interruption.cancel(false);
+        }
     }
 
     private static int number(String word) throws IOException {

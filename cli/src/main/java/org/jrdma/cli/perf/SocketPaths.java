@@ -135,13 +135,19 @@ final class SocketPaths {
     }
 
     private FabricSocketChannel acceptOverSisci(ControlChannel peer) throws IOException {
-        if (listeningOverSisci.isEmpty()) {
-            listeningOverSisci = Optional.of(overSisci(""));
-        }
+        var transport = listeningOverSisci();
         try (var node = sisci.sisci().open()) {
             peer.send(node.id());
         }
-        return accept(listeningOverSisci.get(), peer);
+        return accept(transport, peer);
+    }
+
+    /** Returns the transport of all listeners over SISCI. Several threads may serve callers. */
+    private synchronized Transport listeningOverSisci() throws IOException {
+        if (listeningOverSisci.isEmpty()) {
+            listeningOverSisci = Optional.of(overSisci(""));
+        }
+        return listeningOverSisci.get();
     }
 
     private Transport overSisci(String hosts) throws IOException {

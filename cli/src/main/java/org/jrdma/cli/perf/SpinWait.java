@@ -1,6 +1,7 @@
 package org.jrdma.cli.perf;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 
 /** Waits for a condition by polling it. */
 final class SpinWait {
@@ -15,11 +16,17 @@ final class SpinWait {
 
     private SpinWait() {}
 
+    static void checkNotInterrupted() throws InterruptedIOException {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException("The measurement was interrupted.");
+        }
+    }
+
     /**
      * Polls until a condition holds.
      *
      * @throws IOException if the condition throws it, or does not hold within about {@link
-     *     ControlChannel#TIMEOUT}
+     *     ControlChannel#TIMEOUT}, or the thread is interrupted
      */
     @SuppressWarnings("ThreadPriorityCheck") // yields because there may be few processors
     static void until(Condition condition) throws IOException {
@@ -31,6 +38,7 @@ final class SpinWait {
             }
             Thread.yield();
             if (spins % SPINS_PER_CLOCK_CHECK == 0) {
+                checkNotInterrupted();
                 var now = System.nanoTime();
                 if (end == 0) {
                     end = now + ControlChannel.TIMEOUT.toNanos();

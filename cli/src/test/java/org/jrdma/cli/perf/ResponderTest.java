@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
@@ -111,9 +111,9 @@ class ResponderTest {
 
     @Test
     void shouldReplaceControlCharacters() throws Exception {
-        measuringSide.send("\u001b[2J\u0007\u009bm");
+        measuringSide.send("\u001b[2J\u0007\u009bm\u202e");
 
-        assertThat(respondingSide.receive()).isEqualTo("?[2J??m");
+        assertThat(respondingSide.receive()).isEqualTo("?[2J??m?");
     }
 
     @Test
@@ -130,14 +130,60 @@ class ResponderTest {
     }
 
     @Test
-    void shouldEndWhenTheListenerIsClosed() throws Exception {
-        var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        listener.close();
+    void shouldRejectAMessageThatArrivesTooSlowly() throws Exception {
+        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                var slow = new Socket(listener.getInetAddress(), listener.getLocalPort());
+                var channel = new ControlChannel(listener.accept());
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var sending =
+                    threads.submit(() -> {
+                        while (true) {
+                            slow.getOutputStream().write('x');
+                            Thread.sleep(10);
+                        }
+                    });
 
-        assertThatIOException()
-                .isThrownBy(() ->
-                        MeasurementOptions.serve(
-                                listener, PATHS, new PrintWriter(Writer.nullWriter())));
+            assertThatIOException()
+                    .isThrownBy(() -> channel.receive(Duration.ofMillis(100)))
+                    .withMessage("The peer sent no message within 100 ms.");
+            sending.cancel(true);
+        }
+    }
+
+    @Test
+    void shouldEndARequestThatTakesTooLong() throws Exception {
+        var stalled =
+                new Link() {
+                    @Override
+                    public void exchange(int bytes) {}
+
+                    @Override
+                    public void answer(int bytes, int count) throws IOException {
+                        SpinWait.until(() -> false); // the peer does not send its messages
+                    }
+
+                    @Override
+                    public void stream(int bytes, int count) {}
+
+                    @Override
+                    public void close() {}
+                };
+        var path =
+                new Path("idle", "nothing", 1, 64, false, Optional.empty(), (_, _, _) -> stalled);
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var responding =
+                    threads.submit(() -> {
+                        new Responder(respondingSide, List.of(path), Duration.ofMillis(100)).run();
+                        return null;
+                    });
+            assertThat(measuringSide.exchange("open idle 8")).isEqualTo(Meter.DONE);
+            assertThat(measuringSide.exchange("exchange 8 1")).isEqualTo(Meter.DONE);
+
+            assertThatIOException()
+                    .isThrownBy(() -> measuringSide.receive(Duration.ofSeconds(20)))
+                    .withMessage("The peer reports: The request was not complete within 100 ms.");
+            assertThat(responding).failsWithin(ControlChannel.TIMEOUT);
+        }
     }
 
     @Test
@@ -149,8 +195,7 @@ class ResponderTest {
                         return null;
                     });
             try (var meter = Meter.open(measuringSide, PATHS.getFirst(), 8)) {
-                assertThat(meter.measure(8, java.time.Duration.ofMillis(5)).latency().samples())
-                        .isPositive();
+                assertThat(meter.measure(8, Duration.ofMillis(5)).latency().samples()).isPositive();
             }
             assertThat(responding).succeedsWithin(ControlChannel.TIMEOUT);
         }

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.SocketAddress;
 import java.util.List;
 
 /** A peer in this process that serves the paths of a test. */
@@ -15,12 +16,16 @@ final class TestPeer implements AutoCloseable {
     TestPeer(Path... paths) throws IOException {
         Thread.startVirtualThread(() -> {
             try {
-                MeasurementOptions.serve(
-                        listener, List.of(paths), new PrintWriter(Writer.nullWriter()));
+                new MeasurementServer(List.of(paths), new PrintWriter(Writer.nullWriter()))
+                        .serve(listener);
             } catch (IOException _) {
                 // the test has closed the listener
             }
         });
+    }
+
+    SocketAddress socketAddress() {
+        return listener.getLocalSocketAddress();
     }
 
     String address() {
