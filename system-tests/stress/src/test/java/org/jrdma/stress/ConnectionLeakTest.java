@@ -1,0 +1,64 @@
+package org.jrdma.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Tests that closed connections leave no heap, descriptors, threads or native memory behind, with
+ * {@link ConnectionCycles}. {@code -Djrdma.leak.connections=20000} runs the long form, and prints
+ * the figures of results.md.
+ */
+@Tag("slow")
+class ConnectionLeakTest {
+
+    private static final Duration TIMEOUT = Duration.ofMinutes(20);
+    private static final int CONNECTIONS = Integer.getInteger("jrdma.leak.connections", 1_000);
+
+    @TempDir private Path folder;
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldHoldNoMoreAfterManyConnections(ConnectionCycles.Kind kind) throws Exception {
+        var hosts = Files.writeString(folder.resolve("hosts"), "");
+        var fabric = Files.createDirectory(folder.resolve("fabric"));
+        var command =
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx24m",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                        "-Djrdma.fabric=software",
+                        "-Djrdma.sisci.fabric=" + fabric,
+                        "-Djrdma.sockets.sisci.hosts=" + hosts,
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        ConnectionCycles.class.getName(),
+                        kind.name(),
+                        Integer.toString(CONNECTIONS));
+        var output = folder.resolve("output");
+        var process =
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile())
+                        .start();
+        try {
+            var ended = process.waitFor(TIMEOUT);
+
+            System.out.print(Files.readString(output));
+            assertThat(output).content().endsWith("FLAT\n");
+            assertThat(ended).isTrue();
+            assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
