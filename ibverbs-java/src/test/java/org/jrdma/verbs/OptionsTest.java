@@ -61,8 +61,14 @@ class OptionsTest {
         assertRejected("number of receives", 1 << 22, count, domain::newAsyncSharedReceiveQueue);
         var polled = domain.newPolledSharedReceiveQueue(4);
         var async = domain.newAsyncSharedReceiveQueue(4);
-        assertRejected("number of receives", 1 << 22, count, size -> resized(polled, size));
-        assertRejected("number of receives", 1 << 22, count, size -> resized(async, size));
+        assertRejected("number of receives", 1 << 22, count, size -> {
+            polled.resize(size);
+            return polled;
+        });
+        assertRejected("number of receives", 1 << 22, count, size -> {
+            async.resize(size);
+            return async;
+        });
 
         assertThat(polled.capacity()).isEqualTo(4);
         assertThat(async.capacity()).isEqualTo(4);
@@ -115,12 +121,6 @@ class OptionsTest {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> domain.newQueuePair(options))
                 .withMessageStartingWith("ibv_create_qp failed for ");
-    }
-
-    private static SharedReceiveQueue resized(SharedReceiveQueue queue, int capacity)
-            throws VerbsException {
-        queue.resize(capacity);
-        return queue;
     }
 
     /** A factory, or a method that returns a copy of options. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Set;
 import org.jrdma.architecture.ArchitectureRules.Violation;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +22,14 @@ class ArchitectureTest {
         }
 
         assertThat(found).isEmpty();
+    }
+
+    /** A program that could call the packages for native functions could free memory in use. */
+    @Test
+    void shouldExportNativeFunctionsOnlyToTheModulesOfTheSdk() throws IOException {
+        assertThat(CompiledModule.read(REPOSITORY, REPOSITORY.resolve("native-access")))
+                .extracting(CompiledModule::exportedPackages)
+                .isEqualTo(Set.of("org.jrdma.ffi"));
     }
 
     @Test
