@@ -5,7 +5,9 @@
 #   docker run --rm jrdma doctor
 #
 # Any base image with Java 25 and glibc is suitable. For adapters it must also have libibverbs1, ibverbs-providers and librdmacm1. docs/use/containers.md describes how
-# a container gets access to the device.
+# a container gets access to the device. A tag may later stand for another image; a digest does not:
+#
+#   docker build --build-arg JAVA=eclipse-temurin@sha256:DIGEST --tag jrdma .     # docker buildx imagetools inspect eclipse-temurin:25-jre prints the digest
 ARG JAVA=eclipse-temurin:25-jre
 FROM ${JAVA}
 
