@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
@@ -107,6 +108,21 @@ class OptionsTest {
         assertRejected("number of message bytes", 1 << 30, count, channel::messageBytes);
         assertRejected("number of messages", 1 << 16, count, channel::window);
         assertRejected("number of operations", 1 << 16, count, channel::operations);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MIN_VALUE, -1, (1L << 57) + 1, Long.MAX_VALUE})
+    void shouldRejectAnImpossibleSizeOfMemory(long bytes) throws Exception {
+        var arena = domain.newArena(Access.LOCAL_WRITE);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> arena.region(bytes))
+                .withMessage(
+                        "The number of bytes must be between 1 and 144115188075855872: " + bytes);
+        assertThatIllegalArgumentException().isThrownBy(() -> arena.allocate(bytes, 8));
+        assertThatIllegalArgumentException().isThrownBy(() -> arena.allocate(bytes, 1L << 40));
+        assertThatIllegalArgumentException().isThrownBy(() -> arena.allocate(8, bytes));
+        assertThat(library.calls).doesNotContain("ibv_reg_mr");
     }
 
     @Test

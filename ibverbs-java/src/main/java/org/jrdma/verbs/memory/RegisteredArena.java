@@ -11,6 +11,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.ArenaCloser;
 import org.jrdma.ffi.linkage.LinuxCalls;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.Registration;
 import org.jrdma.verbs.model.Access;
@@ -42,6 +43,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
          */
         HUGE
     }
+
+    /** The largest size that a program can request, which exceeds every address space. */
+    private static final long MAX_BYTES = 1L << 57;
 
     private static final long CHUNK_BYTES = 1 << 20;
     private static final long PAGE_BYTES = LinuxCalls.pageBytes();
@@ -141,10 +145,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     private MemorySegment map(long bytes) throws VerbsException {
-        if (bytes <= 0) {
-            throw new IllegalArgumentException(
-                    "A memory region must have at least one byte: " + bytes);
-        }
+        RangeChecks.check("number of bytes", bytes, 1, MAX_BYTES);
         return memory.map(bytes, pages);
     }
 
@@ -158,7 +159,11 @@ public final class RegisteredArena extends NativeObject implements Arena {
      */
     @Override
     public synchronized MemorySegment allocate(long byteSize, long byteAlignment) {
-        if (byteSize < 0 || Long.bitCount(byteAlignment) != 1) {
+        if (byteSize < 0
+                || byteSize > MAX_BYTES
+                || byteAlignment < 1
+                || byteAlignment > MAX_BYTES
+                || Long.bitCount(byteAlignment) != 1) {
             throw new IllegalArgumentException(
                     "Invalid size %d or alignment %d".formatted(byteSize, byteAlignment));
         }
