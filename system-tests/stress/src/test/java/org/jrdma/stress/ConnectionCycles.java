@@ -55,6 +55,9 @@ public final class ConnectionCycles {
     /** Opens, uses and closes a connection. */
     private interface Cycle extends AutoCloseable {
         void run() throws Exception;
+
+        @Override
+        void close() throws IOException;
     }
 
     private ConnectionCycles() {}
