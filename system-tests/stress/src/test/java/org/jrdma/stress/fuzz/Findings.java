@@ -1,0 +1,158 @@
+package org.jrdma.stress.fuzz;
+
+import java.io.InterruptedIOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.stress.fuzz.Callback.CallbackError;
+import org.jrdma.stress.fuzz.Callback.CallbackException;
+import org.jspecify.annotations.Nullable;
+
+/** Counts the results of calls, and reports those that the API does not document. */
+final class Findings {
+
+    /** Defects that are known and not fixed yet: a part of the finding's text, and the reason. */
+    private static final Map<String, String> KNOWN =
+            Map.of(
+                    "OutOfMemoryError", "absurd capacities",
+                    "EventChannel.newIdentifier:", "an AddressInfo without an address");
+
+    private static final List<Class<? extends Throwable>> DOCUMENTED =
+            List.of(
+                    IllegalArgumentException.class,
+                    IllegalStateException.class,
+                    UnsupportedOperationException.class,
+                    WrongThreadException.class,
+                    CallbackException.class,
+                    CallbackError.class);
+
+    private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
+    private final Map<String, LongAdder> findings = new ConcurrentHashMap<>();
+    private final boolean memoryMayRunOut;
+    private final boolean stackMayRunOut;
+    private final Surface surface;
+
+    Findings(Surface surface, boolean memoryMayRunOut, boolean stackMayRunOut) {
+        this.surface = surface;
+        this.memoryMayRunOut = memoryMayRunOut;
+        this.stackMayRunOut = stackMayRunOut;
+    }
+
+    void count(String name) {
+        counts.computeIfAbsent(name, _ -> new LongAdder()).increment();
+    }
+
+    long count(Class<? extends Throwable> type) {
+        var adder = counts.get(type.getSimpleName());
+        return adder == null ? 0 : adder.sum();
+    }
+
+    /** Judges what a call has thrown. */
+    void judge(String call, Throwable thrown, List<Class<?>> declared, boolean passedNull) {
+        count(thrown.getClass().getSimpleName());
+        if (!isDocumented(thrown, declared, passedNull)) {
+            add(call + " ends with " + thrown.getClass().getSimpleName(), thrown);
+        } else if (thrown instanceof FabricException
+                && (thrown.getMessage() == null || thrown.getMessage().isBlank())) {
+            add(call + " has no message", thrown);
+        }
+    }
+
+    private boolean isDocumented(Throwable thrown, List<Class<?>> declared, boolean passedNull) {
+        if (thrown instanceof NullPointerException) {
+            return passedNull;
+        }
+        if (thrown instanceof OutOfMemoryError) {
+            return memoryMayRunOut;
+        }
+        if (thrown instanceof StackOverflowError) {
+            return stackMayRunOut;
+        }
+        if (DOCUMENTED.stream().anyMatch(type -> type.isInstance(thrown))) {
+            return true;
+        }
+        if (thrown instanceof IndexOutOfBoundsException) {
+            return isDeliberate(thrown);
+        }
+        return !(thrown instanceof RuntimeException || thrown instanceof Error)
+                && (declared.stream().anyMatch(type -> type.isInstance(thrown))
+                        || thrown instanceof InterruptedIOException);
+    }
+
+    /** Returns true for the result of a check of an argument; false for one of the JVM. */
+    private boolean isDeliberate(Throwable thrown) {
+        var caller = "";
+        for (var frame : thrown.getStackTrace()) {
+            if (frame.getClassName().startsWith("org.jrdma.")) {
+                return caller.equals("java.util.Objects") || surface.isApi(frame.getClassName());
+            }
+            caller = frame.getClassName();
+        }
+        return true; // thrown by a class of the JDK that the fuzzer called
+    }
+
+    /** Reports a defect. Prints the first of each kind with its stack. */
+    void add(String what, Throwable thrown) {
+        var place = place(thrown);
+        var finding = what + place;
+        var known =
+                KNOWN.entrySet().stream().filter(e -> finding.contains(e.getKey())).findFirst();
+        if (known.isPresent()) {
+            count("known: " + known.get().getValue());
+            return;
+        }
+        var first = !findings.containsKey(finding);
+        findings.computeIfAbsent(finding, _ -> new LongAdder()).increment();
+        if (first) {
+            synchronized (this) {
+                System.out.println("FINDING " + finding);
+                thrown.printStackTrace(System.out);
+            }
+        }
+    }
+
+    private static String place(Throwable thrown) {
+        for (var frame : thrown.getStackTrace()) {
+            if (frame.getClassName().startsWith("org.jrdma.")) {
+                return " at " + frame.getClassName() + "." + frame.getMethodName() + ":" + frame.getLineNumber();
+            }
+        }
+        return "";
+    }
+
+    boolean isEmpty() {
+        return findings.isEmpty();
+    }
+
+    void print(boolean verbose) {
+        var sorted = new TreeMap<String, Long>();
+        counts.forEach((name, count) -> sorted.put(name, count.sum()));
+        sorted.forEach(
+                (name, count) -> {
+                    if (verbose || !name.contains(".")) {
+                        System.out.printf(Locale.ROOT, "%,12d %s%n", count, name);
+                    }
+                });
+        findings.forEach((name, count) -> System.out.printf("%dx FINDING %s%n", count.sum(), name));
+    }
+
+    /** Reports exceptions that end threads. */
+    void watchThreads() {
+        Thread.setDefaultUncaughtExceptionHandler(
+                (thread, thrown) -> {
+                    if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
+                        count("callback ended " + thread.getName().replaceAll("\\d+", "N"));
+                    } else {
+                        add("Thread " + thread.getName().replaceAll("\\d+", "N") + " ends", thrown);
+                    }
+                });
+    }
+
+    @Nullable String first() {
+        return findings.keySet().stream().findFirst().orElse(null);
+    }
+}

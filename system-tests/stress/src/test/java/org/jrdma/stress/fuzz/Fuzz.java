@@ -1,0 +1,173 @@
+package org.jrdma.stress.fuzz;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrdma.stress.fuzz.Watchdog.Usage;
+
+/**
+ * The program of the fuzzer, which runs in a JVM of its own. Arguments: the target, the number of
+ * calls, the seed, and options. Exit codes: 0 no finding, 1 findings, 3 hang.
+ */
+final class Fuzz {
+
+    private static final int THREADS = 6;
+    private static final int EPOCHS = 4;
+    private static final int CALLS_UNTIL_END = 20_000;
+
+    private final String name;
+    private final Target target;
+    private final Surface surface;
+    private final Findings findings;
+    private final List<String> options;
+    private final long seed;
+
+    private Fuzz(String name, long seed, List<String> options) throws Exception {
+        this.name = name;
+        this.target = Target.named(name, (int) ProcessHandle.current().pid());
+        this.surface = new Surface(target.modules());
+        this.seed = seed;
+        this.options = options;
+        this.findings = new Findings(
+                        surface,
+                        options.contains("inject") || options.contains("hog"),
+                        options.contains("stack"));
+    }
+
+    public static void main(String... arguments) throws Exception {
+        var calls = Long.parseLong(arguments[1]);
+        var seed = Long.parseLong(arguments[2]);
+        System.out.println("Fuzz " + String.join(" ", arguments));
+        var options = Arrays.asList(arguments).subList(3, arguments.length);
+        var fuzz = new Fuzz(arguments[0], seed, options);
+        var code = fuzz.run(calls) ? 0 : 1;
+        System.out.flush();
+        Runtime.getRuntime().halt(code); // listeners of the run may keep user threads
+    }
+
+    private boolean run(long calls) throws Exception {
+        findings.watchThreads();
+        prove();
+        System.out.println("Address " + target.address().getHostAddress());
+        Usage first = null;
+        var start = System.nanoTime();
+        var untilEnd = options.contains("until-end-of-input");
+        var callsOfEpoch = untilEnd ? CALLS_UNTIL_END : calls / EPOCHS;
+        var end = Thread.ofPlatform().daemon().name("input").start(Fuzz::awaitEndOfInput);
+        var done = 0L;
+        for (var epoch = 0; untilEnd ? end.isAlive() || epoch < 2 : epoch < EPOCHS; epoch++) {
+            done += callsOfEpoch;
+            epoch(callsOfEpoch, seed + 1000L * epoch, epoch == 0);
+            var usage = usage(first);
+            System.out.printf(Locale.ROOT, "Epoch %d: %s%n", epoch, usage);
+            if (first == null) {
+                first = usage; // the epochs after the first must not use more
+            }
+        }
+        var growth = usage(first).growthSince(first);
+        if (!growth.isEmpty()) {
+            findings.add("Leak of " + growth, new AssertionError());
+        }
+        findings.print(options.contains("verbose"));
+        System.out.printf(
+                Locale.ROOT,
+                "%s: %,d calls in %.1f s, %,d allocations failed, %s%n",
+                name,
+                done,
+                (System.nanoTime() - start) / 1e9,
+                FailureAgent.injected() + findings.count(OutOfMemoryError.class),
+                findings.isEmpty() ? "no findings" : "with findings");
+        return findings.isEmpty();
+    }
+
+    private static void awaitEndOfInput() {
+        try {
+            System.in.transferTo(OutputStream.nullOutputStream());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void epoch(long calls, long epochSeed, boolean isFirst) throws Exception {
+        var pool = new Pool();
+        var shared =
+                new Fuzzer.Shared(
+                        surface, target, pool, findings, new AtomicLong(calls), options.contains("stack"));
+        var fuzzers = new ArrayList<Fuzzer>();
+        var threads = new ArrayList<Thread>();
+        for (var index = 0; index < THREADS; index++) {
+            var trace = new Trace(Path.of("trace-" + index));
+            var fuzzer = new Fuzzer(shared, trace, epochSeed + index);
+            fuzzers.add(fuzzer);
+            var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+            threads.add(builder.name("fuzzer-" + index).unstarted(fuzzer));
+        }
+        var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new Watchdog(fuzzers));
+        FailureAgent.arm(options.contains("inject") && !isFirst); // after the classes are loaded
+        var hog = options.contains("hog") && !isFirst ? Hog.start() : null;
+        if (options.contains("descriptors") && !isFirst) {
+            limitDescriptors(Usage.now().descriptors() + 25);
+        }
+        threads.forEach(Thread::start);
+        for (var thread : threads) {
+            thread.join();
+        }
+        FailureAgent.arm(false);
+        if (hog != null) {
+            hog.stop();
+        }
+        watchdog.interrupt();
+        watchdog.join();
+        if (options.contains("descriptors")) {
+            limitDescriptors(16_384);
+        }
+        limited("closing all objects", () -> pool.drain().forEach(fuzzers.getFirst()::close));
+        prove();
+    }
+
+    /** Sets the limit of this process; the JVM has started with its own. */
+    private static void limitDescriptors(long count) throws Exception {
+        var pid = Long.toString(ProcessHandle.current().pid());
+        var process = new ProcessBuilder("prlimit", "--pid", pid, "--nofile=" + count + ":").inheritIO().start();
+        Target.check(process.waitFor() == 0, "prlimit failed");
+    }
+
+    private void prove() throws InterruptedException {
+        limited(
+                "the proof that the target works",
+                () -> {
+                    try {
+                        target.prove();
+                    } catch (Exception | AssertionError e) {
+                        findings.add("The target no longer works", e);
+                    }
+                });
+    }
+
+    private static void limited(String what, Runnable task) throws InterruptedException {
+        var thread = Thread.ofPlatform().daemon().name("fuzzer-end").start(task);
+        if (!thread.join(Duration.ofSeconds(60))) {
+            Watchdog.hang(what);
+        }
+    }
+
+    /** Measures the usage. Waits some seconds for what ends in the background. */
+    private static Usage usage(Usage first) throws Exception {
+        var usage = Usage.now();
+        for (var wait = 0; wait < 20; wait++) {
+            if (first != null && usage.growthSince(first).isEmpty()) {
+                break;
+            }
+            Thread.sleep(first == null ? 50 : 250);
+            usage = Usage.now();
+        }
+        return usage;
+    }
+}

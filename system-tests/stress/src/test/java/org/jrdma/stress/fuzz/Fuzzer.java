@@ -1,0 +1,230 @@
+package org.jrdma.stress.fuzz;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.jrdma.ffi.NativeObject;
+import org.jspecify.annotations.Nullable;
+
+/** One thread of the fuzzer: makes random calls, and judges the results. */
+final class Fuzzer implements Runnable {
+
+    private static final int SEED_INTERVAL = 400;
+
+    /** What the threads of a run share. */
+    record Shared(
+            Surface surface, Target target, Pool pool, Findings findings, AtomicLong callsLeft, boolean deep) {}
+
+    /** A call in progress, for the watchdog. */
+    record Current(Thread thread, Executable call, @Nullable Object receiver, long since) {}
+
+    private final Shared shared;
+    private final Trace trace;
+    private final RandomGenerator random;
+    private final Values values;
+
+    /** Objects that mostly this thread uses, because some belong to their thread. */
+    private final Pool own = new Pool();
+
+    private volatile @Nullable Current current;
+
+    Fuzzer(Shared shared, Trace trace, long seed) {
+        this.shared = shared;
+        this.trace = trace;
+        this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+        this.values = new Values(this, random);
+    }
+
+    @Nullable Current current() {
+        return current;
+    }
+
+    Surface surface() {
+        return shared.surface;
+    }
+
+    Target target() {
+        return shared.target;
+    }
+
+    @Override
+    public void run() {
+        while (shared.callsLeft.getAndDecrement() > 0) {
+            try {
+                step();
+            } catch (Throwable e) {
+                shared.findings.judge("the fuzzer", e, List.of(), false);
+            }
+        }
+        own.drain().forEach(this::close);
+    }
+
+    private void step() {
+        if (random.nextInt(SEED_INTERVAL) == 0) {
+            seed();
+        }
+        if (random.nextInt(30) == 0) {
+            touchMemory();
+        }
+        var receiver = random.nextInt(8) == 0 ? null : pooled(Object.class, random);
+        if (receiver == null || !surface().has(receiver)) {
+            var creators = surface().creators();
+            call(creators.get(random.nextInt(creators.size())), null);
+            return;
+        }
+        var methods = surface().methods(receiver);
+        var method = methods.get(random.nextInt(methods.size()));
+        if (method.getName().equals("close")
+                && shared.target.isRoot(receiver)
+                && random.nextInt(10) != 0) {
+            return; // otherwise most objects would be closed before they are used
+        }
+        call(method, receiver);
+    }
+
+    /** Creates connected objects that random calls would rarely create. */
+    private void seed() {
+        try {
+            shared.target.seed(object -> keep(object, random));
+        } catch (Throwable e) {
+            // objects of other threads are closed meanwhile; proof() tests that this works
+            shared.findings.judge("seed", e, List.of(Exception.class), false);
+        }
+        Thread.interrupted();
+    }
+
+    private void call(Executable call, @Nullable Object receiver) {
+        var arguments = values.arguments(call);
+        var passedNull = values.passedNull();
+        var name = Surface.name(call);
+        trace.record(call, receiver, arguments);
+        if (random.nextInt(100) == 0) {
+            Thread.currentThread().interrupt();
+        }
+        current = new Current(Thread.currentThread(), call, receiver, System.nanoTime());
+        try {
+            var result =
+                    shared.deep && random.nextInt(50) == 0
+                            ? atEndOfStack(call, receiver, arguments, new int[] {random.nextInt(200)})
+                            : invoke(call, receiver, arguments);
+            shared.findings.count(name);
+            if (call.getName().equals("close") && receiver instanceof NativeObject o && o.isOpen()) {
+                shared.findings.add(o + " is open after its close", new AssertionError());
+            }
+            if (result != null && !(passedNull && receiver == null)) { // a record may contain the null
+                keep(result, random);
+            }
+        } catch (InvocationTargetException e) {
+            shared.findings.judge(
+                    name, e.getCause(), List.of(call.getExceptionTypes()), passedNull);
+        } catch (StackOverflowError e) {
+            shared.findings.count("stack overflow outside of the call");
+        } finally {
+            current = null;
+            Thread.interrupted();
+        }
+    }
+
+    static @Nullable Object invoke(
+            Executable call, @Nullable Object receiver, @Nullable Object[] arguments)
+            throws InvocationTargetException {
+        try {
+            return call instanceof Constructor<?> constructor
+                    ? constructor.newInstance(arguments)
+                    : ((Method) call).invoke(receiver, arguments);
+        } catch (IllegalAccessException | InstantiationException e) {
+            throw new AssertionError(call.toString(), e);
+        }
+    }
+
+    /** Makes the call with little stack left: where the stack ends, minus a few frames. */
+    private static @Nullable Object atEndOfStack(
+            Executable call, @Nullable Object receiver, @Nullable Object[] arguments, int[] frames)
+            throws InvocationTargetException {
+        try {
+            return atEndOfStack(call, receiver, arguments, frames);
+        } catch (StackOverflowError e) {
+            if (frames[0]-- > 0) {
+                throw e;
+            }
+            frames[0] = Integer.MAX_VALUE; // once
+        }
+        return invoke(call, receiver, arguments);
+    }
+
+    /** Adds a result to the objects that later calls use. */
+    void keep(@Nullable Object object, RandomGenerator by) {
+        switch (object) {
+            case null -> {}
+            case Optional<?> optional -> optional.ifPresent(each -> keep(each, by));
+            case Collection<?> all -> all.stream().limit(3).forEach(each -> keep(each, by));
+            case CompletableFuture<?> future -> {
+                future.whenComplete((each, _) -> keep(each, by));
+                if (by.nextBoolean()) {
+                    future.cancel(true);
+                }
+            }
+            default -> {
+                if (surface().has(object) || object instanceof MemorySegment) {
+                    var pool = by == random && by.nextInt(3) == 0 ? own : shared.pool;
+                    var replaced = pool.put(object, by);
+                    if (replaced != null && !shared.target.isRoot(replaced)) {
+                        close(replaced);
+                    }
+                }
+            }
+        }
+    }
+
+    void close(Object object) {
+        if (object instanceof AutoCloseable closeable) {
+            try {
+                closeable.close();
+            } catch (Throwable e) {
+                shared.findings.judge(
+                        object.getClass().getSimpleName() + ".close",
+                        e,
+                        List.of(java.io.IOException.class),
+                        false);
+            }
+        }
+    }
+
+    @Nullable Object pooled(Class<?> type, RandomGenerator by) {
+        var first = by == random && by.nextBoolean() ? own.any(type, by) : null;
+        return first != null ? first : shared.pool.any(type, by);
+    }
+
+    /** Closes any object; for callbacks. */
+    void closeAny(RandomGenerator by) {
+        var object = shared.pool.any(by.nextBoolean() ? NativeObject.class : AutoCloseable.class, by);
+        if (object != null && surface().has(object)) {
+            close(object);
+        }
+    }
+
+    /** Writes to memory of the API, which may have been closed. */
+    private void touchMemory() {
+        if (pooled(MemorySegment.class, random) instanceof MemorySegment memory) {
+            try {
+                memory.set(ValueLayout.JAVA_BYTE, random.nextLong(memory.byteSize() + 1), (byte) 1);
+            } catch (IndexOutOfBoundsException
+                    | IllegalStateException
+                    | IllegalArgumentException
+                    | WrongThreadException
+                    | UnsupportedOperationException _) {
+                shared.findings.count("rejected store");
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.jrdma.stress.fuzz;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A thread that fills the heap for moments, so that allocations of other threads fail. */
+final class Hog implements Runnable {
+
+    private final Thread thread = Thread.ofPlatform().daemon().name("hog").unstarted(this);
+    private volatile boolean stopped;
+
+    private Hog() {}
+
+    static Hog start() {
+        var hog = new Hog();
+        hog.thread.start();
+        return hog;
+    }
+
+    void stop() throws InterruptedException {
+        stopped = true;
+        thread.join();
+    }
+
+    @Override
+    public void run() {
+        while (!stopped) {
+            List<byte[]> pieces = new ArrayList<>(1 << 16);
+            for (var size = 1 << 20; size >= 64 && !stopped; size /= 2) {
+                try {
+                    while (!stopped && pieces.size() < 1 << 16) {
+                        pieces.add(new byte[size]);
+                    }
+                } catch (OutOfMemoryError _) {
+                    // continues with smaller pieces
+                }
+            }
+            pieces.clear();
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+}

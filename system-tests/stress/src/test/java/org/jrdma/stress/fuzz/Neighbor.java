@@ -1,0 +1,125 @@
+package org.jrdma.stress.fuzz;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A program that shares the directory of a SISCI fabric with others and attacks them: it writes
+ * random words to all segments, truncates their files, and connects to segments of all ids. With
+ * "truncate" as the last argument, it also shortens files.
+ */
+final class Neighbor {
+
+    private final Path fabric;
+    private final RandomGenerator random;
+    private long words;
+    private long truncated;
+    private long connects;
+
+    private Neighbor(Path fabric, long seed) {
+        this.fabric = fabric;
+        this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    }
+
+    public static void main(String... arguments) throws Exception {
+        var neighbor = new Neighbor(Path.of(arguments[0]), Long.parseLong(arguments[2]));
+        neighbor.attack(Long.parseLong(arguments[1]), List.of(arguments).contains("truncate"));
+        System.out.printf(
+                Locale.ROOT,
+                "%,d hostile words, %,d files truncated, %,d connects%n",
+                neighbor.words,
+                neighbor.truncated,
+                neighbor.connects);
+    }
+
+    private void attack(long count, boolean truncate) throws Exception {
+        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).asNode(248))).open();
+        while (words < count) {
+            try (var files = Files.list(fabric)) {
+                for (var file : files.filter(f -> f.getFileName().toString().contains(".segment.")).toList()) {
+                    if (truncate && random.nextInt(20) == 0) {
+                        truncate(file);
+                    } else {
+                        write(file);
+                    }
+                    if (random.nextInt(10) == 0) {
+                        connect(node, file);
+                    }
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        node.close();
+    }
+
+    private void write(Path file) throws IOException {
+        try (var access = new RandomAccessFile(file.toFile(), "rw")) {
+            var size = access.length();
+            if (size < Integer.BYTES) {
+                return;
+            }
+            var map = access.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, Math.min(size, 1 << 24));
+            for (var index = 0; index < 50; index++) {
+                // most words that matter are near the start
+                var limit = random.nextBoolean() ? Math.min(map.capacity(), 512) : map.capacity();
+                var offset = random.nextInt(limit / Integer.BYTES) * Integer.BYTES;
+                map.putInt(offset, word());
+                words++;
+            }
+        } catch (java.io.FileNotFoundException | NoSuchFileException _) {
+            // its owner has closed the segment
+        }
+    }
+
+    private int word() {
+        return switch (random.nextInt(4)) {
+            case 0 -> random.nextInt();
+            case 1 -> -random.nextInt(1 << 10);
+            case 2 -> random.nextInt(1 << 17);
+            default -> random.nextInt(16);
+        };
+    }
+
+    private void truncate(Path file) throws IOException {
+        try (var channel = FileChannel.open(file, java.nio.file.StandardOpenOption.WRITE)) {
+            channel.truncate(random.nextBoolean() ? 0 : channel.size() / 2);
+            truncated++;
+        } catch (NoSuchFileException _) {
+            // its owner has closed the segment
+        }
+    }
+
+    /** Connects to the segment, stores, and sometimes leaves without a disconnect. */
+    private void connect(org.jrdma.sisci.@Nullable Node node, Path file) {
+        var parts = file.getFileName().toString().split("\\.");
+        try (var remote =
+                        node.connect(
+                                Integer.parseInt(parts[0]),
+                                Integer.parseUnsignedInt(parts[2]),
+                                java.time.Duration.ofMillis(20));
+                var map = remote.map()) {
+            connects++;
+            for (var index = 0; index < 16; index++) {
+                map.putIntRelease(4L * random.nextInt((int) Math.min(map.byteSize() / 4, 128)), word());
+            }
+        } catch (FabricException | RuntimeException _) {
+            // the segment is gone
+        } catch (IOException e) {
+            Thread.interrupted();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package org.jrdma.stress.fuzz;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.FabricSelectorProvider;
+import org.jrdma.sockets.FabricServerSocketFactory;
+import org.jrdma.sockets.FabricSocketFactory;
+import org.jrdma.sockets.FabricSockets;
+import org.jrdma.sockets.Transports;
+import org.jrdma.sockets.model.Transport;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+
+/** supersockets-java over one transport. */
+final class SocketsTarget implements Target {
+
+    private final String transport;
+    private final InetAddress address;
+    private final List<Transport> transports;
+    private final FabricSelectorProvider provider;
+
+    SocketsTarget(String transport, InetAddress address) throws IOException {
+        this.transport = transport;
+        this.address = address;
+        this.transports = List.of(transport(transport), Transports.tcp());
+        this.provider = new FabricSelectorProvider(transports);
+    }
+
+    private static Transport transport(String name) throws IOException {
+        return switch (name) {
+            case "tcp" -> Transports.tcp();
+            case "supersockets" -> Transports.supersockets(file("2\n"));
+            case "sisci-sockets" -> {
+                var fabric = Path.of(System.getProperty("jrdma.sisci.fabric"));
+                var node = new SoftSisci(SoftSisciOptions.in(fabric).asNode(4));
+                yield Transports.sisci(Sisci.from(node), file(""));
+            }
+            default -> throw new IllegalArgumentException("Unknown target " + name);
+        };
+    }
+
+    private static Path file(String content) throws IOException {
+        var file = Files.createTempFile("fuzz", "");
+        file.toFile().deleteOnExit();
+        return Files.writeString(file, content);
+    }
+
+    @Override
+    public List<Class<?>> modules() {
+        return List.of(FabricException.class, FabricSockets.class);
+    }
+
+    @Override
+    public InetAddress address() {
+        return address;
+    }
+
+    @Override
+    public boolean isRoot(Object object) {
+        return object instanceof Selector;
+    }
+
+    @Override
+    public void seed(Consumer<Object> keep) throws Exception {
+        keep.accept(provider);
+        transports.forEach(keep);
+        var selector = provider.openSelector();
+        keep.accept(selector);
+        var server = provider.openServerSocketChannel();
+        keep.accept(server);
+        server.bind(new InetSocketAddress(address, 0));
+        keep.accept(server.getLocalAddress());
+        var client = provider.openSocketChannel();
+        keep.accept(client);
+        client.connect(server.getLocalAddress());
+        var accepted = server.accept();
+        keep.accept(accepted);
+        keep.accept(client.socket());
+        accepted.configureBlocking(false);
+        accepted.register(selector, SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+        accepted.write(ByteBuffer.allocate(100));
+        var second =
+                FabricSockets.connect(
+                        address.getHostAddress(),
+                        ((InetSocketAddress) server.getLocalAddress()).getPort(),
+                        transports,
+                        Duration.ofSeconds(2));
+        keep.accept(second);
+        keep.accept(server.accept());
+        var listener =
+                new FabricServerSocketFactory(transports).createServerSocket(0, 5, address);
+        keep.accept(listener);
+        var socket =
+                new FabricSocketFactory(transports).createSocket(address, listener.getLocalPort());
+        socket.setSoTimeout(1);
+        keep.accept(socket);
+        keep.accept(socket.getInputStream());
+        keep.accept(socket.getOutputStream());
+        keep.accept(listener.accept());
+        keep.accept(provider.openPipe());
+        keep.accept(provider.openDatagramChannel().bind(new InetSocketAddress(address, 0)));
+    }
+
+    @Override
+    public void prove() throws Exception {
+        try (var server = FabricSockets.listen(new InetSocketAddress(address, 0), transports);
+                var client = provider.openSocketChannel()) {
+            client.connect(server.getLocalAddress());
+            try (var accepted = server.accept()) {
+                client.write(US_ASCII.encode("hello"));
+                var buffer = ByteBuffer.allocate(5);
+                while (buffer.hasRemaining()) {
+                    Target.check(accepted.read(buffer) >= 0, "unexpected end");
+                }
+                Target.check(US_ASCII.decode(buffer.flip()).toString().equals("hello"), "wrong bytes");
+                var used = Connections.of(client).transport();
+                Target.check((used + "-sockets").contains(transport), "fallback to " + used);
+            }
+        }
+    }
+}

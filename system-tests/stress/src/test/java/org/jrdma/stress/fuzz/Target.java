@@ -1,0 +1,64 @@
+package org.jrdma.stress.fuzz;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** A set of libraries that the fuzzer calls. */
+interface Target {
+
+    /** Names of the targets on the command line. */
+    static Target named(String name, int instance) throws Exception {
+        var address = InetAddress.getByAddress(new byte[] {127, 99, (byte) (instance >> 8), (byte) instance});
+        return switch (name) {
+            case "detector" -> VerbsTarget.detector(address);
+            case "roce" -> VerbsTarget.software(address);
+            case "sisci" -> new SisciTarget(address);
+            default -> new SocketsTarget(name, address);
+        };
+    }
+
+    /** Returns a class of each module that is called. */
+    List<Class<?>> modules();
+
+    /** Returns the local address that calls use. */
+    InetAddress address();
+
+    /** Creates connected objects of many types, and passes each of them to the consumer. */
+    void seed(Consumer<Object> keep) throws Exception;
+
+    /** Fails if the libraries no longer work: transfers data, and compares it. */
+    void prove() throws Exception;
+
+    /** Returns true for an object that owns most others. */
+    boolean isRoot(Object object);
+
+    /** Creates a folder for a software fabric, which is deleted when the JVM ends. */
+    static Path newFabric() throws IOException {
+        var folder = Files.createTempDirectory(Path.of("/dev/shm"), "jrdma-fuzz");
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+        return folder;
+    }
+
+    private static void delete(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (var file : files.toList()) {
+                Files.deleteIfExists(file);
+            }
+            Files.deleteIfExists(folder);
+        } catch (IOException _) {
+            // another process of the fabric still runs
+        }
+    }
+
+    /** Throws an exception with this message unless a condition holds. */
+    static void check(boolean condition, String message) {
+        if (!condition) {
+            throw new AssertionError(message);
+        }
+    }
+}

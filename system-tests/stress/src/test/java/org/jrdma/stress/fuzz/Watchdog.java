@@ -1,0 +1,111 @@
+package org.jrdma.stress.fuzz;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Ends calls that wait: interrupts the thread, then closes the object. A call that does not end then
+ * is a hang, which ends the JVM.
+ */
+final class Watchdog implements Runnable {
+
+    static final int HANG = 3;
+
+    private static final long INTERRUPT_NANOS = Duration.ofMillis(20).toNanos();
+    private static final long CLOSE_NANOS = Duration.ofMillis(200).toNanos();
+    private static final long HANG_NANOS = Duration.ofSeconds(40).toNanos();
+
+    private final List<Fuzzer> fuzzers;
+
+    Watchdog(List<Fuzzer> fuzzers) {
+        this.fuzzers = fuzzers;
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (true) {
+                Thread.sleep(5);
+                for (var fuzzer : fuzzers) {
+                    watch(fuzzer);
+                }
+            }
+        } catch (InterruptedException _) {
+            // the run has ended
+        }
+    }
+
+    private static void watch(Fuzzer fuzzer) {
+        var current = fuzzer.current();
+        if (current == null) {
+            return;
+        }
+        var duration = System.nanoTime() - current.since();
+        if (duration > INTERRUPT_NANOS) {
+            current.thread().interrupt();
+        }
+        if (duration > CLOSE_NANOS && current.receiver() != null) {
+            Thread.ofVirtual().start(() -> fuzzer.close(current.receiver()));
+        }
+        if (duration > HANG_NANOS) {
+            hang(Surface.name(current.call()) + " on " + current.thread());
+        }
+    }
+
+    /** Reports a hang with the stacks of all threads, and ends the JVM. */
+    static void hang(String what) {
+        System.out.println("FINDING hang: " + what);
+        try {
+            var folder = Files.createTempDirectory("jrdma-fuzz");
+            var file = folder.resolve("threads.txt");
+            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                    .dumpThreads(
+                            file.toString(),
+                            HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+            System.out.println(Files.readString(file));
+            Files.delete(file);
+            Files.delete(folder);
+        } catch (IOException e) {
+            e.printStackTrace(System.out);
+        }
+        System.out.flush();
+        Runtime.getRuntime().halt(HANG);
+    }
+
+    /** The resources of this process. */
+    record Usage(long heap, long descriptors, long threads, long resident) {
+
+        static Usage now() throws IOException {
+            System.gc();
+            var heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+            try (var descriptors = Files.list(Path.of("/proc/self/fd"));
+                    var threads = Files.list(Path.of("/proc/self/task"))) {
+                var resident = Files.readString(Path.of("/proc/self/statm")).split(" ")[1];
+                return new Usage(
+                        heap, descriptors.count(), threads.count(), Long.parseLong(resident) * 4096);
+            }
+        }
+
+        /** Returns what has grown too much since an earlier time, or an empty string. */
+        String growthSince(Usage earlier) {
+            var text = new StringBuilder();
+            append(text, "heap bytes", earlier.heap, heap, 8 << 20);
+            append(text, "descriptors", earlier.descriptors, descriptors, 16);
+            append(text, "threads", earlier.threads, threads, 16);
+            append(text, "resident bytes", earlier.resident, resident, 128 << 20);
+            return text.toString();
+        }
+
+        private static void append(
+                StringBuilder text, String what, long before, long now, long allowed) {
+            if (now > before + allowed) {
+                text.append("%s: from %,d to %,d. ".formatted(what, before, now));
+            }
+        }
+    }
+}
