@@ -1,6 +1,7 @@
 package org.jrdma.stress.fuzz;
 
 import java.io.InterruptedIOException;
+import java.nio.BufferUnderflowException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -75,7 +76,8 @@ final class Findings {
         if (DOCUMENTED.stream().anyMatch(type -> type.isInstance(thrown))) {
             return true;
         }
-        if (thrown instanceof IndexOutOfBoundsException) {
+        if (thrown instanceof IndexOutOfBoundsException
+                || thrown instanceof BufferUnderflowException) {
             return isDeliberate(thrown);
         }
         return !(thrown instanceof RuntimeException || thrown instanceof Error)
@@ -87,12 +89,17 @@ final class Findings {
     private boolean isDeliberate(Throwable thrown) {
         var caller = "";
         for (var frame : thrown.getStackTrace()) {
+            if (frame.getClassName().startsWith("org.jrdma.stress.")) {
+                break; // thrown by a class of the JDK that the fuzzer called
+            }
             if (frame.getClassName().startsWith("org.jrdma.")) {
-                return caller.equals("java.util.Objects") || surface.isApi(frame.getClassName());
+                return caller.equals("java.util.Objects")
+                        || caller.equals("java.nio.ByteBuffer") // wrap()
+                        || surface.isApi(frame.getClassName());
             }
             caller = frame.getClassName();
         }
-        return true; // thrown by a class of the JDK that the fuzzer called
+        return true;
     }
 
     /** Reports a defect. Prints the first of each kind with its stack. */

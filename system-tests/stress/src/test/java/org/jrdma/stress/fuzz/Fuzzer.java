@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -26,7 +27,7 @@ final class Fuzzer implements Runnable {
             Surface surface, Target target, Pool pool, Findings findings, AtomicLong callsLeft, boolean deep) {}
 
     /** A call in progress, for the watchdog. */
-    record Current(Thread thread, Executable call, @Nullable Object receiver, long since) {}
+    record Current(Thread thread, Executable call, @Nullable Object receiver, long since, AtomicBoolean closing) {}
 
     private final Shared shared;
     private final Trace trace;
@@ -111,7 +112,7 @@ final class Fuzzer implements Runnable {
         if (random.nextInt(100) == 0) {
             Thread.currentThread().interrupt();
         }
-        current = new Current(Thread.currentThread(), call, receiver, System.nanoTime());
+        current = new Current(Thread.currentThread(), call, receiver, System.nanoTime(), new AtomicBoolean());
         try {
             var result =
                     shared.deep && random.nextInt(50) == 0
@@ -178,7 +179,7 @@ final class Fuzzer implements Runnable {
                 if (surface().has(object) || object instanceof MemorySegment) {
                     var pool = by == random && by.nextInt(3) == 0 ? own : shared.pool;
                     var replaced = pool.put(object, by);
-                    if (replaced != null && !shared.target.isRoot(replaced)) {
+                    if (replaced != null) {
                         close(replaced);
                     }
                 }

@@ -264,10 +264,16 @@ final class Values {
         var creators = fuzzer.surface().creators(type);
         if (depth < 3 && !creators.isEmpty()) {
             try {
+                var before = passedNull;
+                passedNull = false;
                 var creator = pick(creators);
-                var created = Fuzzer.invoke(creator, null, arguments(creator, depth + 1));
-                if (created != null) {
-                    return created;
+                var arguments = arguments(creator, depth + 1);
+                if (!passedNull) { // a record may contain the null
+                    passedNull = before;
+                    var created = Fuzzer.invoke(creator, null, arguments);
+                    if (created != null) {
+                        return created;
+                    }
                 }
             } catch (InvocationTargetException | RuntimeException _) {
                 // calls of this creator by the fuzzer itself report what is wrong

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Ends calls that wait: interrupts the thread, then closes the object. A call that does not end then
@@ -16,6 +17,7 @@ final class Watchdog implements Runnable {
 
     static final int HANG = 3;
 
+    private static final Duration PAUSE = Duration.ofMillis(5);
     private static final long INTERRUPT_NANOS = Duration.ofMillis(20).toNanos();
     private static final long CLOSE_NANOS = Duration.ofMillis(200).toNanos();
     private static final long HANG_NANOS = Duration.ofSeconds(40).toNanos();
@@ -30,7 +32,7 @@ final class Watchdog implements Runnable {
     public void run() {
         try {
             while (true) {
-                Thread.sleep(5);
+                Thread.sleep(PAUSE);
                 for (var fuzzer : fuzzers) {
                     watch(fuzzer);
                 }
@@ -46,10 +48,12 @@ final class Watchdog implements Runnable {
             return;
         }
         var duration = System.nanoTime() - current.since();
-        if (duration > INTERRUPT_NANOS) {
+        var isFirst = duration < INTERRUPT_NANOS + 2 * PAUSE.toNanos();
+        // rarely again, because the JDK restarts some of its waits when it is interrupted
+        if (duration > INTERRUPT_NANOS && (isFirst || ThreadLocalRandom.current().nextInt(100) == 0)) {
             current.thread().interrupt();
         }
-        if (duration > CLOSE_NANOS && current.receiver() != null) {
+        if (duration > CLOSE_NANOS && current.receiver() != null && !current.closing().getAndSet(true)) {
             Thread.ofVirtual().start(() -> fuzzer.close(current.receiver()));
         }
         if (duration > HANG_NANOS) {
