@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Map;
@@ -485,6 +486,15 @@ class ConnectionEventTest {
             identifier.resolveAddress(peerAddress, TIMEOUT);
             assertThat(identifier.peerAddress()).hasValue(peerAddress);
         }
+    }
+
+    @Test
+    void shouldAcceptTheLongestTimeout() throws Exception {
+        var forever = ChronoUnit.FOREVER.getDuration();
+        library.answer("rdma_resolve_addr", 0, 0);
+
+        identifier.resolveAddress(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), forever);
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.lang.invoke.MethodHandle;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.rdma.ibv_ece;
 import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.rdma_cm_id;
@@ -191,7 +192,7 @@ public final class IdentifierFunctions {
      * kernel treats a value that overflows as one second.
      */
     private static int milliseconds(Duration timeout) {
-        return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE / 2);
+        return Math.clamp(TimeUnit.MILLISECONDS.convert(timeout), 1, Integer.MAX_VALUE / 2);
     }
 
     public void listen(MemorySegment identifier, int backlog, CheckedCall attempt)

@@ -1,5 +1,6 @@
 package org.jrdma.verbs.model;
 
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import org.jrdma.ffi.linkage.RangeChecks;
 
@@ -41,6 +42,8 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
     /**
      * Decodes the result of {@link #toBytes()}, starting at the position of {@code bytes}, and
      * advances the position.
+     *
+     * @throws BufferUnderflowException if fewer than {@link #BYTES} bytes remain
      */
     public static Endpoint from(ByteBuffer bytes) {
         return new Endpoint(

@@ -1,5 +1,6 @@
 package org.jrdma.verbs.model;
 
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -57,6 +58,8 @@ public record RemoteMemory(long address, int key, long length) {
     /**
      * Decodes the result of {@link #toBytes()}, starting at the position of {@code bytes}, and
      * advances the position.
+     *
+     * @throws BufferUnderflowException if fewer than {@link #BYTES} bytes remain
      */
     public static RemoteMemory from(ByteBuffer bytes) {
         return new RemoteMemory(bytes.getLong(), bytes.getInt(), bytes.getLong());

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -368,7 +369,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
 
     /** Moderates the events of the queue, as {@code CompletionQueue.moderate} describes. */
     public void moderate(int completions, Duration atMost) throws VerbsException {
-        var microseconds = atMost.toNanos() / 1_000;
+        var microseconds = TimeUnit.MICROSECONDS.convert(atMost);
         if ((completions & ~0xffff) != 0 || (microseconds & ~0xffff) != 0) {
             throw new IllegalArgumentException(
                     String.format(

@@ -447,8 +447,10 @@ class CompletionQueueTest {
                     .isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> completions.moderate(0x1_0000, Duration.ZERO))
                     .isInstanceOf(IllegalArgumentException.class);
-            assertThatThrownBy(() -> completions.moderate(1, Duration.ofMillis(66)))
-                    .isInstanceOf(IllegalArgumentException.class);
+            for (var tooLong : new Duration[] {Duration.ofMillis(66), Duration.ofDays(1_000_000)}) {
+                assertThatThrownBy(() -> completions.moderate(1, tooLong))
+                        .isInstanceOf(IllegalArgumentException.class);
+            }
         }
     }
 
