@@ -20,11 +20,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ApiFuzzTest {
 
     private static final long CALLS =
-            Long.getLong("jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 60_000 : 400_000);
+            Long.getLong(
+                    "jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 4_000 : 20_000);
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", System.nanoTime());
     private static final Duration TIMEOUT = Duration.ofMinutes(10).plusMillis(CALLS / 4);
 
-    /** Starts the JVM in a mount namespace in which the folder of the fabric has half a megabyte. */
+    /**
+     * Starts the JVM in a mount namespace in which the folder of the fabric has half a megabyte.
+     */
     private static final List<String> SMALL_FABRIC =
             List.of(
                     "unshare",
@@ -71,12 +74,18 @@ class ApiFuzzTest {
     @ParameterizedTest
     @ValueSource(strings = {"sisci", "sisci-sockets"})
     void shouldSurviveAFullFileSystem(String target) throws Exception {
-        assumeTrue(System.getProperty("user.name").equals("root"), "Only root can mount a file system.");
+        assumeTrue(
+                System.getProperty("user.name").equals("root"),
+                "Only root can mount a file system.");
         run("full-" + target, target, SMALL_FABRIC, List.of());
     }
 
     private static void run(
-            String name, String target, List<String> prefix, List<String> jvmOptions, String... options)
+            String name,
+            String target,
+            List<String> prefix,
+            List<String> jvmOptions,
+            String... options)
             throws Exception {
         var fabric = Files.createTempDirectory(Path.of("/dev/shm"), "jrdma-fuzz");
         try {
@@ -86,9 +95,15 @@ class ApiFuzzTest {
             jvm.addAll(jvmOptions);
             var arguments = new ArrayList<>(List.of(target, "" + CALLS, "" + SEED));
             arguments.addAll(List.of(options));
-            var output = Child.start(name, command, jvm, Fuzz.class, arguments).awaitSuccess(TIMEOUT);
+            var output =
+                    Child.start(name, command, jvm, Fuzz.class, arguments).awaitSuccess(TIMEOUT);
             System.out.println(
-                    name + ", " + output.lines().filter(line -> line.contains(" calls in ")).findFirst().orElseThrow());
+                    name
+                            + ", "
+                            + output.lines()
+                                    .filter(line -> line.contains(" calls in "))
+                                    .findFirst()
+                                    .orElseThrow());
         } finally {
             deleteTree(fabric);
         }

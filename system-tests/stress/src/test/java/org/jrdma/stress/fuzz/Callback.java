@@ -42,7 +42,9 @@ final class Callback implements InvocationHandler {
     static Object of(Class<?> type, Fuzzer fuzzer, long seed) {
         var random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
         return Proxy.newProxyInstance(
-                Callback.class.getClassLoader(), new Class<?>[] {type}, new Callback(fuzzer, random));
+                Callback.class.getClassLoader(),
+                new Class<?>[] {type},
+                new Callback(fuzzer, random));
     }
 
     @Override

@@ -27,7 +27,11 @@ final class Child {
 
     /** Starts a program. The prefix is a command such as prlimit that starts the JVM. */
     static Child start(
-            String name, List<String> prefix, List<String> jvmOptions, Class<?> main, List<String> arguments)
+            String name,
+            List<String> prefix,
+            List<String> jvmOptions,
+            Class<?> main,
+            List<String> arguments)
             throws IOException {
         var folder = FOLDER.resolve(name);
         Files.createDirectories(folder);
@@ -112,12 +116,17 @@ final class Child {
         var text = new StringBuilder();
         var report = folder.resolve("hs_err.log");
         if (Files.exists(report)) {
-            Files.readAllLines(report).stream().limit(120).forEach(line -> text.append(line).append('\n'));
+            Files.readAllLines(report).stream()
+                    .limit(120)
+                    .forEach(line -> text.append(line).append('\n'));
         }
         try (var files = Files.list(folder)) {
             for (var file : files.sorted().toList()) {
                 if (file.getFileName().toString().startsWith("trace-")) {
-                    text.append(file.getFileName()).append(":\n    ").append(Trace.read(file)).append('\n');
+                    text.append(file.getFileName())
+                            .append(":\n    ")
+                            .append(Trace.read(file))
+                            .append('\n');
                 }
             }
         }

@@ -2,6 +2,7 @@ package org.jrdma.stress.fuzz;
 
 import java.io.IOException;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeTransform;
 import java.lang.classfile.instruction.NewObjectInstruction;
@@ -57,7 +58,8 @@ public final class FailureAgent {
                             Class<?> redefined,
                             ProtectionDomain domain,
                             byte[] bytes) {
-                        return name.startsWith("org/jrdma/") && !name.startsWith("org/jrdma/stress/")
+                        return name.startsWith("org/jrdma/")
+                                        && !name.startsWith("org/jrdma/stress/")
                                 ? instrument(bytes)
                                 : null;
                     }
@@ -76,8 +78,12 @@ public final class FailureAgent {
                     }
                     code.with(element);
                 };
-        var file = ClassFile.of();
-        return file.transformClass(file.parse(bytes), ClassTransform.transformingMethodBodies(insert));
+        // reads class files, because loading a class while it is transformed would fail
+        var hierarchy =
+                ClassHierarchyResolver.ofResourceParsing(FailureAgent.class.getClassLoader());
+        var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
+        return file.transformClass(
+                file.parse(bytes), ClassTransform.transformingMethodBodies(insert));
     }
 
     /** Starts or ends the injection. Without this agent, the call has no effect. */

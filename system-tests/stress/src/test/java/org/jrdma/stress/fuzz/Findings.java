@@ -106,8 +106,7 @@ final class Findings {
     void add(String what, Throwable thrown) {
         var place = place(thrown);
         var finding = what + place;
-        var known =
-                KNOWN.entrySet().stream().filter(e -> finding.contains(e.getKey())).findFirst();
+        var known = KNOWN.entrySet().stream().filter(e -> finding.contains(e.getKey())).findFirst();
         if (known.isPresent()) {
             count("known: " + known.get().getValue());
             return;
@@ -125,7 +124,12 @@ final class Findings {
     private static String place(Throwable thrown) {
         for (var frame : thrown.getStackTrace()) {
             if (frame.getClassName().startsWith("org.jrdma.")) {
-                return " at " + frame.getClassName() + "." + frame.getMethodName() + ":" + frame.getLineNumber();
+                return " at "
+                        + frame.getClassName()
+                        + "."
+                        + frame.getMethodName()
+                        + ":"
+                        + frame.getLineNumber();
             }
         }
         return "";
@@ -138,25 +142,23 @@ final class Findings {
     void print(boolean verbose) {
         var sorted = new TreeMap<String, Long>();
         counts.forEach((name, count) -> sorted.put(name, count.sum()));
-        sorted.forEach(
-                (name, count) -> {
-                    if (verbose || !name.contains(".")) {
-                        System.out.printf(Locale.ROOT, "%,12d %s%n", count, name);
-                    }
-                });
+        sorted.forEach((name, count) -> {
+            if (verbose || !name.contains(".")) {
+                System.out.printf(Locale.ROOT, "%,12d %s%n", count, name);
+            }
+        });
         findings.forEach((name, count) -> System.out.printf("%dx FINDING %s%n", count.sum(), name));
     }
 
     /** Reports exceptions that end threads. */
     void watchThreads() {
-        Thread.setDefaultUncaughtExceptionHandler(
-                (thread, thrown) -> {
-                    if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
-                        count("callback ended " + thread.getName().replaceAll("\\d+", "N"));
-                    } else {
-                        add("Thread " + thread.getName().replaceAll("\\d+", "N") + " ends", thrown);
-                    }
-                });
+        Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
+            if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
+                count("callback ended " + thread.getName().replaceAll("\\d+", "N"));
+            } else {
+                add("Thread " + thread.getName().replaceAll("\\d+", "N") + " ends", thrown);
+            }
+        });
     }
 
     @Nullable String first() {

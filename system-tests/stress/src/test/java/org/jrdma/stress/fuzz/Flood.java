@@ -29,7 +29,8 @@ final class Flood {
     private static final int MANAGEMENT = 1;
     private static final int MANAGEMENT_KEY = 0x8001_0000;
     private static final long IPV4_PREFIX = 0xffff_0000_0000L;
-    private static final int BODY = PacketBuffer.START + BaseTransportHeader.BYTES + DatagramHeader.BYTES;
+    private static final int BODY =
+            PacketBuffer.START + BaseTransportHeader.BYTES + DatagramHeader.BYTES;
     private static final int PACKETS_PER_SOCKET = 200;
     private static final OpCode[] OP_CODES = OpCode.values();
 
@@ -51,7 +52,10 @@ final class Flood {
             flood.sendFromOneAddress();
         }
         System.out.printf(
-                Locale.ROOT, "%,d forged packets in %.1f s%n", count, (System.nanoTime() - start) / 1e9);
+                Locale.ROOT,
+                "%,d forged packets in %.1f s%n",
+                count,
+                (System.nanoTime() - start) / 1e9);
     }
 
     private void sendFromOneAddress() throws IOException {
@@ -59,7 +63,9 @@ final class Flood {
                 random.nextBoolean()
                         ? victim
                         : InetAddress.getByAddress(
-                                new byte[] {127, 98, (byte) random.nextInt(), (byte) random.nextInt()});
+                                new byte[] {
+                                    127, 98, (byte) random.nextInt(), (byte) random.nextInt()
+                                });
         try (var socket = new DatagramSocket(new InetSocketAddress(source, 0))) {
             for (var index = 0; index < PACKETS_PER_SOCKET; index++) {
                 if (random.nextBoolean()) {
@@ -106,7 +112,15 @@ final class Flood {
 
     private void header(OpCode opCode, int queuePair) {
         BaseTransportHeader.encode(
-                packet.memory(), PacketBuffer.START, opCode, false, 0, 0xffff, queuePair, true, random.nextInt(1 << 24));
+                packet.memory(),
+                PacketBuffer.START,
+                opCode,
+                false,
+                0,
+                0xffff,
+                queuePair,
+                true,
+                random.nextInt(1 << 24));
     }
 
     private void randomize(int offset, int length) {

@@ -35,7 +35,8 @@ final class Fuzz {
         this.surface = new Surface(target.modules());
         this.seed = seed;
         this.options = options;
-        this.findings = new Findings(
+        this.findings =
+                new Findings(
                         surface,
                         options.contains("inject") || options.contains("hog"),
                         options.contains("stack"));
@@ -99,7 +100,12 @@ final class Fuzz {
         var pool = new Pool();
         var shared =
                 new Fuzzer.Shared(
-                        surface, target, pool, findings, new AtomicLong(calls), options.contains("stack"));
+                        surface,
+                        target,
+                        pool,
+                        findings,
+                        new AtomicLong(calls),
+                        options.contains("stack"));
         var fuzzers = new ArrayList<Fuzzer>();
         var threads = new ArrayList<Thread>();
         for (var index = 0; index < THREADS; index++) {
@@ -135,7 +141,10 @@ final class Fuzz {
     /** Sets the limit of this process; the JVM has started with its own. */
     private static void limitDescriptors(long count) throws Exception {
         var pid = Long.toString(ProcessHandle.current().pid());
-        var process = new ProcessBuilder("prlimit", "--pid", pid, "--nofile=" + count + ":").inheritIO().start();
+        var process =
+                new ProcessBuilder("prlimit", "--pid", pid, "--nofile=" + count + ":")
+                        .inheritIO()
+                        .start();
         Target.check(process.waitFor() == 0, "prlimit failed");
     }
 

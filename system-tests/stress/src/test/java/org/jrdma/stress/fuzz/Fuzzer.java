@@ -1,11 +1,13 @@
 package org.jrdma.stress.fuzz;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.nio.channels.Pipe;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -24,10 +26,20 @@ final class Fuzzer implements Runnable {
 
     /** What the threads of a run share. */
     record Shared(
-            Surface surface, Target target, Pool pool, Findings findings, AtomicLong callsLeft, boolean deep) {}
+            Surface surface,
+            Target target,
+            Pool pool,
+            Findings findings,
+            AtomicLong callsLeft,
+            boolean deep) {}
 
     /** A call in progress, for the watchdog. */
-    record Current(Thread thread, Executable call, @Nullable Object receiver, long since, AtomicBoolean closing) {}
+    record Current(
+            Thread thread,
+            Executable call,
+            @Nullable Object receiver,
+            long since,
+            AtomicBoolean closing) {}
 
     private final Shared shared;
     private final Trace trace;
@@ -112,17 +124,27 @@ final class Fuzzer implements Runnable {
         if (random.nextInt(100) == 0) {
             Thread.currentThread().interrupt();
         }
-        current = new Current(Thread.currentThread(), call, receiver, System.nanoTime(), new AtomicBoolean());
+        current =
+                new Current(
+                        Thread.currentThread(),
+                        call,
+                        receiver,
+                        System.nanoTime(),
+                        new AtomicBoolean());
         try {
             var result =
                     shared.deep && random.nextInt(50) == 0
-                            ? atEndOfStack(call, receiver, arguments, new int[] {random.nextInt(200)})
+                            ? atEndOfStack(
+                                    call, receiver, arguments, new int[] {random.nextInt(200)})
                             : invoke(call, receiver, arguments);
             shared.findings.count(name);
-            if (call.getName().equals("close") && receiver instanceof NativeObject o && o.isOpen()) {
+            if (call.getName().equals("close")
+                    && receiver instanceof NativeObject o
+                    && o.isOpen()) {
                 shared.findings.add(o + " is open after its close", new AssertionError());
             }
-            if (result != null && !(passedNull && receiver == null)) { // a record may contain the null
+            if (result != null
+                    && !(passedNull && receiver == null)) { // a record may contain the null
                 keep(result, random);
             }
         } catch (InvocationTargetException e) {
@@ -168,6 +190,10 @@ final class Fuzzer implements Runnable {
         switch (object) {
             case null -> {}
             case Optional<?> optional -> optional.ifPresent(each -> keep(each, by));
+            case Pipe pipe -> { // not closeable as a whole
+                keep(pipe.source(), by);
+                keep(pipe.sink(), by);
+            }
             case Collection<?> all -> all.stream().limit(3).forEach(each -> keep(each, by));
             case CompletableFuture<?> future -> {
                 future.whenComplete((each, _) -> keep(each, by));
@@ -195,7 +221,7 @@ final class Fuzzer implements Runnable {
                 shared.findings.judge(
                         object.getClass().getSimpleName() + ".close",
                         e,
-                        List.of(java.io.IOException.class),
+                        List.of(IOException.class),
                         false);
             }
         }
@@ -208,7 +234,8 @@ final class Fuzzer implements Runnable {
 
     /** Closes any object; for callbacks. */
     void closeAny(RandomGenerator by) {
-        var object = shared.pool.any(by.nextBoolean() ? NativeObject.class : AutoCloseable.class, by);
+        var object =
+                shared.pool.any(by.nextBoolean() ? NativeObject.class : AutoCloseable.class, by);
         if (object != null && surface().has(object)) {
             close(object);
         }

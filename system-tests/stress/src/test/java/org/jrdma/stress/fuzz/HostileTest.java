@@ -22,7 +22,8 @@ class HostileTest {
     private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", System.nanoTime());
     private static final long WORDS = Long.getLong("jrdma.fuzz.words", QUICK ? 20_000 : 100_000);
-    private static final long PACKETS = Long.getLong("jrdma.fuzz.packets", QUICK ? 20_000 : 200_000);
+    private static final long PACKETS =
+            Long.getLong("jrdma.fuzz.packets", QUICK ? 20_000 : 200_000);
     private static final int KILLS = Integer.getInteger("jrdma.fuzz.kills", QUICK ? 2 : 10);
     private static final Duration TIMEOUT = Duration.ofMinutes(30);
 
@@ -47,7 +48,13 @@ class HostileTest {
     void shouldSurviveANeighborThatWritesToAllSegments(String target) throws Exception {
         var victim = victim("words-" + target, target);
         var neighbor =
-                start("neighbor-" + target, Neighbor.class, "" + fabric, "" + WORDS / 2, "" + SEED, "truncate");
+                start(
+                        "neighbor-" + target,
+                        Neighbor.class,
+                        "" + fabric,
+                        "" + WORDS / 2,
+                        "" + SEED,
+                        "truncate");
 
         System.out.print(neighbor.awaitSuccess(TIMEOUT));
         stop(victim);
@@ -58,7 +65,9 @@ class HostileTest {
         var victim = victim("packets", "roce");
         var address = victim.lineAfter("Address ");
 
-        System.out.print(start("flood", Flood.class, address, "" + PACKETS, "" + SEED).awaitSuccess(TIMEOUT));
+        System.out.print(
+                start("flood", Flood.class, address, "" + PACKETS, "" + SEED)
+                        .awaitSuccess(TIMEOUT));
         stop(victim);
     }
 
@@ -84,7 +93,14 @@ class HostileTest {
     }
 
     private Child victim(String name, String target) throws Exception {
-        var child = start(name, Fuzz.class, target, "" + Long.MAX_VALUE, "" + SEED, "until-end-of-input");
+        var child =
+                start(
+                        name,
+                        Fuzz.class,
+                        target,
+                        "" + Long.MAX_VALUE,
+                        "" + SEED,
+                        "until-end-of-input");
         child.lineAfter("Address "); // waits until the program runs
         return child;
     }

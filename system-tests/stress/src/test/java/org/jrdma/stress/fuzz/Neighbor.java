@@ -50,7 +50,9 @@ final class Neighbor {
         var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).asNode(248))).open();
         while (words < count) {
             try (var files = Files.list(fabric)) {
-                for (var file : files.filter(f -> f.getFileName().toString().contains(".segment.")).toList()) {
+                for (var file :
+                        files.filter(f -> f.getFileName().toString().contains(".segment."))
+                                .toList()) {
                     if (truncate && random.nextInt(20) == 0) {
                         truncate(file);
                     } else {
@@ -72,7 +74,9 @@ final class Neighbor {
             if (size < Integer.BYTES) {
                 return;
             }
-            var map = access.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, Math.min(size, 1 << 24));
+            var map =
+                    access.getChannel()
+                            .map(FileChannel.MapMode.READ_WRITE, 0, Math.min(size, 1 << 24));
             for (var index = 0; index < 50; index++) {
                 // most words that matter are near the start
                 var limit = random.nextBoolean() ? Math.min(map.capacity(), 512) : map.capacity();
@@ -114,7 +118,8 @@ final class Neighbor {
                 var map = remote.map()) {
             connects++;
             for (var index = 0; index < 16; index++) {
-                map.putIntRelease(4L * random.nextInt((int) Math.min(map.byteSize() / 4, 128)), word());
+                map.putIntRelease(
+                        4L * random.nextInt((int) Math.min(map.byteSize() / 4, 128)), word());
             }
         } catch (FabricException | RuntimeException _) {
             // the segment is gone

@@ -101,8 +101,7 @@ final class SocketsTarget implements Target {
                         Duration.ofSeconds(2));
         keep.accept(second);
         keep.accept(server.accept());
-        var listener =
-                new FabricServerSocketFactory(transports).createServerSocket(0, 5, address);
+        var listener = new FabricServerSocketFactory(transports).createServerSocket(0, 5, address);
         keep.accept(listener);
         var socket =
                 new FabricSocketFactory(transports).createSocket(address, listener.getLocalPort());
@@ -126,7 +125,8 @@ final class SocketsTarget implements Target {
                 while (buffer.hasRemaining()) {
                     Target.check(accepted.read(buffer) >= 0, "unexpected end");
                 }
-                Target.check(US_ASCII.decode(buffer.flip()).toString().equals("hello"), "wrong bytes");
+                Target.check(
+                        US_ASCII.decode(buffer.flip()).toString().equals("hello"), "wrong bytes");
                 var used = Connections.of(client).transport();
                 Target.check((used + "-sockets").contains(transport), "fallback to " + used);
             }

@@ -66,7 +66,8 @@ final class Surface {
      *
      * @param modules a class of each module
      */
-    Surface(List<Class<?>> modules) throws IOException, ReflectiveOperationException, URISyntaxException {
+    Surface(List<Class<?>> modules)
+            throws IOException, ReflectiveOperationException, URISyntaxException {
         for (var module : modules) {
             addExported(module);
         }
@@ -133,9 +134,7 @@ final class Surface {
 
     /** Returns the static methods and the constructors that return an object of this type. */
     List<Executable> creators(Class<?> type) {
-        return creators.stream()
-                .filter(creator -> type.isAssignableFrom(result(creator)))
-                .toList();
+        return creators.stream().filter(creator -> type.isAssignableFrom(result(creator))).toList();
     }
 
     private static Class<?> result(Executable executable) {

@@ -13,7 +13,9 @@ interface Target {
 
     /** Names of the targets on the command line. */
     static Target named(String name, int instance) throws Exception {
-        var address = InetAddress.getByAddress(new byte[] {127, 99, (byte) (instance >> 8), (byte) instance});
+        var address =
+                InetAddress.getByAddress(
+                        new byte[] {127, 99, (byte) (instance >> 8), (byte) instance});
         return switch (name) {
             case "detector" -> VerbsTarget.detector(address);
             case "roce" -> VerbsTarget.software(address);

@@ -35,12 +35,54 @@ import org.jspecify.annotations.Nullable;
 final class Values {
 
     private static final int[] INTEGERS = {
-        -1, 0, 0, 1, 1, 1, 2, 3, 4, 7, 8, 16, 31, 63, 64, 100, 255, 256, 4095, 4096, 65_535, 65_536,
-        Integer.MAX_VALUE, Integer.MIN_VALUE
+        -1,
+        0,
+        0,
+        1,
+        1,
+        1,
+        2,
+        3,
+        4,
+        7,
+        8,
+        16,
+        31,
+        63,
+        64,
+        100,
+        255,
+        256,
+        4095,
+        4096,
+        65_535,
+        65_536,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE
     };
     private static final long[] LONGS = {
-        -1, 0, 0, 1, 2, 7, 8, 8, 16, 64, 64, 100, 4088, 4095, 4096, 4096, 65_536,
-        0xffff_ffffL, 1L << 40, Long.MAX_VALUE, Long.MIN_VALUE, Long.MAX_VALUE - 4095
+        -1,
+        0,
+        0,
+        1,
+        2,
+        7,
+        8,
+        8,
+        16,
+        64,
+        64,
+        100,
+        4088,
+        4095,
+        4096,
+        4096,
+        65_536,
+        0xffff_ffffL,
+        1L << 40,
+        Long.MAX_VALUE,
+        Long.MIN_VALUE,
+        Long.MAX_VALUE - 4095
     };
     private static final int[] SIZES = {0, 1, 7, 8, 56, 64, 100, 148, 196, 256, 4096, 5000, 70_000};
     private static final List<String> STRINGS =
@@ -158,7 +200,9 @@ final class Values {
     }
 
     private int integer() {
-        return random.nextInt(20) == 0 ? random.nextInt() : INTEGERS[random.nextInt(INTEGERS.length)];
+        return random.nextInt(20) == 0
+                ? random.nextInt()
+                : INTEGERS[random.nextInt(INTEGERS.length)];
     }
 
     private long longInteger() {
@@ -171,10 +215,14 @@ final class Values {
 
     private @Nullable Object simple(Class<?> type) {
         if (type.isAssignableFrom(String.class)) {
-            return type == Object.class && random.nextBoolean() ? (Object) integer() : pick(STRINGS);
+            return type == Object.class && random.nextBoolean()
+                    ? (Object) integer()
+                    : pick(STRINGS);
         }
         if (type == Integer.class || type == Long.class || type == Boolean.class) {
-            return type == Boolean.class ? random.nextBoolean() : type == Long.class ? longInteger() : (Object) integer();
+            return type == Boolean.class
+                    ? random.nextBoolean()
+                    : type == Long.class ? longInteger() : (Object) integer();
         }
         if (type == OptionalInt.class) {
             return random.nextBoolean() ? OptionalInt.empty() : OptionalInt.of(integer());
@@ -202,7 +250,10 @@ final class Values {
         }
         if (type == ByteBuffer.class) {
             var size = SIZES[random.nextInt(SIZES.length)];
-            var buffer = random.nextBoolean() ? ByteBuffer.allocateDirect(size) : ByteBuffer.allocate(size);
+            var buffer =
+                    random.nextBoolean()
+                            ? ByteBuffer.allocateDirect(size)
+                            : ByteBuffer.allocate(size);
             return random.nextInt(8) == 0 ? buffer.asReadOnlyBuffer() : buffer;
         }
         if (type == MemorySegment.class) {
@@ -238,7 +289,10 @@ final class Values {
     }
 
     private @Nullable Object array(Type component, int depth) {
-        var raw = component instanceof ParameterizedType generic ? (Class<?>) generic.getRawType() : component;
+        var raw =
+                component instanceof ParameterizedType generic
+                        ? (Class<?>) generic.getRawType()
+                        : component;
         if (!(raw instanceof Class<?> type)) {
             return missing();
         }
@@ -252,7 +306,10 @@ final class Values {
 
     private List<@Nullable Object> elements(Type generic, int depth) {
         var list = new ArrayList<@Nullable Object>();
-        var element = generic instanceof ParameterizedType with ? with.getActualTypeArguments()[0] : String.class;
+        var element =
+                generic instanceof ParameterizedType with
+                        ? with.getActualTypeArguments()[0]
+                        : String.class;
         for (var count = random.nextInt(4); count > 0; count--) {
             list.add(of(element, depth + 1));
         }

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.benchmarks.NullProvider;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
@@ -26,7 +26,10 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jspecify.annotations.Nullable;
 
-/** ibverbs-java on a provider: the detector, which is the C provider of the benchmarks, or roce-soft. */
+/**
+ * ibverbs-java on a provider: the detector, which is the C provider of the benchmarks, or
+ * roce-soft.
+ */
 final class VerbsTarget implements Target {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -51,8 +54,7 @@ final class VerbsTarget implements Target {
 
     static VerbsTarget software(InetAddress address) throws Exception {
         var software = SoftRoce.at(address);
-        return new VerbsTarget(
-                Verbs.from(software), ConnectionManager.from(software), address);
+        return new VerbsTarget(Verbs.from(software), ConnectionManager.from(software), address);
     }
 
     @Override
@@ -93,7 +95,8 @@ final class VerbsTarget implements Target {
 
     private static void seedPolled(
             ProtectionDomain domain, MemoryRegion region, Consumer<Object> keep) throws Exception {
-        var queue = domain.device().newCompletionQueue(CompletionQueueOptions.capacity(256).waitable());
+        var queue =
+                domain.device().newCompletionQueue(CompletionQueueOptions.capacity(256).waitable());
         keep.accept(queue);
         keep.accept(queue.newCursor(8));
         var pair = domain.newQueuePair(reliable(queue).sends(16).receives(16).inlineBytes(64));
@@ -133,7 +136,8 @@ final class VerbsTarget implements Target {
         var queue = domain.device().newCompletionQueue(64);
         keep.accept(queue);
         var accepted =
-                listener.acceptAsync(domain, ConnectionOptions.of(reliable(queue)), Duration.ofSeconds(2));
+                listener.acceptAsync(
+                        domain, ConnectionOptions.of(reliable(queue)), Duration.ofSeconds(2));
         keep.accept(
                 manager.connect(
                         listener.localAddress(),
@@ -146,7 +150,10 @@ final class VerbsTarget implements Target {
                         .thenApplyAsync(request -> {
                             try {
                                 return RdmaChannel.accept(
-                                        request, domain, new RdmaChannelOptions(), Duration.ofSeconds(2));
+                                        request,
+                                        domain,
+                                        new RdmaChannelOptions(),
+                                        Duration.ofSeconds(2));
                             } catch (java.io.IOException e) {
                                 throw new java.io.UncheckedIOException(e);
                             }
@@ -185,7 +192,8 @@ final class VerbsTarget implements Target {
                 var queue = domain.device().newCompletionQueue(64)) {
             var options = ConnectionOptions.of(reliable(queue));
             CompletableFuture<?> accepted = listener.acceptAsync(domain, options, TIMEOUT);
-            try (var connection = manager.connect(listener.localAddress(), domain, options, TIMEOUT);
+            try (var connection =
+                            manager.connect(listener.localAddress(), domain, options, TIMEOUT);
                     var _ = (AutoCloseable) accepted.get(20, SECONDS)) {
                 connection.disconnect(TIMEOUT);
             }

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ends calls that wait: interrupts the thread, then closes the object. A call that does not end then
- * is a hang, which ends the JVM.
+ * Ends calls that wait: interrupts the thread, then closes the object. A call that does not end
+ * then is a hang, which ends the JVM.
  */
 final class Watchdog implements Runnable {
 
@@ -50,10 +50,13 @@ final class Watchdog implements Runnable {
         var duration = System.nanoTime() - current.since();
         var isFirst = duration < INTERRUPT_NANOS + 2 * PAUSE.toNanos();
         // rarely again, because the JDK restarts some of its waits when it is interrupted
-        if (duration > INTERRUPT_NANOS && (isFirst || ThreadLocalRandom.current().nextInt(100) == 0)) {
+        if (duration > INTERRUPT_NANOS
+                && (isFirst || ThreadLocalRandom.current().nextInt(100) == 0)) {
             current.thread().interrupt();
         }
-        if (duration > CLOSE_NANOS && current.receiver() != null && !current.closing().getAndSet(true)) {
+        if (duration > CLOSE_NANOS
+                && current.receiver() != null
+                && !current.closing().getAndSet(true)) {
             Thread.ofVirtual().start(() -> fuzzer.close(current.receiver()));
         }
         if (duration > HANG_NANOS) {
@@ -69,8 +72,7 @@ final class Watchdog implements Runnable {
             var file = folder.resolve("threads.txt");
             ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
                     .dumpThreads(
-                            file.toString(),
-                            HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+                            file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
             System.out.println(Files.readString(file));
             Files.delete(file);
             Files.delete(folder);
@@ -91,7 +93,10 @@ final class Watchdog implements Runnable {
                     var threads = Files.list(Path.of("/proc/self/task"))) {
                 var resident = Files.readString(Path.of("/proc/self/statm")).split(" ")[1];
                 return new Usage(
-                        heap, descriptors.count(), threads.count(), Long.parseLong(resident) * 4096);
+                        heap,
+                        descriptors.count(),
+                        threads.count(),
+                        Long.parseLong(resident) * 4096);
             }
         }
 
