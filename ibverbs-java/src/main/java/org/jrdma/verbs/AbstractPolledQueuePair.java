@@ -185,7 +185,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         if (!cursor.isOver(sendCompletions) || !cursor.isOver(receiveCompletions)) {
             throw new IllegalArgumentException(
                     "The cursor must poll the completion queue of both the sends and the receives"
-                        + " of "
+                            + " of "
                             + this);
         }
         var deadline = Deadline.after(timeout);

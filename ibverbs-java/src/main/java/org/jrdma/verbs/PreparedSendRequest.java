@@ -174,7 +174,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         if (!inPlace) { // an inline post would read the data from the address in the request
             throw new IllegalArgumentException(
                     "Memory can be sent inline only if its address in requests is its virtual"
-                        + " address");
+                            + " address");
         }
     }
 

@@ -143,7 +143,7 @@ public final class ProtectionDomain extends NativeObject {
         if (!buffer.isDirect()) {
             throw new IllegalArgumentException(
                     "Cannot register a heap buffer, because the garbage collector may move it. Use"
-                        + " a direct buffer.");
+                            + " a direct buffer.");
         }
         var rights = Access.setOf(access);
         if (buffer.isReadOnly() && rights.contains(Access.LOCAL_WRITE)) {
@@ -154,8 +154,8 @@ public final class ProtectionDomain extends NativeObject {
         if (!UNCLOSEABLE_SCOPES.contains(memory.scope().getClass())) {
             throw new IllegalArgumentException(
                     "Cannot register a buffer that is a view of a segment whose arena can be"
-                        + " closed. Allocate it with newArena(), or use registerUnguarded() and"
-                        + " keep the arena open.");
+                            + " closed. Allocate it with newArena(), or use registerUnguarded() and"
+                            + " keep the arena open.");
         }
         return region(Registration.of(handle, memory, rights, buffer));
     }
@@ -174,7 +174,7 @@ public final class ProtectionDomain extends NativeObject {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(
                     "Cannot register a heap segment, because the garbage collector may move it. Use"
-                        + " native memory.");
+                            + " native memory.");
         }
         return region(Registration.of(handle, memory, Access.setOf(access), memory));
     }

@@ -242,7 +242,9 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * most 16.
      */
     public QueuePairOptions<Q> sends(int count) {
-        return with(copy -> copy.sends = RangeChecks.check("number of sends", count, 1, WorkQueue.MAX_CAPACITY));
+        return with(copy ->
+                copy.sends =
+                        RangeChecks.check("number of sends", count, 1, WorkQueue.MAX_CAPACITY));
     }
 
     /**
@@ -250,7 +252,9 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * default of {@link #sends}, even if the program changes the number of sends.
      */
     public QueuePairOptions<Q> receives(int count) {
-        return with(copy -> copy.receives = RangeChecks.check("number of receives", count, 1, WorkQueue.MAX_CAPACITY));
+        return with(copy ->
+                copy.receives =
+                        RangeChecks.check("number of receives", count, 1, WorkQueue.MAX_CAPACITY));
     }
 
     /**
@@ -265,12 +269,18 @@ public final class QueuePairOptions<Q extends QueuePair> {
 
     /** Sets the maximum number of memory slices of a request of the send queue; 1 by default. */
     public QueuePairOptions<Q> sendElements(int count) {
-        return with(copy -> copy.sendElements = RangeChecks.check("number of send elements", count, 1, WorkRequest.MAX_ELEMENTS));
+        return with(copy ->
+                copy.sendElements =
+                        RangeChecks.check(
+                                "number of send elements", count, 1, WorkRequest.MAX_ELEMENTS));
     }
 
     /** Sets the maximum number of memory slices of a receive; 1 by default. */
     public QueuePairOptions<Q> receiveElements(int count) {
-        return with(copy -> copy.receiveElements = RangeChecks.check("number of receive elements", count, 1, WorkRequest.MAX_ELEMENTS));
+        return with(copy ->
+                copy.receiveElements =
+                        RangeChecks.check(
+                                "number of receive elements", count, 1, WorkRequest.MAX_ELEMENTS));
     }
 
     /**
@@ -278,7 +288,9 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * data, so its memory can be reused immediately.
      */
     public QueuePairOptions<Q> inlineBytes(int count) {
-        return with(copy -> copy.inlineBytes = RangeChecks.check("number of inline bytes", count, 0, Integer.MAX_VALUE));
+        return with(copy ->
+                copy.inlineBytes =
+                        RangeChecks.check("number of inline bytes", count, 0, Integer.MAX_VALUE));
     }
 
     /** Sets the number of the device port; 1 by default, which is the first port. */
@@ -292,7 +304,10 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * source GID by default.
      */
     public QueuePairOptions<Q> gidIndex(int index) {
-        return with(copy -> copy.gidIndex = OptionalInt.of(RangeChecks.check("GID index", index, 0, Integer.MAX_VALUE)));
+        return with(copy ->
+                copy.gidIndex =
+                        OptionalInt.of(
+                                RangeChecks.check("GID index", index, 0, Integer.MAX_VALUE)));
     }
 
     /**

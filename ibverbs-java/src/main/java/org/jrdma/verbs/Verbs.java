@@ -293,10 +293,10 @@ public final class Verbs {
         return switch (errno) {
             case Errno.EACCES, Errno.EPERM ->
                     "The user has no access to the files under /dev/infiniband. Add the user to the"
-                        + " group that owns them, or pass the files to the container.";
+                            + " group that owns them, or pass the files to the container.";
             case Errno.ENOENT, Errno.ENODEV, Errno.ENXIO ->
                     "The files under /dev/infiniband are missing. Load the kernel module ib_uverbs,"
-                        + " or pass the files to the container.";
+                            + " or pass the files to the container.";
             default -> "";
         };
     }

@@ -126,12 +126,12 @@ class ConnectionEventTest {
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         8,
                         "the peer rejected the request: no program listens at that port"
-                            + " (NO_LISTENER, 8)"),
+                                + " (NO_LISTENER, 8)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         -Errno.ECONNREFUSED,
                         "the peer rejected the request: its program rejected the request (CONSUMER,"
-                            + " -111)"),
+                                + " -111)"),
                 arguments(
                         rdma_h.RDMA_CM_EVENT_REJECTED(),
                         99,
@@ -508,7 +508,7 @@ class ConnectionEventTest {
                 .isThrownBy(() -> identifier.bind(address))
                 .withMessage(
                         "rdma_bind_addr failed for %s: EADDRNOTAVAIL (99). This machine does not"
-                            + " have that address.",
+                                + " have that address.",
                         address)
                 .satisfies(e -> assertThat(e.function()).isEqualTo("rdma_bind_addr"))
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EADDRNOTAVAIL));

@@ -80,10 +80,10 @@ class GidRankingTest {
                 .containsExactly(
                         "3: ::ffff:10.77.0.1 (ROCE_V2): RoCE v2, an IPv4 address",
                         "2: 2001:0db8:0000:0000:0000:0000:0000:0001 (ROCE_V2, eth0): RoCE v2, an"
-                            + " IPv6 address",
+                                + " IPv6 address",
                         "1: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V2, eth0): RoCE v2, a"
-                            + " link-local IPv6 address",
+                                + " link-local IPv6 address",
                         "0: fe80:0000:0000:0000:5054:00ff:fe12:3456 (ROCE_V1, eth0): RoCE v1, which"
-                            + " routers do not forward, a link-local IPv6 address");
+                                + " routers do not forward, a link-local IPv6 address");
     }
 }

@@ -62,14 +62,22 @@ class OptionsTest {
         assertRejected("number of receives", 1 << 22, count, domain::newAsyncSharedReceiveQueue);
         var polled = domain.newPolledSharedReceiveQueue(4);
         var async = domain.newAsyncSharedReceiveQueue(4);
-        assertRejected("number of receives", 1 << 22, count, size -> {
-            polled.resize(size);
-            return polled;
-        });
-        assertRejected("number of receives", 1 << 22, count, size -> {
-            async.resize(size);
-            return async;
-        });
+        assertRejected(
+                "number of receives",
+                1 << 22,
+                count,
+                size -> {
+                    polled.resize(size);
+                    return polled;
+                });
+        assertRejected(
+                "number of receives",
+                1 << 22,
+                count,
+                size -> {
+                    async.resize(size);
+                    return async;
+                });
 
         assertThat(polled.capacity()).isEqualTo(4);
         assertThat(async.capacity()).isEqualTo(4);

@@ -217,7 +217,7 @@ class SharedReceiveQueueTest {
                     () -> domain.newPolledSharedReceiveQueue(8),
                     Errno.EOPNOTSUPP,
                     "ibv_create_srq failed for 8 receives with 1 slices on fake0: EOPNOTSUPP"
-                        + " (95).");
+                            + " (95).");
             assertThat(library.calls).doesNotContain("ibv_create_srq");
         }
     }

@@ -191,7 +191,7 @@ public final class DmaTransfer {
                     String.format(
                             Locale.ROOT,
                             "Invalid DMA transfer between %s and remote offset %,d. The memory must"
-                                + " be native and not empty.",
+                                    + " be native and not empty.",
                             memory,
                             remoteOffset));
         }

@@ -223,7 +223,7 @@ public final class Node extends SisciObject {
                     String.format(
                             Locale.ROOT,
                             "Invalid address: %,d bytes at 0x%x of node %d. Physical addresses have"
-                                + " 48 bits, node ids 16.",
+                                    + " 48 bits, node ids 16.",
                             bytes,
                             physicalAddress,
                             node));

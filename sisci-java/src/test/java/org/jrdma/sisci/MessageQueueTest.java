@@ -138,7 +138,7 @@ class MessageQueueTest {
                 .isThrownBy(() -> node.connectMessageQueue(4, 7, TIMEOUT))
                 .withMessage(
                         "The message queue in segment 7 of node 4 from node 4 already has a"
-                            + " sender");
+                                + " sender");
         assertThat(library.calls("SCIDisconnectSegment")).isOne();
     }
 
@@ -169,8 +169,8 @@ class MessageQueueTest {
                     .isThrownBy(() -> receiver.receive(TIMEOUT))
                     .withMessage(
                             "The message queue in segment 7 of node 4 is corrupt from message"
-                                + " number 0 on: stores were lost, or another process wrote to it."
-                                + " Open another queue.");
+                                    + " number 0 on: stores were lost, or another process wrote to it."
+                                    + " Open another queue.");
 
             ring.putLong(MessageRing.RING, MessageRing.word(0, 1000));
             assertThatExceptionOfType(FabricException.class)
@@ -210,7 +210,7 @@ class MessageQueueTest {
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
                 .withMessage(
                         "The sender of the message queue in segment 7 of node 4 has closed or is"
-                            + " lost");
+                                + " lost");
     }
 
     @Test
@@ -227,7 +227,7 @@ class MessageQueueTest {
                 .isThrownBy(() -> receiver.receive(TIMEOUT))
                 .withMessage(
                         "The sender of the message queue in segment 7 of node 4 has closed or is"
-                            + " lost");
+                                + " lost");
     }
 
     @Test

@@ -292,7 +292,7 @@ class SisciTransportTest {
                     {
                         "HOSTNAME: a\nADAPTER: a_a0",
                         ":2: ADAPTER: needs the name of an adapter, the id of a node and the number"
-                            + " of the adapter"
+                                + " of the adapter"
                     },
                     {"SOCKET: a b_a0", ":1: unknown adapter b_a0"}
                 }) {

@@ -144,13 +144,13 @@ public final class EventChannel extends NativeObject {
         return switch (errno) {
             case Errno.ENODEV ->
                     "This machine has no RDMA device. Load the driver of the adapter, or create a"
-                        + " software device with \"rdma link add rxe0 type rxe netdev eth0\".";
+                            + " software device with \"rdma link add rxe0 type rxe netdev eth0\".";
             case Errno.ENOENT, Errno.ENXIO, Errno.EPERM ->
                     "The device file /dev/infiniband/rdma_cm is missing. Load the kernel module"
-                        + " rdma_ucm, or pass the device file to the container.";
+                            + " rdma_ucm, or pass the device file to the container.";
             case Errno.EACCES ->
                     "This user has no access to /dev/infiniband/rdma_cm. Change the mode of the"
-                        + " device file.";
+                            + " device file.";
             default -> "";
         };
     }

@@ -58,7 +58,9 @@ public final class RdmaChannelOptions {
      * sides have different values, the smaller value applies to both.
      */
     public RdmaChannelOptions messageBytes(int bytes) {
-        return with(copy -> copy.messageBytes = RangeChecks.check("number of message bytes", bytes, 1, MAX_MESSAGE_BYTES));
+        return with(copy ->
+                copy.messageBytes =
+                        RangeChecks.check("number of message bytes", bytes, 1, MAX_MESSAGE_BYTES));
     }
 
     /**
@@ -67,14 +69,17 @@ public final class RdmaChannelOptions {
      * channel allocates registered memory of the maximum message length.
      */
     public RdmaChannelOptions window(int messages) {
-        return with(copy -> copy.window = RangeChecks.check("number of messages", messages, 1, MAX_REQUESTS));
+        return with(copy ->
+                copy.window = RangeChecks.check("number of messages", messages, 1, MAX_REQUESTS));
     }
 
     /**
      * Sets the maximum number of remote reads and writes in flight; 16 by default, at most 65,536.
      */
     public RdmaChannelOptions operations(int count) {
-        return with(copy -> copy.operations = RangeChecks.check("number of operations", count, 1, MAX_REQUESTS));
+        return with(copy ->
+                copy.operations =
+                        RangeChecks.check("number of operations", count, 1, MAX_REQUESTS));
     }
 
     /**

@@ -239,7 +239,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
                 var advice =
                         pages == PageSize.HUGE
                                 ? ". Reserve huge pages with \"sysctl vm.nr_hugepages=N\";"
-                                      + " /proc/meminfo shows how many are free."
+                                        + " /proc/meminfo shows how many are free."
                                 : ".";
                 throw new VerbsException("mmap", e.getMessage() + advice);
             }

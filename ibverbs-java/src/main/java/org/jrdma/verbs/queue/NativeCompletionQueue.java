@@ -375,7 +375,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                     String.format(
                             Locale.ROOT,
                             "Both values of an event moderation must be from 0 to 65,535, but are"
-                                + " %,d completions and %,d microseconds",
+                                    + " %,d completions and %,d microseconds",
                             completions,
                             microseconds));
         }
@@ -394,7 +394,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                                 String.format(
                                         Locale.ROOT,
                                         "for one event per %,d completions or %,d microseconds of"
-                                            + " %s",
+                                                + " %s",
                                         completions,
                                         microseconds,
                                         lifetime),

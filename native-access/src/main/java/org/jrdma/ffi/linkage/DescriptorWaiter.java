@@ -394,21 +394,13 @@ public final class DescriptorWaiter implements AutoCloseable {
                 enqueue(waiter);
                 pauseAfter("A callback for a descriptor failed and is repeated", e);
             } catch (Throwable e) {
-                log("The callback for a descriptor failed", e);
+                FailureLog.error(LOG, "The callback for a descriptor failed", e);
             }
         }
 
         private static void pauseAfter(String message, Throwable e) {
-            log(message, e);
+            FailureLog.error(LOG, message, e);
             LockSupport.parkNanos(PAUSE_NANOS);
-        }
-
-        private static void log(String message, Throwable e) {
-            try {
-                LOG.error(message, e);
-            } catch (Throwable unlogged) {
-                // probably a lack of memory, which must not end this thread
-            }
         }
     }
 }

@@ -29,7 +29,7 @@ public final class RsocketTransport implements BypassTransport {
         if (verbsFabric.equals("software")) {
             throw new FabricException(
                     "librdmacm supports only the RDMA devices of the kernel, not those of the"
-                        + " software fabric that jrdma.fabric selects");
+                            + " software fabric that jrdma.fabric selects");
         }
         return RsocketFabric.open();
     }

@@ -82,7 +82,7 @@ class CommandTest {
                 assertThat(client.output())
                         .startsWith(
                                 "write, 64 bytes: RDMA WRITE, on the software fabric; latency per"
-                                    + " message in us\n")
+                                        + " message in us\n")
                         .containsPattern("\n +samples +min .*(\n +\\d+ .*){2}\n");
             }
         }

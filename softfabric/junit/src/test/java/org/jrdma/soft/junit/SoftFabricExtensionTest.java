@@ -348,14 +348,14 @@ class SoftFabricExtensionTest {
                         "Invalid element @SoftFabricTest(devices = 300): it must be from 1 to 254.",
                         "Invalid element @SoftFabricTest(loss = 5.0): it must be from 0 to 1.",
                         "Invalid element @SoftFabricTest(duplication = -0.1): it must be from 0 to"
-                            + " 1.",
+                                + " 1.",
                         "Invalid element @SoftFabricTest(reordering = 1.1): it must be from 0 to"
-                            + " 1.",
+                                + " 1.",
                         "Invalid element @SoftFabricTest(corruption = NaN): it must be from 0 to"
-                            + " 1.",
+                                + " 1.",
                         "Invalid element @SoftFabricTest(delay = Infinity): it must be from 0 to"
-                            + " 1.",
+                                + " 1.",
                         "Invalid element @SoftFabricTest(delayMillis = -1): it must be from 0 to"
-                            + " 2147483647.");
+                                + " 2147483647.");
     }
 }

@@ -121,7 +121,7 @@ final class SoftRoceProperties {
                     "devices",
                     name,
                     "is neither an address such as 127.0.0.1 or ::1 nor a network interface of this"
-                        + " machine");
+                            + " machine");
         }
         return found.inetAddresses()
                 .map(Address::of)

@@ -30,7 +30,7 @@ public record FaultOptions(boolean weakMemory, Duration delay, int refusals, lon
                     String.format(
                             Locale.ROOT,
                             "Invalid faults: delay %s, %d refusals, %,d bytes for maps. No value"
-                                + " may be negative.",
+                                    + " may be negative.",
                             delay,
                             refusals,
                             mapBytes));

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
         name = "srq-pingpong",
         description =
                 "Measures messages over several connections that share their receives, as"
-                    + " ibv_srq_pingpong")
+                        + " ibv_srq_pingpong")
 public final class SrqPingPong extends LoopProgram {
 
     @Option(

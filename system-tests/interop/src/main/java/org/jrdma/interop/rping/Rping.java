@@ -81,7 +81,10 @@ public final class Rping extends InteropProgram {
     @Option(names = "-P", description = "serve any number of clients, until killed")
     private boolean persists;
 
-    @Option(names = "-C", paramLabel = "COUNT", description = "number of pings of the client (0: no limit)")
+    @Option(
+            names = "-C",
+            paramLabel = "COUNT",
+            description = "number of pings of the client (0: no limit)")
     private int count;
 
     @Option(

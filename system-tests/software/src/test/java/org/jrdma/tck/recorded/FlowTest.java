@@ -203,9 +203,9 @@ class FlowTest {
                 .containsExactly(
                         "ibv_create_counters context=device1 comp_mask=0",
                         "ibv_attach_counters_point_flow counters=counters1 counter_desc=0 index=0"
-                            + " comp_mask=0 flow=0",
+                                + " comp_mask=0 flow=0",
                         "ibv_attach_counters_point_flow counters=counters1 counter_desc=1 index=1"
-                            + " comp_mask=0 flow=0",
+                                + " comp_mask=0 flow=0",
                         HEAD
                                 + " {type=0x20 size=40 dst_mac=000000000000/000000000000"
                                 + " src_mac=000000000000/000000000000 ether_type=0x88b5/0xffff"

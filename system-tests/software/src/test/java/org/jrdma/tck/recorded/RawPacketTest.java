@@ -145,7 +145,7 @@ class RawPacketTest {
         assertThat(recorder.calls())
                 .contains(
                         "ibv_create_qp_ex context=device1 pd=pd1 comp_mask=0x41 send_ops_flags=0x4"
-                            + " send_cq=cq1 recv_cq=cq1 srq=0 qp_type=8 sq_sig_all=0 "
+                                + " send_cq=cq1 recv_cq=cq1 srq=0 qp_type=8 sq_sig_all=0 "
                                 + CAPACITIES)
                 .endsWith(
                         "ibv_wr_start qp=qp1",
@@ -171,7 +171,7 @@ class RawPacketTest {
                         "ibv_modify_qp qp=qp1 attr_mask=0x2000001 qp_state=3 rate_limit=5000",
                         "ibv_modify_qp qp=qp1 attr_mask=0x2000000 rate_limit=6000",
                         "ibv_modify_qp_rate_limit qp=qp1 rate_limit=0 max_burst_sz=0"
-                            + " typical_pkt_sz=0 comp_mask=0");
+                                + " typical_pkt_sz=0 comp_mask=0");
     }
 
     @Test
@@ -192,7 +192,7 @@ class RawPacketTest {
                 .asString()
                 .matches(
                         "ibv_post_send qp=qp1 opcode=2 send_flags=0x2 \\{addr=0x\\w+ length=60"
-                            + " lkey=0x0\\}");
+                                + " lkey=0x0\\}");
     }
 
     @Test
@@ -216,7 +216,7 @@ class RawPacketTest {
         assertThat(recorder.calls())
                 .contains(
                         "ibv_create_cq_ex context=device1 cqe=16 channel=0 comp_vector=0"
-                            + " wc_flags=0x302 comp_mask=0x0 flags=0x0");
+                                + " wc_flags=0x302 comp_mask=0x0 flags=0x0");
         try (var cursor = extendedQueue.newCursor(4)) {
             assertThat(cursor.poll()).isEqualTo(2);
             cursor.next();

@@ -128,7 +128,7 @@ class KilledPeerTest {
             assertThat(toSurvivor.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
             System.out.printf(
                     "RETRIES_EXCEEDED %d ms after kill -9; %d writes to another process"
-                        + " meanwhile%n",
+                            + " meanwhile%n",
                     (ended.end() - killTime) / 1_000_000, successfulWrites);
         }
     }

@@ -137,7 +137,7 @@ class SoftConnectionTest {
         System.out.printf(
                 Locale.ROOT,
                 "%,d connections of virtual threads, opened, used and closed: %.1f s, %,d us"
-                    + " each%n",
+                        + " each%n",
                 count,
                 time.toMillis() / 1e3,
                 time.toNanos() / 1_000 / count);

@@ -176,7 +176,7 @@ class FlushTest {
                     .isInstanceOf(VerbsException.class)
                     .hasMessageEndingWith(
                             "The device does not support extended posts for this queue pair type,"
-                                + " or it does not support all of [FLUSH].");
+                                    + " or it does not support all of [FLUSH].");
         }
     }
 }

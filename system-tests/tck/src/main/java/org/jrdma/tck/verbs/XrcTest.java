@@ -458,7 +458,7 @@ class XrcTest {
                                                 .sharedReceives(inbox.queue())))
                 .withMessageEndingWith(
                         "cannot be assigned to a queue pair, because senders select it by its"
-                            + " number");
+                                + " number");
         var plain = inbox.domain().newPolledSharedReceiveQueue(4);
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->

@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.QueuePair;
@@ -434,18 +435,9 @@ public final class Port implements AutoCloseable {
             try {
                 pause = drive(pause);
             } catch (Throwable e) {
-                logFailure(e);
+                FailureLog.error(LOG, "The thread of a port threw an exception and continues", e);
                 LockSupport.parkNanos(this, FAILURE_PAUSE_NANOS);
             }
-        }
-    }
-
-    /** Logs an exception. Never throws, because other threads depend on this daemon thread. */
-    private void logFailure(Throwable failure) {
-        try {
-            LOG.error("The thread of port {} threw an exception and continues", address, failure);
-        } catch (Throwable unlogged) {
-            // There is probably not enough memory to log the exception.
         }
     }
 

@@ -140,7 +140,7 @@ class MessageQueueStressTest {
                     .isThrownBy(() -> receive(receiver, MANY))
                     .withMessageMatching(
                             "message .* is out of order or torn|The message queue in .* is"
-                                + " corrupt.*");
+                                    + " corrupt.*");
 
             running.set(false);
             receiver.close(); // otherwise the sender may wait for free space
