@@ -28,7 +28,6 @@ import org.jrdma.verbs.cm.ChannelClosedException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
-import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 
 /**
@@ -176,7 +175,7 @@ public final class ConnectionCycles {
     private static final class RdmaChannels implements Cycle {
 
         private final RdmaServer server = new RdmaServer();
-        private final RdmaChannelOptions options = new RdmaChannelOptions().window(4);
+        private final RdmaChannelOptions options = RdmaChannelOptions.DEFAULT.window(4);
         private final MemorySegment message = Arena.global().allocate(8);
 
         RdmaChannels() throws IOException {}
@@ -185,12 +184,8 @@ public final class ConnectionCycles {
         public void run() throws Exception {
             var accepted = start(this::receiveUntilClosed);
             try (var channel =
-                    RdmaChannel.connect(
-                            server.connections,
-                            server.listener.localAddress(),
-                            server.domain,
-                            options,
-                            TIMEOUT)) {
+                    server.connections.connectChannel(
+                            server.listener.localAddress(), server.domain, options, TIMEOUT)) {
                 channel.trySend(message);
                 channel.await((_, _) -> {}, TIMEOUT);
             }
@@ -200,8 +195,7 @@ public final class ConnectionCycles {
         /** Answers one message, and waits until the peer has closed the channel. */
         private void receiveUntilClosed() throws IOException {
             try (var channel =
-                    RdmaChannel.accept(
-                            server.listener.next(TIMEOUT), server.domain, options, TIMEOUT)) {
+                    server.listener.next(TIMEOUT).acceptChannel(server.domain, options, TIMEOUT)) {
                 channel.await((_, _) -> {}, TIMEOUT);
                 channel.trySend(message);
                 while (true) {

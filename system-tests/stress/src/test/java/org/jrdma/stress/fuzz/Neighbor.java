@@ -47,7 +47,7 @@ final class Neighbor {
     }
 
     private void attack(long count, boolean truncate) throws Exception {
-        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).asNode(248))).open();
+        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).node(248))).open();
         while (words < count) {
             try (var files = Files.list(fabric)) {
                 for (var file :

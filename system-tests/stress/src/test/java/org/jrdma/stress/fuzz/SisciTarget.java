@@ -10,8 +10,6 @@ import java.util.Random;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.DmaTransfer;
-import org.jrdma.sisci.MessageReceiver;
-import org.jrdma.sisci.MessageSender;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
@@ -38,7 +36,7 @@ final class SisciTarget implements Target {
     }
 
     private static Sisci node(Path fabric, int id) throws IOException {
-        return Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).asNode(id)));
+        return Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).node(id)));
     }
 
     @Override
@@ -86,8 +84,8 @@ final class SisciTarget implements Target {
         var data = there.newDataInterrupt();
         keep.accept(data);
         keep.accept(here.connectDataInterrupt(SECOND, data.number(), ofSeconds(1)));
-        keep.accept(MessageReceiver.open(there, id + 200, 4096));
-        keep.accept(MessageSender.connect(here, SECOND, id + 200, ofSeconds(1)));
+        keep.accept(there.newMessageQueue(id + 200, 4096));
+        keep.accept(here.connectMessageQueue(SECOND, id + 200, ofSeconds(1)));
     }
 
     @Override

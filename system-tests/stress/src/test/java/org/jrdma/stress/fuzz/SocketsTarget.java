@@ -46,7 +46,7 @@ final class SocketsTarget implements Target {
             case "supersockets" -> Transports.supersockets(file("2\n"));
             case "sisci-sockets" -> {
                 var fabric = Path.of(System.getProperty("jrdma.sisci.fabric"));
-                var node = new SoftSisci(SoftSisciOptions.in(fabric).asNode(4));
+                var node = new SoftSisci(SoftSisciOptions.in(fabric).node(4));
                 yield Transports.sisci(Sisci.from(node), file(""));
             }
             default -> throw new IllegalArgumentException("Unknown target " + name);

@@ -19,7 +19,6 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -149,21 +148,17 @@ final class VerbsTarget implements Target {
                 listener.nextAsync(Duration.ofSeconds(2))
                         .thenApplyAsync(request -> {
                             try {
-                                return RdmaChannel.accept(
-                                        request,
-                                        domain,
-                                        new RdmaChannelOptions(),
-                                        Duration.ofSeconds(2));
+                                return request.acceptChannel(
+                                        domain, RdmaChannelOptions.DEFAULT, Duration.ofSeconds(2));
                             } catch (java.io.IOException e) {
                                 throw new java.io.UncheckedIOException(e);
                             }
                         });
         keep.accept(
-                RdmaChannel.connect(
-                        manager,
+                manager.connectChannel(
                         listener.localAddress(),
                         domain,
-                        new RdmaChannelOptions(),
+                        RdmaChannelOptions.DEFAULT,
                         Duration.ofSeconds(2)));
         keep.accept(peer.get(2, SECONDS));
     }
