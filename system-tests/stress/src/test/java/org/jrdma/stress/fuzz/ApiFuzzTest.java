@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.benchmarks.NullProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,7 +22,7 @@ class ApiFuzzTest {
 
     private static final long CALLS =
             Long.getLong(
-                    "jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 4_000 : 20_000);
+                    "jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 1_000 : 4_000);
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", System.nanoTime());
     private static final Duration TIMEOUT = Duration.ofMinutes(10).plusMillis(CALLS / 4);
 
@@ -54,12 +55,14 @@ class ApiFuzzTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldSurviveTheEndOfTheStack() throws Exception {
         run("stack", "roce", List.of(), List.of("-Xss512k"), "stack");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"roce", "sisci", "sisci-sockets"})
+    @Tag("slow")
     void shouldSurviveFailedAllocationsOfServiceThreadsAndUpcalls(String target) throws Exception {
         var agent = "-javaagent:" + FailureAgent.jar(Path.of("target", "fuzz").toAbsolutePath());
         run("inject-" + target, target, List.of(), List.of(agent), "inject");
@@ -67,12 +70,14 @@ class ApiFuzzTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"roce", "sisci-sockets"})
+    @Tag("slow")
     void shouldSurviveTheLimitOfDescriptors(String target) throws Exception {
         run("descriptors-" + target, target, List.of(), List.of(), "descriptors");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"sisci", "sisci-sockets"})
+    @Tag("slow")
     void shouldSurviveAFullFileSystem(String target) throws Exception {
         assumeTrue(
                 System.getProperty("user.name").equals("root"),

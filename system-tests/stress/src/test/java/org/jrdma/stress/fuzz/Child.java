@@ -66,7 +66,7 @@ final class Child {
 
     private static String absoluteClassPath() {
         var paths = new ArrayList<String>();
-        for (var path : System.getProperty("java.class.path").split(":")) {
+        for (var path : System.getProperty("java.class.path").split(":", -1)) {
             paths.add(Path.of(path).toAbsolutePath().toString());
         }
         return String.join(":", paths);

@@ -19,8 +19,11 @@ final class Findings {
     /** Defects that are known and not fixed yet: a part of the finding's text, and the reason. */
     private static final Map<String, String> KNOWN =
             Map.of(
-                    "OutOfMemoryError", "absurd capacities",
-                    "EventChannel.newIdentifier:", "an AddressInfo without an address");
+                    "OutOfMemoryError", "absurd capacities, and service threads that end",
+                    "AsyncWorkQueue.abandon", "absurd capacities: too many permits",
+                    "EventChannel.newIdentifier:", "an AddressInfo without an address",
+                    "InternalError", "truncated segment files",
+                    "NoClassDefFoundError", "a class cannot be read at the limit of descriptors");
 
     private static final List<Class<? extends Throwable>> DOCUMENTED =
             List.of(
@@ -156,7 +159,12 @@ final class Findings {
             if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
                 count("callback ended " + thread.getName().replaceAll("\\d+", "N"));
             } else {
-                add("Thread " + thread.getName().replaceAll("\\d+", "N") + " ends", thrown);
+                add(
+                        "Thread %s ends with %s"
+                                .formatted(
+                                        thread.getName().replaceAll("\\d+", "N"),
+                                        thrown.getClass().getSimpleName()),
+                        thrown);
             }
         });
     }

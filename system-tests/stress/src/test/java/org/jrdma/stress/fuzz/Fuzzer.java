@@ -166,11 +166,12 @@ final class Fuzzer implements Runnable {
                     ? constructor.newInstance(arguments)
                     : ((Method) call).invoke(receiver, arguments);
         } catch (IllegalAccessException | InstantiationException e) {
-            throw new AssertionError(call.toString(), e);
+            throw new LinkageError(call.toString(), e);
         }
     }
 
     /** Makes the call with little stack left: where the stack ends, minus a few frames. */
+    @SuppressWarnings("InfiniteRecursion") // its end is the end of the stack
     private static @Nullable Object atEndOfStack(
             Executable call, @Nullable Object receiver, @Nullable Object[] arguments, int[] frames)
             throws InvocationTargetException {
@@ -196,7 +197,7 @@ final class Fuzzer implements Runnable {
             }
             case Collection<?> all -> all.stream().limit(3).forEach(each -> keep(each, by));
             case CompletableFuture<?> future -> {
-                future.whenComplete((each, _) -> keep(each, by));
+                var _ = future.whenComplete((each, _) -> keep(each, by));
                 if (by.nextBoolean()) {
                     future.cancel(true);
                 }

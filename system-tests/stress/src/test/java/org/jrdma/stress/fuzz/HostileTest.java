@@ -12,11 +12,13 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests programs whose neighbors write, send and kill at random. */
+@Tag("slow")
 class HostileTest {
 
     private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");

@@ -109,7 +109,7 @@ final class Neighbor {
 
     /** Connects to the segment, stores, and sometimes leaves without a disconnect. */
     private void connect(org.jrdma.sisci.@Nullable Node node, Path file) {
-        var parts = file.getFileName().toString().split("\\.");
+        var parts = file.getFileName().toString().split("\\.", -1);
         try (var remote =
                         node.connect(
                                 Integer.parseInt(parts[0]),

@@ -165,7 +165,7 @@ final class Surface {
     /** Returns the class or interface of the API that a program knows an object by. */
     private Optional<Class<?>> findDeclared(Class<?> type) {
         for (Class<?> c = type; c != null; c = c.getSuperclass()) {
-            if (classes.contains(c) || CHANNELS.contains(c) && type != c) {
+            if (classes.contains(c) || (CHANNELS.contains(c) && type != c)) {
                 return Optional.of(c);
             }
         }

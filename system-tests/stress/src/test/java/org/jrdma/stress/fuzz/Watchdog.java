@@ -91,7 +91,7 @@ final class Watchdog implements Runnable {
             var heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
             try (var descriptors = Files.list(Path.of("/proc/self/fd"));
                     var threads = Files.list(Path.of("/proc/self/task"))) {
-                var resident = Files.readString(Path.of("/proc/self/statm")).split(" ")[1];
+                var resident = Files.readString(Path.of("/proc/self/statm")).split(" ", -1)[1];
                 return new Usage(
                         heap,
                         descriptors.count(),
