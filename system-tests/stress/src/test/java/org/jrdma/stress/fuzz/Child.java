@@ -49,6 +49,7 @@ final class Child {
                         "-XX:-CreateCoredumpOnCrash",
                         "-XX:+UseSerialGC",
                         "-Djrdma.leaks=off",
+                        "-Djdk.net.hosts.file=/dev/null", // look-ups of names must not wait for DNS
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
                         "--enable-native-access=ALL-UNNAMED"));
         command.addAll(jvmOptions);

@@ -19,10 +19,7 @@ final class Findings {
     /** Defects that are known and not fixed yet: a part of the finding's text, and the reason. */
     private static final Map<String, String> KNOWN =
             Map.of(
-                    "OutOfMemoryError", "absurd capacities, and service threads that end",
-                    "AsyncWorkQueue.abandon", "absurd capacities: too many permits",
-                    "EventChannel.newIdentifier:", "an AddressInfo without an address",
-                    "InternalError", "truncated segment files",
+                    "OutOfMemoryError", "the largest capacities need more memory than the heap has",
                     "NoClassDefFoundError", "a class cannot be read at the limit of descriptors");
 
     private static final List<Class<? extends Throwable>> DOCUMENTED =
