@@ -179,6 +179,21 @@ class SisciTransportTest {
         }
     }
 
+    /** The listener's proof of the client's address comes from the address 127.0.0.1. */
+    @Test
+    void shouldReachAListenerAtAllAddressesByASecondaryAddress() throws Exception {
+        var own = SisciNodes.anyOfItsOwn();
+        var sisci = List.of(own.transport(""));
+        try (var listener =
+                FabricSockets.listen(
+                        new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0), sisci)) {
+            var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            try (var channel = FabricSockets.connect("127.0.0.2", port, sisci, ofSeconds(5))) {
+                assertThat(channel.transport()).isEqualTo(sisci.getFirst());
+            }
+        }
+    }
+
     /** On the same node, a listener in another container may have the same port. */
     @Test
     void shouldNotConnectToAListenerAtAnotherAddress() throws Exception {

@@ -1,5 +1,7 @@
 package org.jrdma.sockets.sisci;
 
+import static java.time.Duration.ofMillis;
+
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -32,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * bound to the address of the listener, and replies with a cookie to the address from which the
  * datagram came. The cookie is a hash of that address and a secret of the listener. The connect
  * request contains the cookie, so the client must have received a datagram at the address that it
- * claims, in the network of the listener. The listener keeps no state for a client, and a reply is
- * not longer than its request.
+ * claims, in the network of the listener. The listener keeps no state for a client. A reply is
+ * shorter than a request, so that it is neither amplified nor answered by another listener.
  *
  * <p>A cookie does not prove the port of the client, only its address.
  */
@@ -42,8 +44,11 @@ final class AddressCookies implements AutoCloseable {
     /** The approximate time for which a cookie is valid. */
     private static final long PERIOD_NANOS = 30_000_000_000L;
 
-    /** The length of a request, which is a random number and padding, and of a reply. */
-    private static final int MESSAGE_BYTES = 2 * Long.BYTES;
+    /** The length of a request: a random number, and padding. */
+    private static final int REQUEST_BYTES = 3 * Long.BYTES;
+
+    /** The length of a reply: the number of the request, and the cookie. */
+    private static final int REPLY_BYTES = 2 * Long.BYTES;
 
     /** The maximum number of requests that one call of the polling thread answers. */
     private static final int BATCH = 64;
@@ -133,15 +138,13 @@ final class AddressCookies implements AutoCloseable {
 
     /** Answers a request; returns false if there is none. */
     private boolean replyToOne(Scratch scratch) {
-        var message = scratch.value(MESSAGE_BYTES);
+        var message = scratch.value(REQUEST_BYTES + 1); // a longer datagram is truncated
         var name = scratch.name();
-        var length = SocketCalls.receiveFrom(socket, message, MESSAGE_BYTES, name);
-        if (length == MESSAGE_BYTES) {
+        var length = SocketCalls.receiveFrom(socket, message, REQUEST_BYTES + 1, name);
+        if (length == REQUEST_BYTES) {
             var cookie = cookie(family.read(name).getAddress(), period());
             message.asByteBuffer().putLong(Long.BYTES, cookie);
-            var _ =
-                    SocketCalls.sendTo(
-                            socket, message, MESSAGE_BYTES, name.memory(), name.length());
+            var _ = SocketCalls.sendTo(socket, message, REPLY_BYTES, name.memory(), name.length());
         }
         return length != SocketCalls.AGAIN;
     }
@@ -157,6 +160,10 @@ final class AddressCookies implements AutoCloseable {
     /**
      * Requests a cookie from a listener. Blocks for at most a second.
      *
+     * <p>A connected socket learns at once that the port is closed. If no reply arrives, the socket
+     * is disconnected, because a listener at all addresses may reply from another address than the
+     * one that the request was sent to.
+     *
      * @param from the address of the client
      * @param listener the address of the listener, with the port of its UDP socket
      * @throws FabricException if the listener does not reply
@@ -165,23 +172,17 @@ final class AddressCookies implements AutoCloseable {
             throws FabricException {
         var until = deadline.earlier(Deadline.after(TIMEOUT));
         var number = RANDOM.nextLong();
-        var request = ByteBuffer.allocate(MESSAGE_BYTES).putLong(0, number).array();
-        var reply = ByteBuffer.allocate(MESSAGE_BYTES);
+        var request = ByteBuffer.allocate(REQUEST_BYTES).putLong(0, number).array();
+        var reply = new DatagramPacket(new byte[REPLY_BYTES], REPLY_BYTES);
         try (var socket = new DatagramSocket(new InetSocketAddress(from, 0))) {
             socket.connect(listener);
             for (var wait = FIRST_WAIT_MILLIS; !until.hasPassed(); wait *= 2) {
-                socket.send(new DatagramPacket(request, MESSAGE_BYTES));
-                var remaining = until.remainingNanos() / 1_000_000;
-                socket.setSoTimeout(Math.clamp(remaining, 1, wait));
-                try {
-                    var message = new DatagramPacket(reply.array(), MESSAGE_BYTES);
-                    socket.receive(message);
-                    if (message.getLength() == MESSAGE_BYTES && reply.getLong(0) == number) {
-                        return reply.getLong(Long.BYTES);
-                    }
-                } catch (SocketTimeoutException e) {
-                    // the request or the reply was lost, so the request is repeated
+                socket.send(new DatagramPacket(request, REQUEST_BYTES, listener));
+                if (receives(
+                        socket, reply, number, until.earlier(Deadline.after(ofMillis(wait))))) {
+                    return ByteBuffer.wrap(reply.getData()).getLong(Long.BYTES);
                 }
+                socket.disconnect();
             }
         } catch (PortUnreachableException e) {
             throw unconfirmed(from, listener, "the port is closed", e);
@@ -189,6 +190,26 @@ final class AddressCookies implements AutoCloseable {
             throw unconfirmed(from, listener, String.valueOf(e.getMessage()), e);
         }
         throw unconfirmed(from, listener, "no reply", null);
+    }
+
+    /** Waits for the reply to a request. Returns false if it does not arrive in time. */
+    private static boolean receives(
+            DatagramSocket socket, DatagramPacket reply, long number, Deadline until)
+            throws IOException {
+        while (!until.hasPassed()) {
+            socket.setSoTimeout((int) Math.max(1, until.remainingNanos() / 1_000_000));
+            try {
+                reply.setLength(REPLY_BYTES);
+                socket.receive(reply);
+                if (reply.getLength() == REPLY_BYTES
+                        && ByteBuffer.wrap(reply.getData()).getLong(0) == number) {
+                    return true;
+                }
+            } catch (SocketTimeoutException e) {
+                return false;
+            }
+        }
+        return false;
     }
 
     private static FabricException unconfirmed(

@@ -168,8 +168,9 @@ public final class SisciListener extends BypassListener {
             client.close();
             throw e;
         }
-        var reply = replyTo(request);
+        var reply = ConnectReply.OTHER_ADDRESS;
         try {
+            reply = replyTo(request);
             stream.join(client);
             stream.reply(reply);
             if (reply != ConnectReply.ACCEPTED) {
@@ -217,7 +218,12 @@ public final class SisciListener extends BypassListener {
                 throw new FabricException("the client has another address than before");
             }
             var reply = replyTo(request);
-            stream.reply(reply);
+            try {
+                stream.reply(reply);
+            } catch (Throwable e) {
+                releaseSlot(reply);
+                throw e;
+            }
             if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false);
             } else if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
@@ -274,10 +280,12 @@ public final class SisciListener extends BypassListener {
      * listener is closed.
      */
     private boolean enqueueAccepted(Arrival arrival) {
-        var queued = enqueue(arrival);
-        // released only after the connection was added, so that the client is counted at all times
-        releaseSlot(ConnectReply.ACCEPTED);
-        return queued;
+        try {
+            return enqueue(arrival);
+        } finally {
+            // released only after the connection was added, so that it is counted at all times
+            releaseSlot(ConnectReply.ACCEPTED);
+        }
     }
 
     @Override

@@ -422,7 +422,11 @@ public final class Engine {
             failures.failed(queuePair.number(), again);
         }
         if (repeats) {
-            timers.schedule(queuePair, now + FLUSH_RETRY_NANOS);
+            try {
+                timers.schedule(queuePair, now + FLUSH_RETRY_NANOS);
+            } catch (OutOfMemoryError e) {
+                failures.failed(queuePair.number(), e); // the next doorbell repeats the flush
+            }
         }
         failures.failed(queuePair.number(), cause);
     }

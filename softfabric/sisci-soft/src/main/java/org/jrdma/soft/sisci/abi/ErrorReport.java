@@ -19,14 +19,6 @@ final class ErrorReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(ErrorReport.class);
     private static final ThreadLocal<String> EXPLANATION = ThreadLocal.withInitial(() -> "");
-    private static final MethodHandle CLEAR =
-            handle("clear", MethodType.methodType(void.class, long.class));
-    private static final MethodHandle REPORT =
-            handle("report", MethodType.methodType(void.class, Throwable.class, long.class));
-    private static final MethodHandle EXPLAIN =
-            handle("explain", MethodType.methodType(void.class, Throwable.class));
-    private static final MethodHandle REPORT_NO_MEMORY =
-            handle("reportNoMemory", MethodType.methodType(void.class, long.class));
 
     static {
         // The JVM allocates memory for the first use of a handler, which may be a lack of memory.
@@ -41,11 +33,29 @@ final class ErrorReport {
 
     private ErrorReport() {}
 
-    private static MethodHandle handle(String name, MethodType type) {
-        try {
-            return MethodHandles.lookup().findStatic(ErrorReport.class, name, type);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
+    /**
+     * The handles of the handlers. They are created after {@link ErrorReport} was initialized: the
+     * first call of an earlier handle would check the initialization, which needs memory.
+     */
+    private static final class Handler {
+
+        static final MethodHandle CLEAR =
+                handle("clear", MethodType.methodType(void.class, long.class));
+        static final MethodHandle REPORT =
+                handle("report", MethodType.methodType(void.class, Throwable.class, long.class));
+        static final MethodHandle EXPLAIN =
+                handle("explain", MethodType.methodType(void.class, Throwable.class));
+        static final MethodHandle REPORT_NO_MEMORY =
+                handle("reportNoMemory", MethodType.methodType(void.class, long.class));
+
+        private Handler() {}
+
+        private static MethodHandle handle(String name, MethodType type) {
+            try {
+                return MethodHandles.lookup().findStatic(ErrorReport.class, name, type);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
         }
     }
 
@@ -59,14 +69,17 @@ final class ErrorReport {
         var count = type.parameterCount();
         var cleared =
                 MethodHandles.foldArguments(
-                        MethodHandles.dropArguments(function, count, long.class), count, CLEAR);
-        var failed = MethodHandles.dropArguments(REPORT, 1, type.parameterList());
+                        MethodHandles.dropArguments(function, count, long.class),
+                        count,
+                        Handler.CLEAR);
+        var failed = MethodHandles.dropArguments(Handler.REPORT, 1, type.parameterList());
         var reported =
                 MethodHandles.catchException(
                         cleared, Throwable.class, returningZero(failed, type.returnType()));
         var lastResort =
                 MethodHandles.dropArguments(
-                        MethodHandles.dropArguments(REPORT_NO_MEMORY, 0, type.parameterList()),
+                        MethodHandles.dropArguments(
+                                Handler.REPORT_NO_MEMORY, 0, type.parameterList()),
                         0,
                         Throwable.class);
         return MethodHandles.catchException(
@@ -78,7 +91,7 @@ final class ErrorReport {
         var result = function.type().returnType();
         var explained =
                 MethodHandles.catchException(
-                        function, Throwable.class, returningZero(EXPLAIN, result));
+                        function, Throwable.class, returningZero(Handler.EXPLAIN, result));
         var lastResort = MethodHandles.empty(MethodType.methodType(result, Throwable.class));
         return MethodHandles.catchException(explained, Throwable.class, lastResort);
     }
