@@ -63,7 +63,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p><b>Unbalanced calls.</b> {@code enter()} always leaves an odd number, and {@code exit()} an
  * even one. Code that enters without exiting delays each close() in the process until its thread
- * makes the next guarded call or ends, but cannot make close() overlook a call.
+ * makes the next guarded call or ends. It cannot make close() overlook a call, unless it exits
+ * during a guarded call of the same thread.
  *
  * <p>Suitable for calls that last microseconds, such as post and poll, because every close() in the
  * process waits for them. Longer calls use {@code Lifetime.hold()}.

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Tests that closed connections leave no heap, descriptors, threads or native memory behind, with
  * {@link ConnectionCycles}. {@code -Djrdma.leak.connections=20000} runs the long form, and prints
- * the figures of results.md.
+ * the figures of leaks.md.
  */
 @Tag("slow")
 class ConnectionLeakTest {

@@ -69,6 +69,13 @@ class ApiFuzzTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"roce", "sisci"})
+    @Tag("fuzz")
+    void shouldSurviveAFullHeap(String target) throws Exception {
+        run("hog-" + target, target, List.of(), List.of(), "hog");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"roce", "sisci-sockets"})
     @Tag("fuzz")
     void shouldSurviveTheLimitOfDescriptors(String target) throws Exception {

@@ -16,7 +16,7 @@ final class Callback implements InvocationHandler {
         private static final long serialVersionUID = 1;
     }
 
-    /** The same, as an Error. */
+    /** An error that a callback throws. */
     static final class CallbackError extends Error {
         private static final long serialVersionUID = 1;
     }

@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.stress.fuzz.Callback.CallbackError;
 import org.jrdma.stress.fuzz.Callback.CallbackException;
-import org.jspecify.annotations.Nullable;
 
 /** Counts the results of calls, and reports those that the API does not document. */
 final class Findings {
@@ -164,9 +163,5 @@ final class Findings {
                         thrown);
             }
         });
-    }
-
-    @Nullable String first() {
-        return findings.keySet().stream().findFirst().orElse(null);
     }
 }

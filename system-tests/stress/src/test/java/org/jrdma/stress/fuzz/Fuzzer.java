@@ -110,7 +110,7 @@ final class Fuzzer implements Runnable {
         try {
             shared.target.seed(object -> keep(object, random));
         } catch (Throwable e) {
-            // objects of other threads are closed meanwhile; proof() tests that this works
+            // objects of other threads are closed meanwhile; prove() tests that this works
             shared.findings.judge("seed", e, List.of(Exception.class), false);
         }
         Thread.interrupted();

@@ -1,26 +1,28 @@
 package org.jrdma.stress.fuzz;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
+import java.io.InterruptedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A program that shares the directory of a SISCI fabric with others and attacks them: it writes
- * random words to all segments, truncates their files, and connects to segments of all ids. With
- * "truncate" as the last argument, it also shortens files.
+ * random words to all segments. With "truncate" as the last argument, it also shortens the files of
+ * segments.
  */
 final class Neighbor {
 
@@ -56,37 +58,13 @@ final class Neighbor {
                     if (truncate && random.nextInt(20) == 0) {
                         truncate(file);
                     } else {
-                        write(file);
-                    }
-                    if (random.nextInt(10) == 0) {
-                        connect(node, file);
+                        write(node, file);
                     }
                 }
             }
             TimeUnit.MILLISECONDS.sleep(1);
         }
         node.close();
-    }
-
-    private void write(Path file) throws IOException {
-        try (var access = new RandomAccessFile(file.toFile(), "rw")) {
-            var size = access.length();
-            if (size < Integer.BYTES) {
-                return;
-            }
-            var map =
-                    access.getChannel()
-                            .map(FileChannel.MapMode.READ_WRITE, 0, Math.min(size, 1 << 24));
-            for (var index = 0; index < 50; index++) {
-                // most words that matter are near the start
-                var limit = random.nextBoolean() ? Math.min(map.capacity(), 512) : map.capacity();
-                var offset = random.nextInt(limit / Integer.BYTES) * Integer.BYTES;
-                map.putInt(offset, word());
-                words++;
-            }
-        } catch (java.io.FileNotFoundException | NoSuchFileException _) {
-            // its owner has closed the segment
-        }
     }
 
     private int word() {
@@ -99,7 +77,7 @@ final class Neighbor {
     }
 
     private void truncate(Path file) throws IOException {
-        try (var channel = FileChannel.open(file, java.nio.file.StandardOpenOption.WRITE)) {
+        try (var channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.truncate(random.nextBoolean() ? 0 : channel.size() / 2);
             truncated++;
         } catch (NoSuchFileException _) {
@@ -107,24 +85,25 @@ final class Neighbor {
         }
     }
 
-    /** Connects to the segment, stores, and sometimes leaves without a disconnect. */
-    private void connect(org.jrdma.sisci.@Nullable Node node, Path file) {
+    /** Connects to a segment and stores words in it. */
+    private void write(Node node, Path file) throws InterruptedIOException {
         var parts = file.getFileName().toString().split("\\.", -1);
         try (var remote =
                         node.connect(
                                 Integer.parseInt(parts[0]),
                                 Integer.parseUnsignedInt(parts[2]),
-                                java.time.Duration.ofMillis(20));
+                                Duration.ofMillis(20));
                 var map = remote.map()) {
             connects++;
-            for (var index = 0; index < 16; index++) {
-                map.putIntRelease(
-                        4L * random.nextInt((int) Math.min(map.byteSize() / 4, 128)), word());
+            for (var index = 0; index < 50; index++) {
+                // most words that matter are near the start
+                var near = random.nextBoolean() ? 512 : map.byteSize();
+                var limit = Math.min(map.byteSize(), near) / Integer.BYTES;
+                map.putIntRelease(Integer.BYTES * random.nextLong(limit), word());
+                words++;
             }
-        } catch (FabricException | RuntimeException _) {
-            // the segment is gone
-        } catch (IOException e) {
-            Thread.interrupted();
+        } catch (FabricException | IllegalStateException _) {
+            // its owner has closed the segment
         }
     }
 }

@@ -33,11 +33,6 @@ final class Pool {
         return slots.getAndSet(random.nextInt(PER_CLASS), object);
     }
 
-    /** Returns an object of any class, or null. All classes have the same probability. */
-    @Nullable Object any(RandomGenerator random) {
-        return any(Object.class, random);
-    }
-
     /** Returns an object of this type, or null if there is none. */
     @Nullable Object any(Class<?> type, RandomGenerator random) {
         var count = classes.size();

@@ -1,12 +1,8 @@
 package org.jrdma.stress.fuzz;
 
-import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /** A set of libraries that the fuzzer calls. */
 interface Target {
@@ -38,24 +34,6 @@ interface Target {
 
     /** Returns true for an object that owns most others. */
     boolean isRoot(Object object);
-
-    /** Creates a folder for a software fabric, which is deleted when the JVM ends. */
-    static Path newFabric() throws IOException {
-        var folder = Files.createTempDirectory(Path.of("/dev/shm"), "jrdma-fuzz");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
-        return folder;
-    }
-
-    private static void delete(Path folder) {
-        try (Stream<Path> files = Files.list(folder)) {
-            for (var file : files.toList()) {
-                Files.deleteIfExists(file);
-            }
-            Files.deleteIfExists(folder);
-        } catch (IOException _) {
-            // another process of the fabric still runs
-        }
-    }
 
     /** Throws an exception with this message unless a condition holds. */
     static void check(boolean condition, String message) {

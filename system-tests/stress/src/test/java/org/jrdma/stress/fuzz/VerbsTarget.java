@@ -194,8 +194,4 @@ final class VerbsTarget implements Target {
             }
         }
     }
-
-    List<?> open() {
-        return verbs.openDevices();
-    }
 }
