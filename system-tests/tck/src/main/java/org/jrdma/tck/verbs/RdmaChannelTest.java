@@ -687,7 +687,8 @@ class RdmaChannelTest {
     /** The rejection ends the connection attempt of the peer before the timeout of the attempt. */
     @Test
     void shouldRejectAPeerIfThereIsNoMemoryForItsRings() throws Exception {
-        var peer = peer(RdmaChannelOptions.DEFAULT.window(5_000_000), _ -> {});
+        var most = RdmaChannelOptions.DEFAULT.window(65_536).messageBytes(1 << 30);
+        var peer = peer(most, _ -> {});
 
         assertThatThrownBy(() -> connect(RdmaChannelOptions.DEFAULT))
                 .isInstanceOf(CmException.class);
