@@ -12,7 +12,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Verifies that the documentation pages contain the version of the POMs. */
 class VersionTest {
 
-    private static final Pattern VERSION = Pattern.compile("\n    <version>(.+)</version>\n");
+    private static final Pattern VERSION =
+            Pattern.compile(
+                    "<groupId>org\\.jrdma</groupId>\\s*<artifactId>[^<]+</artifactId>\\s*<version>([^<]+)</version>");
 
     static String version() throws IOException {
         var version = VERSION.matcher(Files.readString(Path.of("..", "origin", "pom.xml")));
