@@ -180,7 +180,7 @@ public final class SisciConnector extends BypassConnector {
     }
 
     /**
-     * What a listener announces to its clients.
+     * The data that a listener announces to its clients.
      *
      * @param interrupt the number of the data interrupt for connect requests
      * @param cookiePort the UDP port for cookies, see {@link AddressCookies}

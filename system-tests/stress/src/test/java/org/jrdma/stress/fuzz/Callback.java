@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** A callback that the fuzzer passes. It returns, closes other objects, or throws. */
 final class Callback implements InvocationHandler {
 
-    /** What a callback throws. A call that runs the callback may throw it as well. */
+    /** The exception of a callback. A call that runs the callback may throw it as well. */
     static final class CallbackException extends RuntimeException {
         private static final long serialVersionUID = 1;
     }

@@ -24,7 +24,7 @@ final class Fuzzer implements Runnable {
 
     private static final int SEED_INTERVAL = 400;
 
-    /** What the threads of a run share. */
+    /** The state that the threads of a run share. */
     record Shared(
             Surface surface,
             Target target,

@@ -408,10 +408,9 @@ public final class Engine {
     }
 
     /**
-     * Handles an exception that was thrown while the engine processed a queue pair. The cause may
-     * be a defect of the engine, a receiver of completions or events that throws, or a lack of
-     * memory. The queue pair enters the error state; the other queue pairs continue. If there is
-     * too little memory to flush the work requests, that is repeated later.
+     * Handles an exception that was thrown while the engine processed a queue pair. The queue pair
+     * enters the error state; the other queue pairs continue. If there is too little memory to
+     * flush the work requests, that is repeated later.
      */
     private void failed(Schedulable queuePair, Throwable cause) {
         var repeats = cause instanceof VirtualMachineError;
