@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -260,7 +259,6 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
         private static final int BATCH = 64;
-        private static final long PAUSE_NANOS = 10_000_000;
 
         private final Map<Long, DescriptorWaiter> waiters = new ConcurrentHashMap<>();
         private final AtomicLong nextKey = new AtomicLong();
@@ -353,7 +351,8 @@ public final class DescriptorWaiter implements AutoCloseable {
                         addReady(LinuxCalls.EpollEvent.data(events, i));
                     }
                 } catch (Throwable e) {
-                    pauseAfter("epoll_wait failed. The polling thread continues.", e);
+                    FailureLog.errorAndPause(
+                            LOG, "epoll_wait failed. The polling thread continues.", e);
                 }
                 serveAll();
             }
@@ -370,7 +369,8 @@ public final class DescriptorWaiter implements AutoCloseable {
                     }
                     return;
                 } catch (VirtualMachineError e) {
-                    pauseAfter("Finding the waiter of a descriptor failed and is repeated", e);
+                    FailureLog.errorAndPause(
+                            LOG, "Finding the waiter of a descriptor failed and is repeated", e);
                 }
             }
         }
@@ -392,15 +392,11 @@ public final class DescriptorWaiter implements AutoCloseable {
                 waiter.serve();
             } catch (VirtualMachineError e) {
                 enqueue(waiter);
-                pauseAfter("A callback for a descriptor failed and is repeated", e);
+                FailureLog.errorAndPause(
+                        LOG, "A callback for a descriptor failed and is repeated", e);
             } catch (Throwable e) {
                 FailureLog.error(LOG, "The callback for a descriptor failed", e);
             }
-        }
-
-        private static void pauseAfter(String message, Throwable e) {
-            FailureLog.error(LOG, message, e);
-            LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 }

@@ -1,5 +1,6 @@
 package org.jrdma.ffi.linkage;
 
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 
 /**
@@ -7,6 +8,8 @@ import org.slf4j.Logger;
  * a function that C calls.
  */
 public final class FailureLog {
+
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private FailureLog() {}
 
@@ -19,5 +22,14 @@ public final class FailureLog {
         } catch (Throwable unlogged) {
             // the caller continues in any case
         }
+    }
+
+    /**
+     * Logs a failure like {@link #error}, and pauses the thread for 10 ms. Called before a service
+     * thread repeats what has failed, so that a lack of memory does not keep a processor busy.
+     */
+    public static void errorAndPause(Logger log, String message, Throwable failure) {
+        error(log, message, failure);
+        LockSupport.parkNanos(PAUSE_NANOS);
     }
 }

@@ -4,7 +4,6 @@ import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
@@ -24,7 +23,6 @@ public final class EventQueue<E> {
     private static final Logger LOG = LoggerFactory.getLogger(EventQueue.class);
 
     private static final int CAPACITY = 65_536;
-    private static final long PAUSE_NANOS = 10_000_000;
 
     private volatile String name;
     private final ToIntFunction<? super E> weight;
@@ -180,8 +178,8 @@ public final class EventQueue<E> {
                             } catch (LossException e) {
                                 LOG.warn("A listener was too slow: {}", e.getMessage());
                             } catch (VirtualMachineError e) {
-                                FailureLog.error(LOG, "Taking an event failed and is repeated", e);
-                                LockSupport.parkNanos(PAUSE_NANOS);
+                                FailureLog.errorAndPause(
+                                        LOG, "Taking an event failed and is repeated", e);
                             }
                         }
                     } catch (IllegalStateException e) {

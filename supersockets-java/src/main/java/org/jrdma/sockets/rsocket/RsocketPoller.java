@@ -131,18 +131,13 @@ final class RsocketPoller {
         while (true) {
             try {
                 if (pollOnce() < 0) {
-                    pause(); // rpoll has failed: no memory, or a signal
+                    LockSupport.parkNanos(PAUSE_NANOS); // rpoll has failed: no memory, or a signal
                 }
             } catch (Throwable e) {
                 // continues, because all streams depend on this thread
-                FailureLog.error(LOG, "Could not poll the rsockets", e);
-                pause();
+                FailureLog.errorAndPause(LOG, "Could not poll the rsockets", e);
             }
         }
-    }
-
-    private static void pause() {
-        LockSupport.parkNanos(PAUSE_NANOS);
     }
 
     private int pollOnce() {
@@ -217,8 +212,7 @@ final class RsocketPoller {
             synchronized (this) {
                 watch.events |= awaited;
             }
-            FailureLog.error(LOG, "Could not report an event of an rsocket", e);
-            pause();
+            FailureLog.errorAndPause(LOG, "Could not report an event of an rsocket", e);
         }
     }
 }

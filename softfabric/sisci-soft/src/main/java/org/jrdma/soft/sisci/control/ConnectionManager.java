@@ -216,14 +216,10 @@ public final class ConnectionManager implements AutoCloseable {
             try {
                 poll(receiver);
             } catch (Throwable e) {
-                pauseAfter("The thread that receives messages failed, and continues", e);
+                FailureLog.errorAndPause(
+                        LOG, "The thread that receives messages failed, and continues", e);
             }
         }
-    }
-
-    private static void pauseAfter(String message, Throwable e) {
-        FailureLog.error(LOG, message, e);
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
     }
 
     private void poll(Listener receiver) {
@@ -323,7 +319,7 @@ public final class ConnectionManager implements AutoCloseable {
                     }
                     return true;
                 } catch (OutOfMemoryError e) {
-                    pauseAfter("Handling a message failed and is repeated", e);
+                    FailureLog.errorAndPause(LOG, "Handling a message failed and is repeated", e);
                 }
             }
         } finally {
@@ -376,7 +372,8 @@ public final class ConnectionManager implements AutoCloseable {
                 }
                 return;
             } catch (OutOfMemoryError e) {
-                pauseAfter("Handling the loss of a connection failed and is repeated", e);
+                FailureLog.errorAndPause(
+                        LOG, "Handling the loss of a connection failed and is repeated", e);
             } catch (RuntimeException e) {
                 LOG.error(
                         "Cannot handle the loss of a connection to node {}", connection.node(), e);

@@ -15,7 +15,6 @@ final class WriteBufferFlusher {
 
     private static final Logger LOG = LoggerFactory.getLogger(WriteBufferFlusher.class);
     private static final long PERIOD_NANOS = 200_000;
-    private static final long PAUSE_NANOS = 10_000_000;
 
     private final List<WriteBuffer> buffers = new CopyOnWriteArrayList<>();
     private boolean running;
@@ -68,8 +67,7 @@ final class WriteBufferFlusher {
                     buffer.poll();
                 } catch (Throwable e) {
                     // the thread continues, because the stores of all buffers depend on it
-                    FailureLog.error(LOG, "Could not deliver the stores into a map", e);
-                    LockSupport.parkNanos(PAUSE_NANOS);
+                    FailureLog.errorAndPause(LOG, "Could not deliver the stores into a map", e);
                 }
             }
             LockSupport.parkNanos(PERIOD_NANOS);
