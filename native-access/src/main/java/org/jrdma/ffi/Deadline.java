@@ -1,6 +1,7 @@
 package org.jrdma.ffi;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The time at which a wait times out, on the clock of {@link System#nanoTime()}.
@@ -51,9 +52,17 @@ public record Deadline(long nanoTime, Duration duration) {
      * @param event a clause that names the missing event, such as {@code No message}
      */
     public FabricTimeoutException missed(String event) {
-        return new FabricTimeoutException(
-                event
-                        + " within "
-                        + duration.toString().substring(2).toLowerCase(java.util.Locale.ROOT));
+        return missed(event, null);
+    }
+
+    /**
+     * Returns the exception for repeated attempts that reached this deadline.
+     *
+     * @param event a clause that names the missing event, as in {@link #missed(String)}
+     * @param cause the failure of the last attempt; null if there was none
+     */
+    public FabricTimeoutException missed(String event, @Nullable Throwable cause) {
+        var timeout = duration.toString().substring(2).toLowerCase(java.util.Locale.ROOT);
+        return new FabricTimeoutException(event + " within " + timeout, cause);
     }
 }

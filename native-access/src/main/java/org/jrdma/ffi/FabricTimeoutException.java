@@ -1,5 +1,7 @@
 package org.jrdma.ffi;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Thrown if a wait reaches its deadline. Unless the method that throws it specifies otherwise, the
  * timeout ends only the wait: the operation that the thread waited for continues and may still
@@ -15,11 +17,11 @@ public final class FabricTimeoutException extends FabricException {
     }
 
     /**
-     * Creates an exception for a wait that was ended by repeated failures.
+     * Creates an exception for a wait during which attempts failed.
      *
-     * @param last the last failure
+     * @param last the last failure; null if there was none
      */
-    public FabricTimeoutException(String message, Throwable last) {
+    public FabricTimeoutException(String message, @Nullable Throwable last) {
         super(message, 0, last);
     }
 }

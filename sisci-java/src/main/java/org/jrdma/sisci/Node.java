@@ -351,14 +351,12 @@ public final class Node extends SisciObject {
                     throw e;
                 }
                 if (deadline.hasPassed()) {
-                    var missed =
-                            deadline.missed(
-                                    "No connection to %s (last error: %s)"
-                                            .formatted(
-                                                    target,
-                                                    SisciException.describe(
-                                                            e.function(), e.code())));
-                    throw new FabricTimeoutException(String.valueOf(missed.getMessage()), e);
+                    throw deadline.missed(
+                            "No connection to %s (last error: %s)"
+                                    .formatted(
+                                            target,
+                                            SisciException.describe(e.function(), e.code())),
+                            e);
                 }
             }
             pause(Math.min(pause, deadline.remainingNanos()), target);
