@@ -35,7 +35,7 @@ public final class Gids {
     public static int flow(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);
         return Byte.toUnsignedInt(ibv_global_route.traffic_class(route)) << PacketBuffer.CLASS_SHIFT
-                | (ibv_global_route.flow_label(route) & ((1 << PacketBuffer.CLASS_SHIFT) - 1));
+                | (ibv_global_route.flow_label(route) & PacketBuffer.LABEL_MASK);
     }
 
     /**

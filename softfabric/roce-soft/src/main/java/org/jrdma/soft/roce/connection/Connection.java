@@ -136,7 +136,7 @@ public final class Connection extends TimedExchange {
         return state;
     }
 
-    /** Returns the GUID of the peer's device, or 0 if it is unknown. */
+    /** Returns the GUID of the remote device, or 0 if it is unknown. */
     long remoteAdapter() {
         return remoteAdapter;
     }

@@ -58,8 +58,6 @@ final class MessageVector {
     /** The size of the control messages of one message: the segment size and traffic class. */
     private static final long CONTROLS_BYTES = 2 * CONTROL_BYTES;
 
-    private static final int FLOW_LABEL = (1 << PacketBuffer.CLASS_SHIFT) - 1;
-
     private static final long NAME_BYTES = 32;
     private static final int TRUNCATED = 0x20;
 
@@ -156,7 +154,7 @@ final class MessageVector {
                         index * NAME_BYTES,
                         buffer.destinationHigh(),
                         buffer.destinationLow(),
-                        labels ? buffer.flow() & FLOW_LABEL : 0,
+                        labels ? buffer.flow() & PacketBuffer.LABEL_MASK : 0,
                         scope);
     }
 

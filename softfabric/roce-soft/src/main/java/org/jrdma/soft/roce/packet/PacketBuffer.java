@@ -31,6 +31,9 @@ public final class PacketBuffer {
     /** The position of the traffic class in {@link #flow()}, as in the header of IPv6. */
     public static final int CLASS_SHIFT = 20;
 
+    /** The bits of the flow label in {@link #flow()}. */
+    public static final int LABEL_MASK = (1 << CLASS_SHIFT) - 1;
+
     /** The destination UDP port of RoCE v2. */
     public static final int UDP_PORT = 4791;
 

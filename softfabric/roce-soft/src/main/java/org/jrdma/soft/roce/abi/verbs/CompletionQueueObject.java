@@ -47,7 +47,9 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     /** The number of events that the program has not received. Used by the channel. */
     int eventsInChannel;
 
+    /** The next queue that has events in the channel. Used by the channel. */
     @Nullable CompletionQueueObject nextInChannel;
+
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
     private final boolean ignoresOverrun;
 
