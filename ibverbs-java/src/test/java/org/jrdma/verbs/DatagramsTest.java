@@ -289,6 +289,18 @@ class DatagramsTest {
         assertThat(library.calls).doesNotContain("post_send");
     }
 
+    private PolledDatagramQueuePair newActivePair(CompletionQueue queue) throws Exception {
+        var pair = domain.newQueuePair(QueuePairOptions.datagrams(queue).sends(4).receives(4));
+        pair.activate(QUEUE_KEY);
+        return pair;
+    }
+
+    private PreparedDatagram prepareSend(PolledDatagramQueuePair from, AddressHandle handle)
+            throws Exception {
+        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        return from.prepareSend(memory.slice(), new Destination(handle, 7, 8));
+    }
+
     /**
      * A provider reads the address handle of every request, even of a request that it will flush.
      * Therefore, the marker of a drain has an address handle of its own.
@@ -296,9 +308,7 @@ class DatagramsTest {
     @Test
     void shouldDrainWithAMarkerThatHasAnAddressHandle() throws Exception {
         var queue = device.newCompletionQueue(64);
-        var drained = domain.newQueuePair(QueuePairOptions.datagrams(queue).sends(4).receives(4));
-        drained.activate(QUEUE_KEY);
-        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var drained = newActivePair(queue);
         var handle = domain.newAddressHandle(drained.addressOf(PEER, 0));
         var handles = new ArrayList<Long>();
         library.onCall(
@@ -308,7 +318,7 @@ class DatagramsTest {
                     var datagram = ibv_send_wr.wr.ud(ibv_send_wr.wr(request));
                     handles.add(ibv_send_wr.wr.ud.ah(datagram).address());
                 });
-        drained.prepareSend(memory.slice(), new Destination(handle, 7, 8)).tryPost();
+        prepareSend(drained, handle).tryPost();
         handle.close();
 
         try (var cursor = queue.newCursor(1)) {
@@ -327,11 +337,9 @@ class DatagramsTest {
     @Test
     void shouldDrainWithAMarkerThatTheProviderQueuedDespiteAnError() throws Exception {
         var queue = device.newCompletionQueue(64);
-        var drained = domain.newQueuePair(QueuePairOptions.datagrams(queue).sends(4).receives(4));
-        drained.activate(QUEUE_KEY);
-        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var drained = newActivePair(queue);
         var handle = domain.newAddressHandle(drained.addressOf(PEER, 0));
-        var send = drained.prepareSend(memory.slice(), new Destination(handle, 7, 8)).id(5);
+        var send = prepareSend(drained, handle).id(5);
         send.tryPost();
         library.failLate("post_send", Errno.ENOMEM);
 
@@ -347,11 +355,9 @@ class DatagramsTest {
     @Test
     void shouldReportAMarkerThatTheProviderRejected() throws Exception {
         var queue = device.newCompletionQueue(64);
-        var drained = domain.newQueuePair(QueuePairOptions.datagrams(queue).sends(4).receives(4));
-        drained.activate(QUEUE_KEY);
-        var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
+        var drained = newActivePair(queue);
         var handle = domain.newAddressHandle(drained.addressOf(PEER, 0));
-        drained.prepareSend(memory.slice(), new Destination(handle, 7, 8)).tryPost();
+        prepareSend(drained, handle).tryPost();
         library.rejectPosts("post_send", Errno.ENOMEM);
 
         try (var cursor = queue.newCursor(1)) {

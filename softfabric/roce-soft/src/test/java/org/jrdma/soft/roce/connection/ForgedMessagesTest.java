@@ -43,21 +43,7 @@ class ForgedMessagesTest {
 
     /** Returns a request of the peer with another ID. */
     private ConnectRequest request(int id, long adapter, int queuePair) {
-        var genuine = caller.connection().request();
-        return new ConnectRequest(
-                id,
-                id,
-                genuine.serviceId(),
-                adapter,
-                genuine.offer().of(queuePair),
-                genuine.transport(),
-                genuine.retries(),
-                genuine.partitionKey(),
-                genuine.peerResponseTimeout(),
-                genuine.ownResponseTimeout(),
-                genuine.repeats(),
-                genuine.path(),
-                genuine.privateData());
+        return ForgedRequests.of(caller.connection().request(), id, adapter, queuePair);
     }
 
     private long adapter() {

@@ -41,14 +41,6 @@ final class Peer implements AutoCloseable {
      * @param testNode the node of the test
      */
     static Peer start(Path fabric, int node, String role, int testNode) throws IOException {
-        var path =
-                Stream.of(
-                                "target/test-classes",
-                                "target/classes",
-                                System.getProperty("jdk.module.path", ""),
-                                System.getProperty("java.class.path", ""))
-                        .filter(part -> !part.isEmpty())
-                        .collect(Collectors.joining(File.pathSeparator));
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var process =
                 new ProcessBuilder(
@@ -59,7 +51,7 @@ final class Peer implements AutoCloseable {
                                         "--enable-native-access=ALL-UNNAMED",
                                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                                         "-cp",
-                                        path,
+                                        classPath(),
                                         Peer.class.getName(),
                                         fabric.toString(),
                                         Integer.toString(node),
@@ -68,6 +60,17 @@ final class Peer implements AutoCloseable {
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
         return new Peer(process);
+    }
+
+    /** Returns the class path for a JVM that runs a class of these tests. */
+    static String classPath() {
+        return Stream.of(
+                        "target/test-classes",
+                        "target/classes",
+                        System.getProperty("jdk.module.path", ""),
+                        System.getProperty("java.class.path", ""))
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     int node() {

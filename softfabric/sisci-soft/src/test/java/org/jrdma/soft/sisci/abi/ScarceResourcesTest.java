@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 
-import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -12,8 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
@@ -29,14 +26,6 @@ class ScarceResourcesTest {
 
     private static Process start(Class<?> main, String shell, Path fabric, String... options)
             throws Exception {
-        var path =
-                Stream.of(
-                                "target/test-classes",
-                                "target/classes",
-                                System.getProperty("jdk.module.path", ""),
-                                System.getProperty("java.class.path", ""))
-                        .filter(part -> !part.isEmpty())
-                        .collect(Collectors.joining(File.pathSeparator));
         var command =
                 new ArrayList<>(
                         List.of(
@@ -49,7 +38,7 @@ class ScarceResourcesTest {
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"));
         command.addAll(List.of(options));
-        command.addAll(List.of("-cp", path, main.getName(), fabric.toString()));
+        command.addAll(List.of("-cp", Peer.classPath(), main.getName(), fabric.toString()));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 

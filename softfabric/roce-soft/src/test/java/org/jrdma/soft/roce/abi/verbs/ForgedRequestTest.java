@@ -20,6 +20,7 @@ import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.connection.ConnectionEvent;
 import org.jrdma.soft.roce.connection.EndpointParameters;
+import org.jrdma.soft.roce.connection.ForgedRequests;
 import org.jrdma.soft.roce.connection.PrivateDataHeader;
 import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
@@ -195,20 +196,8 @@ class ForgedRequestTest {
 
     /** Returns a request that has the right address, adapter and queue pair of the peer. */
     private static ConnectRequest forged(ConnectRequest genuine, int id) {
-        return new ConnectRequest(
-                id,
-                id,
-                SERVICE,
-                genuine.adapter(),
-                genuine.offer(),
-                genuine.transport(),
-                genuine.retries(),
-                genuine.partitionKey(),
-                genuine.peerResponseTimeout(),
-                genuine.ownResponseTimeout(),
-                genuine.repeats(),
-                genuine.path(),
-                genuine.privateData());
+        var queuePair = genuine.offer().queuePair();
+        return ForgedRequests.of(genuine, id, genuine.adapter(), queuePair);
     }
 
     private static void send(
