@@ -66,7 +66,7 @@ final class Findings {
         if (thrown instanceof NullPointerException) {
             return passedNull;
         }
-        if (thrown instanceof OutOfMemoryError) {
+        if (isLackOfMemory(thrown)) {
             return memoryMayRunOut;
         }
         if (thrown instanceof StackOverflowError) {
@@ -82,6 +82,14 @@ final class Findings {
         return !(thrown instanceof RuntimeException || thrown instanceof Error)
                 && (declared.stream().anyMatch(type -> type.isInstance(thrown))
                         || thrown instanceof InterruptedIOException);
+    }
+
+    /** Returns true for an OutOfMemoryError, also as the cause of another error. */
+    private static boolean isLackOfMemory(Throwable thrown) {
+        return thrown instanceof OutOfMemoryError
+                || (thrown instanceof Error
+                        && thrown.getCause() != null
+                        && isLackOfMemory(thrown.getCause()));
     }
 
     /** Returns true for the result of a check of an argument; false for one of the JVM. */
