@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the SISCI examples on the software fabric. Each side runs in a separate process. */
 class SisciExamplesTest {
@@ -87,8 +86,7 @@ class SisciExamplesTest {
                                 "received 200 messages",
                                 "sent 200 messages, [\\d.]+ us each"))
                 .flatMap(pair ->
-                        Stream.of(false, true)
-                                .limit(QUICK ? 1 : 2)
+                        weakMemory()
                                 .map(weak ->
                                         arguments(
                                                 pair.get()[0],
@@ -137,8 +135,12 @@ class SisciExamplesTest {
         }
     }
 
+    static Stream<Boolean> weakMemory() {
+        return Stream.of(false, true).limit(QUICK ? 1 : 2);
+    }
+
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
+    @MethodSource("weakMemory")
     void shouldReachAllNodesWithOneStore(boolean weak) throws Exception {
         try (var first = start(ReflectiveMemory.class, weak);
                 var second = start(ReflectiveMemory.class, weak)) {
@@ -170,16 +172,20 @@ class SisciExamplesTest {
         }
     }
 
+    static Stream<Class<?>> examples() {
+        var all =
+                Stream.<Class<?>>of(
+                        SharedSegment.class,
+                        PioPingPong.class,
+                        TransferByDma.class,
+                        TriggerInterrupt.class,
+                        ReflectiveMemory.class,
+                        MessageQueue.class);
+        return all.limit(QUICK ? 1 : 6);
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                SharedSegment.class,
-                PioPingPong.class,
-                TransferByDma.class,
-                TriggerInterrupt.class,
-                ReflectiveMemory.class,
-                MessageQueue.class
-            })
+    @MethodSource("examples")
     void shouldReportTheMissingLibraryAndTheAlternatives(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system")) {
             assertThat(program.await()).isEqualTo(1);

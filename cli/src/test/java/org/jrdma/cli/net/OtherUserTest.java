@@ -42,6 +42,8 @@ class OtherUserTest {
         var java =
                 List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp",
                         folder.resolve("jrdma.jar") + ":" + folder);

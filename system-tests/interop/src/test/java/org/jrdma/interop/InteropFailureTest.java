@@ -18,6 +18,7 @@ import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the messages of programs that cannot run. The tests run with and without a device. */
@@ -34,15 +35,7 @@ class InteropFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                RcPingPong.class,
-                UcPingPong.class,
-                UdPingPong.class,
-                SrqPingPong.class,
-                XsrqPingPong.class,
-                DevInfo.class
-            })
+    @MethodSource("org.jrdma.interop.SoftwareFabricTest#programs")
     void shouldReportTheRemedyIfTheDeviceDoesNotExist(Class<?> example) throws Exception {
         try (var program = Programs.example(example, "-f", "system", "-d", "none0")) {
             assertThat(program.await()).isEqualTo(1);
@@ -55,15 +48,7 @@ class InteropFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                RcPingPong.class,
-                UcPingPong.class,
-                UdPingPong.class,
-                SrqPingPong.class,
-                XsrqPingPong.class,
-                DevInfo.class
-            })
+    @MethodSource("org.jrdma.interop.SoftwareFabricTest#programs")
     void shouldReportThePackageOfAMissingLibrary(Class<?> example, @TempDir Path folder)
             throws Exception {
         // An invalid file, which is found before the library of the system.

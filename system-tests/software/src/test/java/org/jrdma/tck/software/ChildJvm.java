@@ -31,6 +31,7 @@ final class ChildJvm implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(
                 List.of(
+                        "-XX:TieredStopAtLevel=1",
                         "-XX:+UseSerialGC",
                         "--enable-native-access=ALL-UNNAMED",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));

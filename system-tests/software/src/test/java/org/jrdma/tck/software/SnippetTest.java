@@ -250,6 +250,8 @@ class SnippetTest {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:TieredStopAtLevel=1",
+                                "-XX:+UseSerialGC",
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-Djrdma.fabric=software",
                                 "-Djrdma.soft.devices=" + device,

@@ -22,7 +22,7 @@ class ApiFuzzTest {
 
     private static final long CALLS =
             Long.getLong(
-                    "jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 1_000 : 4_000);
+                    "jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 500 : 4_000);
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", 1);
     private static final Duration TIMEOUT = Duration.ofMinutes(10).plusMillis(CALLS / 4);
 

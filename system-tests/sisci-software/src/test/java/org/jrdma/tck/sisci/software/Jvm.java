@@ -32,6 +32,7 @@ final class Jvm {
     static List<String> command(Path folder, int node, boolean weak) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",

@@ -32,6 +32,7 @@ class MessageQueueStressTest {
     private static final int SEGMENT = 7;
     private static final int MAX_WORDS = 8;
     private static final int MANY = 300_000;
+    private static final int SHARE = Boolean.getBoolean("jrdma.test.quick") ? 5 : 1;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
 
     private static SoftSisci library(Path folder, int node, boolean weak) {
@@ -101,17 +102,18 @@ class MessageQueueStressTest {
     @CsvSource({"false, 1000000", "true, 100000"})
     void shouldNotLoseTearOrReorderMessagesBetweenTwoProcesses(boolean weak, int messages)
             throws Exception {
+        var count = messages / SHARE;
         var folder = Jvm.fabricFolder();
         try (var peer = Jvm.peer(folder, SENDER_NODE, weak);
                 var node = Sisci.from(library(folder, RECEIVER_NODE, weak)).open();
                 var receiver = node.newMessageQueue(SEGMENT, 2048)) {
             var sent =
                     peer.submit(context ->
-                            send(context.node(), RECEIVER_NODE, messages, new AtomicBoolean(true)));
+                            send(context.node(), RECEIVER_NODE, count, new AtomicBoolean(true)));
 
-            receive(receiver, messages);
+            receive(receiver, count);
 
-            assertThat(sent.get()).isEqualTo(messages);
+            assertThat(sent.get()).isEqualTo(count);
             assertThat(receiver.tryReceive((_, _, _) -> {})).isFalse();
         }
     }
