@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.output.Paragraph;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -55,13 +56,16 @@ final class DevicesCommand implements Callable<Integer> {
         }
         out.println("Socket transports, in order of preference:");
         for (var transport : devices.sockets()) {
-            out.printf(
-                    "  %-12s  %s%n",
-                    transport.name(),
-                    transport
-                            .missing()
-                            .map(reason -> "unavailable: " + shortened(reason, devices))
-                            .orElse("available"));
+            var line =
+                    "  %-12s  %s"
+                            .formatted(
+                                    transport.name(),
+                                    transport
+                                            .missing()
+                                            .map(reason ->
+                                                    "unavailable: " + shortened(reason, devices))
+                                            .orElse("available"));
+            out.println(Paragraph.wrap(line, 16));
         }
     }
 
@@ -90,20 +94,19 @@ final class DevicesCommand implements Callable<Integer> {
             Optional<String> library,
             Optional<String> missing,
             PrintWriter out) {
-        out.printf(
-                "%s, %s: %s%n",
-                kind,
-                fabric,
-                Stream.of(library, missing).flatMap(Optional::stream).collect(joining(": ")));
+        var state = Stream.of(library, missing).flatMap(Optional::stream).collect(joining(": "));
+        out.println(Paragraph.wrap("%s, %s: %s".formatted(kind, fabric, state), 2));
     }
 
     private static void print(Devices.RdmaDevice device, PrintWriter out) {
-        out.printf(
-                "  %s: %s, %s%s%n",
-                device.name(),
-                Json.name(device.node()),
-                Json.name(device.transport()),
-                device.problem().map(problem -> ": " + problem).orElse(""));
+        var line =
+                "  %s: %s, %s%s"
+                        .formatted(
+                                device.name(),
+                                Json.name(device.node()),
+                                Json.name(device.transport()),
+                                device.problem().map(problem -> ": " + problem).orElse(""));
+        out.println(Paragraph.wrap(line, 4));
         for (var port : device.ports()) {
             out.printf(
                     "    port %d: %s, %s, MTU %d%s%n",

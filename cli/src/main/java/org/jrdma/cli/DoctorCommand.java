@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import org.jrdma.cli.doctor.Doctor;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.output.Paragraph;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.Verdict;
 import picocli.CommandLine.Command;
@@ -45,19 +46,25 @@ final class DoctorCommand implements Callable<Integer> {
     private static void print(List<Finding> findings, PrintWriter out) {
         var width =
                 findings.stream().mapToInt(finding -> finding.subject().length()).max().orElse(1);
-        var row = "%-9s %-" + width + "s  %s%n";
+        var row = "%-9s %-" + width + "s  %s";
+        var indentation = row.formatted("", "", "").length();
         for (var finding : findings) {
-            out.printf(row, Json.name(finding.verdict()), finding.subject(), finding.seen());
+            var verdict = Json.name(finding.verdict());
+            print(row.formatted(verdict, finding.subject(), finding.seen()), indentation, out);
             if (!finding.breaks().isEmpty()) {
-                out.printf(row, "", "", "impact: " + finding.breaks());
+                print(row.formatted("", "", "impact: " + finding.breaks()), indentation, out);
             }
-            if (!finding.remedy().isEmpty()) {
-                out.printf(row, "", "", "fix: " + finding.remedy());
+            if (!finding.fix().isEmpty()) {
+                print(row.formatted("", "", "fix: " + finding.fix()), indentation, out);
             }
         }
         out.printf(
                 "%d broken, %d doubtful%n",
                 count(findings, Verdict.BROKEN), count(findings, Verdict.DOUBTFUL));
+    }
+
+    private static void print(String line, int indentation, PrintWriter out) {
+        out.println(Paragraph.wrap(line, indentation));
     }
 
     private static long count(List<Finding> findings, Verdict verdict) {

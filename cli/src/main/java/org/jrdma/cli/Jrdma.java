@@ -7,6 +7,7 @@ import org.jrdma.cli.output.Version;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
 import org.jrdma.ffi.ConfiguredFabric;
+import org.jrdma.ffi.SystemProperties;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -50,7 +51,6 @@ public final class Jrdma {
     /** Returns the command line with all subcommands. */
     public static CommandLine commandLine() {
         return new CommandLine(new Jrdma())
-                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionStrategy(Jrdma::execute)
                 .setParameterExceptionHandler((e, _) -> reportUsageError(e))
                 .setExecutionExceptionHandler((e, command, _) -> {
@@ -70,6 +70,7 @@ public final class Jrdma {
             return help;
         }
         try {
+            SystemProperties.rejectUnknown();
             ConfiguredFabric.get();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(parsed.commandSpec().commandLine(), e.getMessage(), e);

@@ -32,7 +32,30 @@ class JrdmaTest {
                 .containsPattern("(?m)^SISCI, system: .+$")
                 .containsPattern("(?m)^SISCI, software: .+\n  adapter 0: node \\d+")
                 .containsPattern(
-                        "\nSocket transports, .+:\n  supersockets  unavailable: driver not loaded: .+\n  sisci         .+\n  rsocket       .+\n  smc           .+\n  tcp           available\n$");
+                        "\nSocket transports, .+:\n  supersockets  unavailable: driver not loaded: [^:]+\n  sisci         [^:]+(:.+)?\n  rsocket       [^:]+(:.+)?\n  smc           (.+\n)+  tcp           available\n$");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"devices", "doctor", "example", "help"})
+    void shouldPrintLinesThatFitATerminal(String command) {
+        run(command);
+
+        assertThat(output.toString().lines()).isNotEmpty().allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void shouldRejectAnUnknownSystemPropertyInOneLine() {
+        System.setProperty("jrdma.fabrik", "software");
+        try {
+            assertThat(run("devices")).isEqualTo(2);
+        } finally {
+            System.clearProperty("jrdma.fabrik");
+        }
+
+        assertThat(output.toString()).isEmpty();
+        assertThat(errors.toString())
+                .isEqualTo(
+                        "Unknown system property jrdma.fabrik. Did you mean jrdma.fabric? See jrdma devices --help.\n");
     }
 
     @Test

@@ -25,7 +25,9 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.ffi.SystemProperties;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.QueuePair;
@@ -34,8 +36,10 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.model.GidEntry;
 import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * A command-line program that uses the machine's RDMA or SISCI library, or the software fabric on a
@@ -53,6 +57,7 @@ public abstract class FabricProgram implements Callable<Integer> {
     /** The maximum time that one side of an example waits for the other side. */
     public static final Duration TIMEOUT = Duration.ofMinutes(2);
 
+    private static final int MAX_PORT = 65_535;
     private static final int SPINS = 1_000;
     private static final long PAUSE_NANOS = 50_000;
 
@@ -96,17 +101,26 @@ public abstract class FabricProgram implements Callable<Integer> {
         boolean holds() throws IOException;
     }
 
-    private enum Fabric {
-        SYSTEM,
-        SOFTWARE
+    /** Parses the name of a fabric. */
+    private static final class FabricConverter implements ITypeConverter<ConfiguredFabric> {
+        @Override
+        public ConfiguredFabric convert(String text) {
+            return switch (text.toLowerCase(Locale.ROOT)) {
+                case "system" -> ConfiguredFabric.SYSTEM;
+                case "software" -> ConfiguredFabric.SOFTWARE;
+                default ->
+                        throw new TypeConversionException(
+                                "\"%s\" is neither system nor software".formatted(text));
+            };
+        }
     }
 
     @Option(
             names = {"-f", "--fabric"},
             paramLabel = "FABRIC",
-            defaultValue = "${sys:jrdma.fabric}",
+            converter = FabricConverter.class,
             description = "system or software (default: software if the machine has no device)")
-    private Fabric fabric;
+    private ConfiguredFabric fabric;
 
     @Option(names = "--help", usageHelp = true, description = "show this text")
     boolean help;
@@ -118,6 +132,10 @@ public abstract class FabricProgram implements Callable<Integer> {
 
     @Override
     public final Integer call() throws IOException, InterruptedException {
+        SystemProperties.rejectUnknown();
+        if (fabric == null && System.getProperty(ConfiguredFabric.PROPERTY) != null) {
+            fabric = ConfiguredFabric.get();
+        }
         run();
         return CommandLine.ExitCode.OK;
     }
@@ -135,21 +153,41 @@ public abstract class FabricProgram implements Callable<Integer> {
     protected CommandLine commandLine() {
         var commandLine =
                 new CommandLine(this)
-                        .setCaseInsensitiveEnumValuesAllowed(true)
-                        .setParameterExceptionHandler((e, _) -> {
-                            System.err.println(e.getMessage());
-                            System.err.println("Try '--help' for a list of options.");
-                            return CommandLine.ExitCode.USAGE;
-                        })
+                        .registerConverter(int.class, FabricProgram::wholeNumber)
+                        .registerConverter(
+                                Integer.class, FabricProgram::wholeNumber)
+                        .setParameterExceptionHandler((e, _) -> reportUsageError(e))
                         .setExecutionExceptionHandler((e, _, _) -> {
-                            if (e instanceof IOException || e instanceof IllegalArgumentException) {
-                                System.err.println(e.getMessage()); // includes the remedy
+                            if (e instanceof IllegalArgumentException) { // an option or property
+                                return reportUsageError(e);
+                            }
+                            if (e instanceof IOException) {
+                                System.err.println(e.getMessage()); // includes the fix
                                 return CommandLine.ExitCode.SOFTWARE;
                             }
                             throw e;
                         });
         commandLine.getCommandSpec().usageMessage().synopsisHeading("usage: ");
         return commandLine;
+    }
+
+    private static int reportUsageError(Exception e) {
+        var message = e.getMessage();
+        System.err.println(message + (message.matches(".*[.?]") ? "" : ".") + " See --help.");
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    private static int wholeNumber(String text) {
+        try {
+            var number = Integer.parseInt(text);
+            if (number >= 0) {
+                return number;
+            }
+        } catch (NumberFormatException _) {
+            // reported by the exception below
+        }
+        throw new TypeConversionException(
+                "\"%s\" is not a whole number from 0 to %d".formatted(text, Integer.MAX_VALUE));
     }
 
     /** Returns an exception for an error in the command line, which {@link #run} throws. */
@@ -188,7 +226,7 @@ public abstract class FabricProgram implements Callable<Integer> {
     private boolean choosesSoftware(Condition hardware, String what) throws IOException {
         if (usesSoftware == null) {
             var reason = fabric == null ? "because this machine has no " + what : "as requested";
-            usesSoftware = fabric == null ? !hardware.holds() : fabric == Fabric.SOFTWARE;
+            usesSoftware = fabric == null ? !hardware.holds() : fabric == ConfiguredFabric.SOFTWARE;
             if (usesSoftware) {
                 IO.println("This runs on the software fabric, " + reason + ".");
             }
@@ -263,6 +301,7 @@ public abstract class FabricProgram implements Callable<Integer> {
 
     /** Listens on a TCP port. Port 0 selects any free port. */
     public static ServerSocket listen(int port) throws IOException {
+        checkPort(port);
         try {
             return new ServerSocket(port);
         } catch (BindException e) {
@@ -275,6 +314,7 @@ public abstract class FabricProgram implements Callable<Integer> {
 
     /** Connects to a TCP port. */
     public static Socket connect(String host, int port) throws IOException {
+        checkPort(port);
         var address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
             throw new IOException("There is no host named " + host + ".");
@@ -289,6 +329,14 @@ public abstract class FabricProgram implements Callable<Integer> {
                     "No program listens on port %d of %s: %s. Start the side without a host first."
                             .formatted(port, host, e.getMessage()),
                     e);
+        }
+    }
+
+    private static void checkPort(int port) {
+        if (port < 0 || port > MAX_PORT) {
+            throw new IllegalArgumentException(
+                    "%d is not a TCP port from 0 to %d. Choose another port with -p."
+                            .formatted(port, MAX_PORT));
         }
     }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.jrdma.examples.simplerdmawrite.SimpleRdmaWrite;
 import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,7 +36,27 @@ class DemoTest {
     void shouldPrintItsOptionsOnRequest() throws Exception {
         try (var demo = Programs.launch("demo", "--help")) {
             assertThat(demo.await()).as(demo.output()).isZero();
-            assertThat(demo.output()).startsWith("usage: simple-rdma-write");
+            assertThat(demo.output()).startsWith("Usage: ./jrdma demo ");
+            var options =
+                    new SimpleRdmaWrite()
+                            .commandLine().getCommandSpec().options().stream()
+                                    .flatMap(option -> Stream.of(option.names()))
+                                    .filter(name -> name.startsWith("--"));
+            assertThat(options).isNotEmpty().allMatch(name -> demo.output().contains(name));
+            assertThat(demo.output().lines()).allMatch(line -> line.length() <= 80);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-f, hardware, 'Invalid value for option ''--fabric'' (FABRIC): \"hardware\" is neither system nor software.'",
+        "-i, x, 'Invalid value for option ''--ib-port'' (PORT): \"x\" is not a whole number from 0 to 2147483647.'",
+    })
+    void shouldRejectAnInvalidOptionInOneLine(String option, String value, String message)
+            throws Exception {
+        try (var demo = Programs.launch("demo", option, value)) {
+            assertThat(demo.await()).isEqualTo(2);
+            assertThat(demo.output()).isEqualTo(message + " See ./jrdma demo --help.\n");
         }
     }
 

@@ -12,6 +12,7 @@ class LauncherTest {
         try (var launcher = Programs.launch("--help")) {
             assertThat(launcher.await()).isZero();
             assertThat(launcher.output()).startsWith("Usage: ./jrdma COMMAND").contains("example");
+            assertThat(launcher.output().lines()).allMatch(line -> line.length() <= 80);
         }
     }
 
@@ -44,9 +45,11 @@ class LauncherTest {
 
     @Test
     void shouldRejectAnUnknownCommand() throws Exception {
-        try (var launcher = Programs.launch("rc-pingpong")) {
+        try (var launcher = Programs.launch("devises")) {
             assertThat(launcher.await()).isEqualTo(2);
-            assertThat(launcher.output()).startsWith("jrdma: There is no command named");
+            assertThat(launcher.output())
+                    .startsWith("jrdma: There is no command named devises. Did you mean devices or ")
+                    .hasLineCount(1);
         }
     }
 }

@@ -189,8 +189,8 @@ class SoftwareFabricTest {
         try (var program = Programs.example(example, "-f", "hardware")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())
-                    .contains("[SYSTEM, SOFTWARE]", "'hardware'", "Try '--help'")
-                    .hasLineCount(2);
+                    .contains("\"hardware\" is neither system nor software", " See --help.")
+                    .hasLineCount(1);
         }
     }
 }

@@ -141,12 +141,12 @@ public final class Verbs {
      * do by default. Suitable for machines with one device.
      *
      * @throws VerbsException if there is no device, or the device cannot be opened; the message
-     *     contains a remedy
+     *     contains a fix
      */
     public Device openFirst(DeviceOption... options) throws VerbsException {
         var devices = devices();
         if (devices.isEmpty()) {
-            throw new VerbsException("ibv_open_device", remedyForNoDevice());
+            throw new VerbsException("ibv_open_device", fixForNoDevice());
         }
         return open(devices.getFirst().name(), options);
     }
@@ -155,7 +155,7 @@ public final class Verbs {
      * Opens a device by its name. In C: {@code ibv_open_device}.
      *
      * @throws VerbsException if there is no device with this name, or the device cannot be opened;
-     *     the message contains a remedy
+     *     the message contains a fix
      * @throws IllegalArgumentException if the options contain {@link DeviceOption#CRITICAL_CALLS}
      *     and the library is supplied by a provider
      */
@@ -265,19 +265,19 @@ public final class Verbs {
 
     private VerbsException noSuchDevice(String name) throws VerbsException {
         var devices = devices();
-        var remedy =
+        var fix =
                 devices.isEmpty()
-                        ? remedyForNoDevice()
+                        ? fixForNoDevice()
                         : "Available devices: "
                                 + devices.stream()
                                         .map(DeviceDescription::name)
                                         .collect(Collectors.joining(", "))
                                 + ".";
         return new VerbsException(
-                "ibv_open_device", "There is no RDMA device named " + name + ". " + remedy);
+                "ibv_open_device", "There is no RDMA device named " + name + ". " + fix);
     }
 
-    private static String remedyForNoDevice() {
+    private static String fixForNoDevice() {
         return "This machine has no RDMA device%s. Load the driver of an adapter, create a software device with \"rdma link add rxe0 type rxe netdev eth0\", or use the software fabric: Verbs.software(), or Verbs.configured() with -Djrdma.fabric=software."
                 .formatted(
                         Files.isDirectory(Path.of("/sys/class/infiniband_verbs"))

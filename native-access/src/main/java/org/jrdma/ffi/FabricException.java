@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Thrown if a fabric, its library or its driver rejects or fails an operation.
  *
  * <p>The message contains what was attempted with which values, the error that the system reported,
- * and the remedy if it is known.
+ * and the fix if it is known.
  */
 public class FabricException extends IOException {
 

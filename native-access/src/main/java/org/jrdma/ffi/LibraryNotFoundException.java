@@ -10,14 +10,14 @@ public final class LibraryNotFoundException extends FabricException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Creates an exception whose message names the library and the remedy. */
+    /** Creates an exception whose message names the library and the fix. */
     public LibraryNotFoundException(String message) {
         this(message, null);
     }
 
     /**
      * Creates an exception whose message names the library, the places that were searched, and the
-     * remedy.
+     * fix.
      */
     public LibraryNotFoundException(String message, @Nullable Throwable cause) {
         super(message, 0, cause);

@@ -17,11 +17,13 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Lists the socket connections of other JVMs. */
 @Command(
@@ -45,6 +47,7 @@ public final class NetCommand implements Callable<Integer> {
     @Option(
             names = {"-p", "--pid"},
             split = ",",
+            converter = ProcessId.class,
             paramLabel = "PID",
             description = "Only these processes, including other users' processes.")
     private List<Long> processes = List.of();
@@ -54,6 +57,17 @@ public final class NetCommand implements Callable<Integer> {
             description =
                     "Reports or flight recordings to read instead of querying running processes. A process writes a report if it is started with -Djrdma.sockets.report=FILE.")
     private List<Path> files = List.of();
+
+    /** Parses a process ID. */
+    private static final class ProcessId implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            if (!text.matches("[1-9]\\d{0,9}")) {
+                throw new TypeConversionException("\"%s\" is not a process ID".formatted(text));
+            }
+            return Long.valueOf(text);
+        }
+    }
 
     private boolean canAttach;
 
@@ -145,9 +159,12 @@ public final class NetCommand implements Callable<Integer> {
         if (!unknown.isEmpty()) {
             out().println(
                             """
-                            A process that cannot be queried can write its connections to a file. Start it with one of:
-                              -Djrdma.sockets.report=FILE               open connections, every two seconds
-                              -XX:StartFlightRecording:filename=FILE    closed connections too, at exit or by "jcmd PID JFR.dump"
+                            A process that cannot be queried can write its connections to a file.
+                            Start it with one of:
+                              -Djrdma.sockets.report=FILE
+                                  open connections, every two seconds
+                              -XX:StartFlightRecording:filename=FILE
+                                  closed connections too, at exit or by "jcmd PID JFR.dump"
                             Then run: jrdma net FILE\
                             """);
         }

@@ -18,6 +18,6 @@ final class Milliseconds implements ITypeConverter<Duration> {
             // reported by the exception below
         }
         throw new TypeConversionException(
-                "\"%s\" is not a number of milliseconds of at least 1".formatted(text));
+                "\"%s\" is not a whole number of milliseconds of at least 1".formatted(text));
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.cli.perf;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -8,6 +9,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** The paths that the command can measure. */
 final class Paths {
@@ -22,6 +25,20 @@ final class Paths {
         /** Returns a suffix that marks the software fabric in a description. */
         String suffix() {
             return this == SOFTWARE ? ", on the software fabric" : "";
+        }
+    }
+
+    /** Parses the name of a fabric. */
+    static final class FabricConverter implements ITypeConverter<Fabric> {
+        @Override
+        public Fabric convert(String text) {
+            return switch (text.toLowerCase(Locale.ROOT)) {
+                case "system" -> Fabric.SYSTEM;
+                case "software" -> Fabric.SOFTWARE;
+                default ->
+                        throw new TypeConversionException(
+                                "\"%s\" is neither system nor software".formatted(text));
+            };
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.output.Paragraph;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -71,6 +72,10 @@ public final class PerfCommand implements Callable<Integer> {
 
     private final List<Result> results = new ArrayList<>();
     private final List<BaselineComparison> comparisons = new ArrayList<>();
+
+    /** Notes to print when the peer has been reached. */
+    private final List<String> notes = new ArrayList<>();
+
     private int problems;
 
     @Override
@@ -89,6 +94,7 @@ public final class PerfCommand implements Callable<Integer> {
             for (var path : available(selected)) {
                 measureAndCompare(path, peer);
             }
+            printNotes();
         } catch (PeerUnreachableException e) {
             problems++;
             errors().println(e.getMessage());
@@ -125,7 +131,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
         problems += names.isEmpty() ? 0 : unavailable.size();
         unavailable.forEach((reason, paths) ->
-                errors().printf("%s: not measured: %s%n", String.join(", ", paths), reason));
+                notes.add("%s: not measured: %s".formatted(String.join(", ", paths), reason)));
         return available;
     }
 
@@ -153,13 +159,13 @@ public final class PerfCommand implements Callable<Integer> {
         var supported = sizes(path);
         for (var bytes : sizes) {
             if (path.smallest() < path.largest() && !path.supports(bytes)) {
-                errors().printf(
-                                "%s: not measured with %s: it supports %s%n",
-                                path.name(), Size.toString(bytes), path.range());
+                notes.add(
+                        "%s: not measured with %s: it supports %s"
+                                .formatted(path.name(), Size.toString(bytes), path.range()));
             }
         }
         try (var channel = peer.connect();
-                var meter = Meter.open(channel, path, supported.getLast())) {
+                var meter = open(channel, path, supported.getLast())) {
             if (output.isJson()) {
                 errors().printf("%s: %s%n", path.name(), path.description());
             } else {
@@ -176,6 +182,16 @@ public final class PerfCommand implements Callable<Integer> {
                 }
             }
         }
+    }
+
+    private Meter open(ControlChannel channel, Path path, int largest) throws IOException {
+        printNotes();
+        return Meter.open(channel, path, largest);
+    }
+
+    private void printNotes() {
+        notes.forEach(note -> errors().println(Paragraph.wrap(note, 2)));
+        notes.clear();
     }
 
     /**

@@ -12,7 +12,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -48,6 +47,7 @@ public final class PingCommand implements Callable<Integer> {
 
     @Option(
             names = {"-c", "--count"},
+            converter = WholeNumber.Positive.class,
             paramLabel = "LINES",
             description = "Number of lines to print. By default no limit.")
     private Optional<Integer> lines = Optional.empty();
@@ -66,9 +66,6 @@ public final class PingCommand implements Callable<Integer> {
         if (options.isServer()) {
             options.serve(out, command.commandLine().getErr());
             return 0;
-        }
-        if (lines.isPresent() && lines.get() < 1) {
-            throw new ParameterException(command.commandLine(), "--count must be at least 1.");
         }
         ping(out);
         return 0;

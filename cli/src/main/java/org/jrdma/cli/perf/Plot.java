@@ -24,6 +24,9 @@ final class Plot {
     static final String LATENCY_P50 = "latency p50 (us)";
     static final String LATENCY_P99 = "latency p99 (us)";
     static final String BANDWIDTH = "bandwidth (MB/s)";
+    static final String MISSING_POINTS = "p99 is not drawn for sizes with fewer than 100 samples";
+    static final String EMPTY_CHART =
+            "No p99: no size has 100 samples. Measure longer with --time.";
     static final String TITLE = "jrdma perf: latency and bandwidth by message size";
 
     private static final int MARGIN = 30;
@@ -86,8 +89,23 @@ final class Plot {
                                 .mapToDouble(Plot::bandwidth));
         chart(canvas, LEFT, TOP, LATENCY_P50, latency, Plot::median);
         chart(canvas, RIGHT, TOP, LATENCY_P99, latency, Plot::percentile99);
+        noteMissingPercentiles(canvas);
         chart(canvas, LEFT, BOTTOM, BANDWIDTH, bandwidth, Plot::bandwidth);
         legend(canvas);
+    }
+
+    /** Explains missing points of the p99 chart. */
+    private void noteMissingPercentiles(Canvas canvas) {
+        var results = curves.values().stream().flatMap(List::stream).toList();
+        if (results.stream().allMatch(result -> result.latency().hasPercentile99())) {
+            return;
+        }
+        canvas.text(
+                new Point(RIGHT + CHART_WIDTH / 2.0, TOP - 8),
+                Anchor.MIDDLE,
+                results.stream().anyMatch(result -> result.latency().hasPercentile99())
+                        ? MISSING_POINTS
+                        : EMPTY_CHART);
     }
 
     private static double median(Result result) {

@@ -85,11 +85,11 @@ class DoctorTest {
                 .orElseThrow(() -> new AssertionError("there is no finding for " + subject));
     }
 
-    private void assertFinding(String subject, Verdict verdict, String seen, String remedy) {
+    private void assertFinding(String subject, Verdict verdict, String seen, String fix) {
         var finding = find(subject);
         assertThat(finding.verdict()).as(finding.toString()).isEqualTo(verdict);
         assertThat(finding.seen()).contains(seen);
-        assertThat(finding.remedy()).contains(remedy);
+        assertThat(finding.fix()).contains(fix);
         assertThat(finding.breaks().isEmpty()).isEqualTo(verdict == FINE || verdict == ABSENT);
     }
 
@@ -118,7 +118,7 @@ class DoctorTest {
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.verdict()).isEqualTo(ABSENT);
-                    assertThat(finding.remedy())
+                    assertThat(finding.fix())
                             .contains("rdma link add", "-Djrdma.fabric=software");
                 });
     }

@@ -17,6 +17,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
@@ -125,6 +126,28 @@ class PlotTest {
                 .extracting(Element::getTextContent)
                 .contains("write on soft0, software", "read on rxe0");
         assertThat(Files.readString(page)).contains("<tr><td>write on soft0, software<td>8<td>");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10, 10, " + Plot.EMPTY_CHART, "10, 1000, " + Plot.MISSING_POINTS, "100, 100,"})
+    void shouldExplainMissingPercentiles(int fewer, int more, String note) throws Exception {
+        var results = List.of(sampled("tcp", fewer), sampled("smc", more));
+
+        assertThat(elements(draw(results), "text"))
+                .extracting(Element::getTextContent)
+                .filteredOn(text -> text.contains("samples"))
+                .isEqualTo(note == null ? List.of() : List.of(note));
+    }
+
+    private static Result sampled(String path, int samples) {
+        return new Result(
+                path,
+                Optional.empty(),
+                Optional.empty(),
+                8,
+                new Latency(samples, 1, 1, 1, 1, 2, 2, 2),
+                new Bandwidth(1, 1),
+                Optional.empty());
     }
 
     /** docs/use/choosing-a-fabric.md contains the command that draws the plot. */

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "dma-transfer",
-        description = "A DMA engine copies memory to another node and back (SISCI)")
+        description = "A DMA engine copies memory to a node and back (SISCI)")
 public final class TransferByDma extends FabricProgram {
 
     private static final int SEGMENT = 4004;

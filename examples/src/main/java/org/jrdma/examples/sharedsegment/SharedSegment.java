@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
  */
 @Command(
         name = "shared-segment",
-        description = "A node stores a text into the memory of another node (SISCI)")
+        description = "A node stores a text in the memory of another (SISCI)")
 public final class SharedSegment extends FabricProgram {
 
     private static final int SEGMENT = 4001;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when a connection cannot be established. The message contains both addresses, the reason,
- * the local devices and, if known, the remedy.
+ * the local devices and, if known, the fix.
  */
 public final class CmException extends VerbsException {
 

@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.VerbsException;
  * @param function the name of the C function
  * @param subject the supplier of the object of the call, such as {@code for 4,096 bytes on rxe0};
  *     called only on failure
- * @param advice the remedy for an errno; an empty string if no remedy is known
+ * @param advice the fix for an errno; an empty string if no fix is known
  */
 public record CheckedCall(String function, Supplier<String> subject, IntFunction<String> advice) {
 

@@ -6,7 +6,7 @@ import org.jrdma.ffi.FabricException;
 /**
  * Thrown if a function of libibverbs fails, or if the SDK rejects a call of the function. If the
  * function failed, the message contains its name, the attempted operation, the errno and, for some
- * errors, a remedy.
+ * errors, a fix.
  */
 public class VerbsException extends FabricException {
 
@@ -21,7 +21,7 @@ public class VerbsException extends FabricException {
      * @param attempt the attempted operation and the device, such as {@code for 4,096 bytes on
      *     rxe0}
      * @param errno the error code
-     * @param advice the remedy, or an empty string
+     * @param advice the fix, or an empty string
      */
     public VerbsException(String function, String attempt, int errno, String advice) {
         super(

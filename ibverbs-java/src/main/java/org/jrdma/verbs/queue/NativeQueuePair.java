@@ -204,7 +204,7 @@ public final class NativeQueuePair {
      * Returns the exception for a request that is not allowed in the current state.
      *
      * @param function the name of the C function that would post
-     * @param needed the required state and the remedy
+     * @param needed the required state and the fix
      * @throws IllegalStateException if the queue pair is closed
      */
     public VerbsException wrongState(String function, String needed) {

@@ -150,7 +150,7 @@ public final class DeviceChecks {
             return Optional.empty();
         }
         var most = Collections.max(mtus.values());
-        var remedies =
+        var fixes =
                 mtus.entrySet().stream()
                         .filter(entry -> entry.getValue() < most)
                         .map(entry -> "ip link set %s mtu %d".formatted(entry.getKey(), most))
@@ -160,7 +160,7 @@ public final class DeviceChecks {
                         "MTU",
                         "different on the interfaces: " + mtus,
                         "between interfaces with different MTUs, large messages do not arrive",
-                        remedies + "; if the peers and the switches support this MTU"));
+                        fixes + "; if the peers and the switches support this MTU"));
     }
 
     /** Returns the names of the network interfaces that the port's GID table contains. */
@@ -190,20 +190,20 @@ public final class DeviceChecks {
                                         .startsWith("fe80:"))
                         .toList();
         var name = interfaces.isEmpty() ? "eth0" : interfaces.getFirst();
-        var remedy = "ip address add ADDRESS/24 dev " + name;
+        var fix = "ip address add ADDRESS/24 dev " + name;
         if (gids.isEmpty()) {
             return Finding.broken(
                     subject + " addresses",
                     "there is no GID",
                     "queue pairs cannot be connected",
-                    remedy);
+                    fix);
         }
         if (routed.isEmpty()) {
             return Finding.doubtful(
                     subject + " addresses",
                     "all GIDs of RoCE v2 are link-local",
                     "peers beyond the link cannot be reached, and peers that use another GID type do not respond",
-                    remedy);
+                    fix);
         }
         return Finding.fine(
                 subject + " addresses",

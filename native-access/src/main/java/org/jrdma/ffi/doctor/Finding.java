@@ -7,9 +7,9 @@ package org.jrdma.ffi.doctor;
  * @param verdict the severity of the result
  * @param seen the observed state
  * @param breaks the consequence for programs; empty if there is no consequence
- * @param remedy the remedy, if possible as a command; empty if no remedy is needed
+ * @param fix the fix, if possible as a command; empty if no fix is needed
  */
-public record Finding(String subject, Verdict verdict, String seen, String breaks, String remedy) {
+public record Finding(String subject, Verdict verdict, String seen, String breaks, String fix) {
 
     /** Creates a finding with {@link Verdict#FINE}. */
     public static Finding fine(String subject, String seen) {
@@ -17,18 +17,18 @@ public record Finding(String subject, Verdict verdict, String seen, String break
     }
 
     /** Creates a finding with {@link Verdict#DOUBTFUL}. */
-    public static Finding doubtful(String subject, String seen, String breaks, String remedy) {
-        return new Finding(subject, Verdict.DOUBTFUL, seen, breaks, remedy);
+    public static Finding doubtful(String subject, String seen, String breaks, String fix) {
+        return new Finding(subject, Verdict.DOUBTFUL, seen, breaks, fix);
     }
 
     /** Creates a finding with {@link Verdict#BROKEN}. */
-    public static Finding broken(String subject, String seen, String breaks, String remedy) {
-        return new Finding(subject, Verdict.BROKEN, seen, breaks, remedy);
+    public static Finding broken(String subject, String seen, String breaks, String fix) {
+        return new Finding(subject, Verdict.BROKEN, seen, breaks, fix);
     }
 
     /** Creates a finding with {@link Verdict#ABSENT}. */
-    public static Finding absent(String subject, String seen, String remedy) {
-        return new Finding(subject, Verdict.ABSENT, seen, "", remedy);
+    public static Finding absent(String subject, String seen, String fix) {
+        return new Finding(subject, Verdict.ABSENT, seen, "", fix);
     }
 
     /** Creates a finding with {@link Verdict#HIDDEN}. */

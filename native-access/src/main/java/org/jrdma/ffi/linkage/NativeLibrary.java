@@ -190,7 +190,7 @@ public final class NativeLibrary {
 
     /**
      * Checks that native access is enabled. Bindings call this method before they link functions,
-     * because the exception of a failed link does not name the remedy.
+     * because the exception of a failed link does not name the fix.
      *
      * @throws IllegalCallerException if this JVM denies native access; the message names the option
      */

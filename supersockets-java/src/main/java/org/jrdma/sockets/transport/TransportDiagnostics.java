@@ -67,6 +67,6 @@ public final class TransportDiagnostics {
 
     private static String line(Finding finding) {
         return "%s: %s, so %s. To fix it: %s"
-                .formatted(finding.subject(), finding.seen(), finding.breaks(), finding.remedy());
+                .formatted(finding.subject(), finding.seen(), finding.breaks(), finding.fix());
     }
 }

@@ -25,7 +25,7 @@ public abstract class InteropProgram extends FabricProgram {
         try {
             return Integer.decode(text);
         } catch (NumberFormatException e) {
-            throw new TypeConversionException("\"%s\" is not a number".formatted(text));
+            throw new TypeConversionException("\"%s\" is not a whole number".formatted(text));
         }
     }
 

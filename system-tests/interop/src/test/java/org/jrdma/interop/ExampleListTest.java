@@ -54,6 +54,13 @@ class ExampleListTest {
         assertThat(entry.source()).exists();
     }
 
+    /** The list of examples has a column of 21 characters for the names. */
+    @ParameterizedTest
+    @MethodSource("entries")
+    void shouldHaveADescriptionThatFitsOnALineOf80Characters(Entry entry) {
+        assertThat(entry.description).hasSizeLessThanOrEqualTo(80 - 21);
+    }
+
     @ParameterizedTest
     @MethodSource("entries")
     void shouldBeDocumented(Entry entry) throws Exception {

@@ -8,9 +8,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.jrdma.ffi.SystemProperties;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
@@ -33,24 +32,13 @@ import org.jrdma.soft.roce.model.NetworkFaults;
 final class SoftRoceProperties {
 
     private static final String PREFIX = "jrdma.soft.";
-    private static final Set<String> NAMES =
-            new TreeSet<>(
-                    Set.of(
-                            "devices",
-                            "loss",
-                            "duplication",
-                            "reordering",
-                            "corruption",
-                            "delay",
-                            "lateness",
-                            "seed"));
     private static final int LOOPBACK = 127 << 24;
     private static final int LOOPBACK_ADDRESSES = 254;
 
     private SoftRoceProperties() {}
 
     static List<DeviceObject> devices() {
-        rejectUnknownNames();
+        SystemProperties.rejectUnknown(PREFIX);
         var faults = faults();
         var devices = new ArrayList<DeviceObject>();
         for (var addresses : addresses()) {
@@ -59,22 +47,6 @@ final class SoftRoceProperties {
                             "soft" + devices.size(), addresses, faults, null, new SecureRandom()));
         }
         return devices;
-    }
-
-    /**
-     * Throws an exception if a system property with the prefix {@code jrdma.soft.} has an unknown
-     * name. If a misspelled name were ignored, a test would run without the faults that it
-     * requests, and nothing would indicate the mistake.
-     */
-    private static void rejectUnknownNames() {
-        for (var property : System.getProperties().stringPropertyNames()) {
-            if (property.startsWith(PREFIX)
-                    && !NAMES.contains(property.substring(PREFIX.length()))) {
-                throw new IllegalArgumentException(
-                        "Unknown system property %s. The known properties are %s%s."
-                                .formatted(property, PREFIX, String.join(", ", NAMES)));
-            }
-        }
     }
 
     static List<List<Address>> addresses() {

@@ -2,9 +2,8 @@ package org.jrdma.soft.sisci;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.ffi.SystemProperties;
 
 /**
  * The fabric and the node that a process joins. Immutable: each method with a parameter returns a
@@ -26,9 +25,6 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
     private static final int LAST_NODE = 248;
     private static final int MAX_ADAPTERS = 4;
     private static final String PREFIX = "jrdma.sisci.";
-    private static final Set<String> NAMES =
-            new TreeSet<>(
-                    Set.of("fabric", "node", "adapters", "weak", "delay", "refusals", "mapbytes"));
 
     /** Checks the id of the node and the number of adapters. */
     public SoftSisciOptions {
@@ -69,15 +65,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
      * @throws IllegalArgumentException if a property has an invalid name or value
      */
     public static SoftSisciOptions configured() {
-        for (var property : System.getProperties().stringPropertyNames()) {
-            if (property.startsWith(PREFIX)
-                    && !NAMES.contains(property.substring(PREFIX.length()))) {
-                // otherwise a misspelled property would be ignored, and its default would apply
-                throw new IllegalArgumentException(
-                        "Unknown system property %s. Valid names are %s{%s}."
-                                .formatted(property, PREFIX, String.join(", ", NAMES)));
-            }
-        }
+        SystemProperties.rejectUnknown(PREFIX);
         return new SoftSisciOptions(
                 Path.of(System.getProperty(PREFIX + "fabric", defaultFabric())),
                 Math.toIntExact(number("node", ANY_NODE)),

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "devinfo",
         description =
-                "The RDMA devices of this machine and their capabilities, as printed by ibv_devinfo")
+                "The RDMA devices and their capabilities, as ibv_devinfo")
 public final class DevInfo extends InteropProgram {
 
     @Option(
@@ -57,7 +57,7 @@ public final class DevInfo extends InteropProgram {
         } else if (!device.isEmpty()) {
             describe(verbs, device);
         } else if (names.isEmpty()) {
-            verbs.openFirst().close(); // fails with a message that contains the remedy
+            verbs.openFirst().close(); // fails with a message that contains the fix
         } else {
             for (var name : names) {
                 describe(verbs, name);

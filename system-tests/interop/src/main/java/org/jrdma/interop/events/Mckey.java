@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
  * Joins a multicast group by its IP address, and sends datagrams to all members or receives them.
  * Any member can be {@code mckey} of rdma-core.
  */
-@Command(name = "mckey", description = "Joins multicast groups by address; any member can be mckey")
+@Command(name = "mckey", description = "Joins multicast groups by address, as mckey")
 public final class Mckey extends EventProgram {
 
     /** The time that switches need to learn about new members of the group. */

@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "ucmatose",
         description =
-                "Makes many connections in one thread, step by step; either side can be ucmatose")
+                "Makes many connections in one thread, as ucmatose")
 public final class Ucmatose extends EventProgram {
 
     @Option(

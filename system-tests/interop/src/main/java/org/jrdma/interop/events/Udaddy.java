@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "udaddy",
-        description = "Finds a datagram service and sends to it; either side can be udaddy")
+        description = "Finds a datagram service and sends to it, as udaddy")
 public final class Udaddy extends EventProgram {
 
     /** The port of the server, for which the C program has no option. */

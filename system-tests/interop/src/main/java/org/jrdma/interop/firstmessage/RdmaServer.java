@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "rdma-server",
         description =
-                "Accepts a connection by address and port, receives a message and replies; either side can be rdma_server")
+                "Accepts a connection and answers a message, as rdma_server")
 public final class RdmaServer extends InteropProgram {
 
     private static final int BYTES = 16;

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
  */
 @Command(
         name = "rc-pingpong",
-        description = "Measures a message back and forth; either side can be ibv_rc_pingpong",
+        description = "Measures a message back and forth, as ibv_rc_pingpong",
         footer = "The options -O, -P, -t, -j, -N and -U of the C program are not supported.")
 public final class RcPingPong extends LoopProgram {
 

@@ -19,8 +19,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "srq-pingpong",
         description =
-                "Measures messages over several connections that share their receives, as"
-                        + " ibv_srq_pingpong")
+                "Measures messages over shared receives, as ibv_srq_pingpong")
 public final class SrqPingPong extends LoopProgram {
 
     @Option(

@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
  */
 @Command(
         name = "uc-pingpong",
-        description = "Measures a message over an unreliable connection, as ibv_uc_pingpong")
+        description = "Measures a message without retries, as ibv_uc_pingpong")
 public final class UcPingPong extends LoopProgram {
 
     static void main(String... arguments) {

@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "xsrq-pingpong",
         description =
-                "Measures messages over extended reliable connections (XRC), as ibv_xsrq_pingpong")
+                "Measures messages over XRC, as ibv_xsrq_pingpong")
 public final class XsrqPingPong extends PingPongProgram {
 
     /** The file that identifies the XRC domain of all processes on this machine. */

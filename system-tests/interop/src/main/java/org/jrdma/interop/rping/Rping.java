@@ -40,7 +40,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "rping",
-        description = "Pings over a connection by address and port; either side can be rping")
+        description = "Pings over a connection by address and port, as rping")
 public final class Rping extends InteropProgram {
 
     private static final Duration STEP_TIMEOUT = ofSeconds(30);

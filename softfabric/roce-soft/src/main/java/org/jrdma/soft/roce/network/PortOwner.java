@@ -24,7 +24,7 @@ final class PortOwner {
 
     /**
      * Returns a sentence that names the process that uses the port at an address, and suggests a
-     * remedy.
+     * fix.
      */
     static String describe(Address address) {
         return describe(address, Path.of(address.isIpv4() ? "/proc/net/udp" : "/proc/net/udp6"));

@@ -98,13 +98,26 @@ public final class Library implements SymbolLookup {
         return handles;
     }
 
-    /** Initializes the library. The first call joins the fabric; further calls are only counted. */
+    /**
+     * Initializes the library. The first call joins the fabric; further calls are only counted.
+     *
+     * @throws SciException if the JVM is exiting
+     */
     synchronized void initialize() {
         if (member == null) {
-            member = fabric.get();
+            var joined = fabric.get();
             // removes the files of this process if the program exits without calling SCITerminate
-            hook = new Thread(member::leave, "sisci-soft-leave");
-            Runtime.getRuntime().addShutdownHook(hook);
+            var leave = new Thread(joined::leave, "sisci-soft-leave");
+            try {
+                Runtime.getRuntime().addShutdownHook(leave);
+            } catch (IllegalStateException _) {
+                joined.leave();
+                throw new SciException(
+                        SCI_ERR_SYSTEM(),
+                        "The JVM is exiting, so this process cannot join the fabric.");
+            }
+            member = joined;
+            hook = leave;
         }
         initializations++;
     }

@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
@@ -63,6 +64,25 @@ class ProcessesTest {
             assertThat(System.nanoTime()).as("not within 5 s").isLessThan(end);
             Thread.sleep(Duration.ofNanos(100_000));
         }
+    }
+
+    @Test
+    void shouldRefuseToJoinWhileTheJvmIsExiting() throws Exception {
+        var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var before = files();
+        var process =
+                new ProcessBuilder(
+                                java,
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-cp",
+                                Peer.classPath(),
+                                LateProgram.class.getName(),
+                                folder.toString())
+                        .redirectErrorStream(true)
+                        .start();
+
+        assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).endsWith("refused\n");
+        assertThat(files()).isEqualTo(before);
     }
 
     @Test
