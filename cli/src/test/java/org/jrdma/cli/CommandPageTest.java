@@ -42,6 +42,19 @@ class CommandPageTest {
                 .collect(toCollection(TreeSet::new));
     }
 
+    /** The script {@code jrdma} runs the demo. The other commands are in the jar too. */
+    @Test
+    void shouldListTheCommands() throws Exception {
+        var commands = new TreeSet<>(Jrdma.commandLine().getSubcommands().keySet());
+        commands.add("demo");
+
+        var page = Files.readString(Path.of("..", "docs", "use", "command.md"));
+        var table = page.substring(page.indexOf("\n| Command |"), page.indexOf("\n| Exit code |"));
+
+        assertThat(KEY.matcher(table).results().map(key -> key.group(1)))
+                .containsExactlyInAnyOrderElementsOf(commands);
+    }
+
     /** Returns the keys of the JSON form of a type that consists of records. */
     private static Stream<String> keysOf(Type type) {
         return switch (type) {

@@ -154,8 +154,7 @@ public abstract class FabricProgram implements Callable<Integer> {
         var commandLine =
                 new CommandLine(this)
                         .registerConverter(int.class, FabricProgram::wholeNumber)
-                        .registerConverter(
-                                Integer.class, FabricProgram::wholeNumber)
+                        .registerConverter(Integer.class, FabricProgram::wholeNumber)
                         .setParameterExceptionHandler((e, _) -> reportUsageError(e))
                         .setExecutionExceptionHandler((e, _, _) -> {
                             if (e instanceof IllegalArgumentException) { // an option or property

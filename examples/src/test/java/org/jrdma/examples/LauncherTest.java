@@ -48,7 +48,8 @@ class LauncherTest {
         try (var launcher = Programs.launch("devises")) {
             assertThat(launcher.await()).isEqualTo(2);
             assertThat(launcher.output())
-                    .startsWith("jrdma: There is no command named devises. Did you mean devices or ")
+                    .startsWith(
+                            "jrdma: There is no command named devises. Did you mean devices or ")
                     .hasLineCount(1);
         }
     }

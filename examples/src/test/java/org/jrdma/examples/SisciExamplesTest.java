@@ -165,7 +165,9 @@ class SisciExamplesTest {
         }
         try (var next = start(SharedSegment.class, false, "none")) {
             assertThat(next.await()).isEqualTo(2);
-            assertThat(next.output()).contains("\"none\" is not a whole number from 0 to 2147483647", " See --help.");
+            assertThat(next.output())
+                    .contains(
+                            "\"none\" is not a whole number from 0 to 2147483647", " See --help.");
         }
         try (var next = start(SharedSegment.class, false, "300")) {
             assertThat(next.await()).isEqualTo(1); // also deletes the files of the killed processes

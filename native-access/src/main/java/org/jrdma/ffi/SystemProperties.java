@@ -99,13 +99,10 @@ public final class SystemProperties {
             var diagonal = distances[0];
             distances[0] = row;
             for (var column = 1; column <= to.length(); column++) {
-                var replaced =
-                        diagonal + (from.charAt(row - 1) == to.charAt(column - 1) ? 0 : 1);
+                var replaced = diagonal + (from.charAt(row - 1) == to.charAt(column - 1) ? 0 : 1);
                 diagonal = distances[column];
                 distances[column] =
-                        Math.min(
-                                replaced,
-                                1 + Math.min(distances[column - 1], distances[column]));
+                        Math.min(replaced, 1 + Math.min(distances[column - 1], distances[column]));
             }
         }
         return distances[to.length()];

@@ -42,12 +42,13 @@ class SystemPropertiesTest {
 
     @Test
     void shouldAcceptItsOwnNamesAndThoseOfOthers() {
-        assertThatCode(() -> {
-                    SystemProperties.rejectUnknown("jrdma.", SystemProperties.names());
-                    SystemProperties.rejectUnknown(
-                            "jrdma.", List.of("java.home", "jrdma", "jrdma.test.quick"));
-                    SystemProperties.rejectUnknown("jrdma.soft.", List.of("jrdma.fabrik"));
-                })
+        assertThatCode(
+                        () -> {
+                            SystemProperties.rejectUnknown("jrdma.", SystemProperties.names());
+                            SystemProperties.rejectUnknown(
+                                    "jrdma.", List.of("java.home", "jrdma", "jrdma.test.quick"));
+                            SystemProperties.rejectUnknown("jrdma.soft.", List.of("jrdma.fabrik"));
+                        })
                 .doesNotThrowAnyException();
     }
 }

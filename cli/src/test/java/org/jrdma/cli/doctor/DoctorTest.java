@@ -118,8 +118,7 @@ class DoctorTest {
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.verdict()).isEqualTo(ABSENT);
-                    assertThat(finding.fix())
-                            .contains("rdma link add", "-Djrdma.fabric=software");
+                    assertThat(finding.fix()).contains("rdma link add", "-Djrdma.fabric=software");
                 });
     }
 

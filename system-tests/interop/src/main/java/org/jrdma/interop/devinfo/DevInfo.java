@@ -11,10 +11,7 @@ import picocli.CommandLine.Option;
  * Prints the attributes of this machine's RDMA devices in the format of {@code ibv_devinfo} of
  * rdma-core, so that scripts can read the output of both.
  */
-@Command(
-        name = "devinfo",
-        description =
-                "The RDMA devices and their capabilities, as ibv_devinfo")
+@Command(name = "devinfo", description = "The RDMA devices and their capabilities, as ibv_devinfo")
 public final class DevInfo extends InteropProgram {
 
     @Option(

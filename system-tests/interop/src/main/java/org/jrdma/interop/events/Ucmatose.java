@@ -38,10 +38,7 @@ import picocli.CommandLine.Option;
  * messages over each connection, the client replies with the same number of messages, and the
  * server disconnects.
  */
-@Command(
-        name = "ucmatose",
-        description =
-                "Makes many connections in one thread, as ucmatose")
+@Command(name = "ucmatose", description = "Makes many connections in one thread, as ucmatose")
 public final class Ucmatose extends EventProgram {
 
     @Option(

@@ -36,9 +36,7 @@ import picocli.CommandLine.Option;
  * the datagrams: the immediate data is the queue pair number of the sender, and the header contains
  * the sender's address.
  */
-@Command(
-        name = "udaddy",
-        description = "Finds a datagram service and sends to it, as udaddy")
+@Command(name = "udaddy", description = "Finds a datagram service and sends to it, as udaddy")
 public final class Udaddy extends EventProgram {
 
     /** The port of the server, for which the C program has no option. */

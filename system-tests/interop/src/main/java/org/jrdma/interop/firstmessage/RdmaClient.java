@@ -18,8 +18,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "rdma-client",
-        description =
-                "Connects by address and sends a message, as rdma_client")
+        description = "Connects by address and sends a message, as rdma_client")
 public final class RdmaClient extends InteropProgram {
 
     private static final int BYTES = 16;

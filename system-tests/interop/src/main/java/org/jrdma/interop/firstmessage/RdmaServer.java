@@ -20,8 +20,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "rdma-server",
-        description =
-                "Accepts a connection and answers a message, as rdma_server")
+        description = "Accepts a connection and answers a message, as rdma_server")
 public final class RdmaServer extends InteropProgram {
 
     private static final int BYTES = 16;

@@ -18,8 +18,7 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "srq-pingpong",
-        description =
-                "Measures messages over shared receives, as ibv_srq_pingpong")
+        description = "Measures messages over shared receives, as ibv_srq_pingpong")
 public final class SrqPingPong extends LoopProgram {
 
     @Option(

@@ -32,10 +32,7 @@ import picocli.CommandLine.Option;
  * <p>Clients on one machine share their XRC domain, so the server sends its messages to each client
  * alternately over the connections to all clients.
  */
-@Command(
-        name = "xsrq-pingpong",
-        description =
-                "Measures messages over XRC, as ibv_xsrq_pingpong")
+@Command(name = "xsrq-pingpong", description = "Measures messages over XRC, as ibv_xsrq_pingpong")
 public final class XsrqPingPong extends PingPongProgram {
 
     /** The file that identifies the XRC domain of all processes on this machine. */

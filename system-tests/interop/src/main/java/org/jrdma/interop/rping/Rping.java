@@ -38,9 +38,7 @@ import picocli.CommandLine.Option;
  * and then the address of its target buffer, into which the server writes. Between these steps,
  * each side waits for a message from the other side.
  */
-@Command(
-        name = "rping",
-        description = "Pings over a connection by address and port, as rping")
+@Command(name = "rping", description = "Pings over a connection by address and port, as rping")
 public final class Rping extends InteropProgram {
 
     private static final Duration STEP_TIMEOUT = ofSeconds(30);

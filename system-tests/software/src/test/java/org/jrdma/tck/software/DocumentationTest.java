@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -77,6 +79,26 @@ class DocumentationTest {
             }
         }
         assertThat(broken).isEmpty();
+    }
+
+    /** Follows the links from README.md. A link to a folder leads to its README. */
+    @Test
+    void shouldReachEachDocumentFromTheReadme() throws IOException {
+        var reached = new TreeSet<Path>();
+        var next = new ArrayDeque<>(List.of(ROOT.resolve("README.md")));
+        while (!next.isEmpty()) {
+            var document = next.remove();
+            if (!document.toString().endsWith(".md")
+                    || !Files.exists(document)
+                    || !reached.add(document)) {
+                continue;
+            }
+            for (var link : LINK.matcher(read(document)).results().toList()) {
+                var target = document.resolveSibling(link.group(1)).normalize();
+                next.add(Files.isDirectory(target) ? target.resolve("README.md") : target);
+            }
+        }
+        assertThat(reached).containsAll(files(".md"));
     }
 
     /** Returns the anchors of the headings of a document, derived in the same way as on GitHub. */

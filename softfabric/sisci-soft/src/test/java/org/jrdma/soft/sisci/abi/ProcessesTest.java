@@ -81,7 +81,8 @@ class ProcessesTest {
                         .redirectErrorStream(true)
                         .start();
 
-        assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).endsWith("refused\n");
+        assertThat(new String(process.getInputStream().readAllBytes(), UTF_8))
+                .endsWith("refused\n");
         assertThat(files()).isEqualTo(before);
     }
 
