@@ -36,14 +36,15 @@ class DemoTest {
     void shouldPrintItsOptionsOnRequest() throws Exception {
         try (var demo = Programs.launch("demo", "--help")) {
             assertThat(demo.await()).as(demo.output()).isZero();
-            assertThat(demo.output()).startsWith("Usage: ./jrdma demo ");
+            var help = demo.output();
+            assertThat(help).startsWith("Usage: ./jrdma demo ");
             var options =
                     new SimpleRdmaWrite()
                             .commandLine().getCommandSpec().options().stream()
                                     .flatMap(option -> Stream.of(option.names()))
                                     .filter(name -> name.startsWith("--"));
-            assertThat(options).isNotEmpty().allMatch(name -> demo.output().contains(name));
-            assertThat(demo.output().lines()).allMatch(line -> line.length() <= 80);
+            assertThat(options).isNotEmpty().allMatch(help::contains);
+            assertThat(help.lines()).allMatch(line -> line.length() <= 80);
         }
     }
 

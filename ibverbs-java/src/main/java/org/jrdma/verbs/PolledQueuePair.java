@@ -15,7 +15,7 @@ import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A connected queue pair for prepared requests and a polled {@link CompletionQueue}. Posting and
- * polling neither allocate, lock nor wait.
+ * polling do not allocate, lock or wait.
  *
  * <p>Requests of the send queue must be prepared and posted by one thread: the first one that
  * prepares such a request. Likewise, one thread must prepare and post receives. The two threads may

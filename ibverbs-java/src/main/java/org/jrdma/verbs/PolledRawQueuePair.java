@@ -9,7 +9,7 @@ import org.jrdma.verbs.model.VerbsException;
 
 /**
  * A raw packet queue pair for prepared requests and a polled {@link CompletionQueue}. Posting and
- * polling neither allocate, lock nor wait.
+ * polling do not allocate, lock or wait.
  *
  * <p>The memory of a frame starts with the Ethernet header and does not include the frame check
  * sequence. The queue pair receives only the packets that match its {@linkplain QueuePair#newFlow

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A shared receive queue for prepared requests and polled {@link CompletionQueue}s. Posting and
- * polling neither allocate, lock nor wait.
+ * polling do not allocate, lock or wait.
  *
  * <p>Receives must be prepared and posted by one thread: the first one that prepares a receive.
  * Other threads may poll the completion queues. A completion contains the id of the receive and the

@@ -2,6 +2,7 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,6 +86,7 @@ public final class PerfCommand implements Callable<Integer> {
             return 0;
         }
         plot.ifPresent(PlotFile::check);
+        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         var paths = options.paths();
         var selected =
                 names.isEmpty()
@@ -103,7 +105,7 @@ public final class PerfCommand implements Callable<Integer> {
             out().println(Json.of(compares ? comparisons : results));
         }
         if (plot.isPresent() && !results.isEmpty()) {
-            PlotFile.write(plot.get(), results);
+            PlotFile.write(plot.get(), results, load);
             errors().println("Plot written to " + plot.get());
         }
         return problems == 0 && !results.isEmpty() ? 0 : 1;

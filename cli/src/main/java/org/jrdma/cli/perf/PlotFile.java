@@ -46,8 +46,13 @@ final class PlotFile {
         return format;
     }
 
-    static void write(Path file, List<Result> results) throws IOException {
-        var plot = new Plot(results, captions());
+    /**
+     * Draws a plot.
+     *
+     * @param load the load average of the machine before the measurement; negative if unknown
+     */
+    static void write(Path file, List<Result> results, double load) throws IOException {
+        var plot = new Plot(results, captions(load));
         switch (format(file)) {
             case "svg" -> Files.writeString(file, svg(plot));
             case "html" -> Files.writeString(file, html(plot, results));
@@ -55,7 +60,7 @@ final class PlotFile {
         }
     }
 
-    private static List<String> captions() throws IOException {
+    private static List<String> captions(double load) throws IOException {
         var processor =
                 Machine.THIS.lines("proc/cpuinfo").stream()
                         .filter(line -> line.startsWith("model name"))
@@ -74,7 +79,8 @@ final class PlotFile {
                                 System.getProperty("os.version"),
                                 System.getProperty("os.arch"),
                                 Runtime.version().feature()),
-                "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
+                (load < 0 ? "" : "Load average before: %.2f. ".formatted(load))
+                        + "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
     }
 
     private static String svg(Plot plot) {

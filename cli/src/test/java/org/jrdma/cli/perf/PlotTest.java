@@ -57,7 +57,7 @@ class PlotTest {
 
     private Document draw(List<Result> results) throws Exception {
         var file = folder.resolve("plot.svg");
-        PlotFile.write(file, results);
+        PlotFile.write(file, results, 0.5);
         return DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
     }
 
@@ -120,12 +120,19 @@ class PlotTest {
                                 1));
         var page = folder.resolve("plot.html");
 
-        PlotFile.write(page, results);
+        PlotFile.write(page, results, 0.5);
 
         assertThat(elements(draw(results), "text"))
                 .extracting(Element::getTextContent)
                 .contains("write on soft0, software", "read on rxe0");
         assertThat(Files.readString(page)).contains("<tr><td>write on soft0, software<td>8<td>");
+    }
+
+    @Test
+    void shouldStateTheLoadOfTheMachine() throws Exception {
+        assertThat(elements(draw(RESULTS), "text"))
+                .extracting(Element::getTextContent)
+                .anyMatch(text -> text.startsWith("Load average before: 0.50. Latency is "));
     }
 
     @ParameterizedTest
@@ -263,7 +270,7 @@ class PlotTest {
     void shouldPrintTheResultsInAnHtmlPage() throws IOException {
         var page = folder.resolve("plot.html");
 
-        PlotFile.write(page, RESULTS);
+        PlotFile.write(page, RESULTS, 0.5);
 
         assertThat(Files.readString(page))
                 .contains("<svg ", "<tr><td>tcp &amp; others<td>4096<td>8.00")
@@ -280,7 +287,7 @@ class PlotTest {
             assertThat(e).hasMessageContaining("fonts").hasMessageContaining(".svg");
             return;
         }
-        PlotFile.write(image, RESULTS);
+        PlotFile.write(image, RESULTS, 0.5);
 
         assertThat(ImageIO.read(image.toFile()).getWidth()).isEqualTo(2 * Plot.WIDTH);
     }

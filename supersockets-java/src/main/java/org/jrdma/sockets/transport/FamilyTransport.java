@@ -12,8 +12,8 @@ import org.jrdma.sockets.internal.SocketCalls;
  * @param name the name of the transport
  * @param ipv4 determines the arguments of socket(2) for IPv4 addresses
  * @param ipv6 determines the arguments of socket(2) for IPv6 addresses
- * @param advice the cause and the fix, appended to the error message if the kernel does not
- *     support the address family
+ * @param advice the cause and the fix, appended to the error message if the kernel does not support
+ *     the address family
  */
 public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advice)
         implements StreamTransport {

@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
- * A software implementation of libibverbs and librdmacm whose devices speak RoCEv2. It requires
+ * A software implementation of libibverbs and librdmacm whose devices use RoCE v2. It requires
  * neither an adapter nor a kernel module nor privileges. Each device has one IP address of this
  * machine. While a program has the device open, the device is bound to the RoCE UDP port (4791) at
  * that address. A peer can be any RoCEv2 implementation.

@@ -1,5 +1,5 @@
 /**
- * Software devices that speak RoCEv2. They are for tests, for development on machines without an
+ * Software devices that use RoCE v2. They are for tests, for development on machines without an
  * adapter, and for communication with adapters of other machines.
  */
 @NullMarked

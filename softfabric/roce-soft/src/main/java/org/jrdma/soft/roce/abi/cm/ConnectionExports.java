@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of librdmacm for a list of devices. Functions that change identifiers hold the lock
- * of this object. While they hold it, they may wait for the lock of a port, which other threads
- * hold only for a short time.
+ * of this object. A thread that holds this lock may wait for the lock of a port, which other
+ * threads hold only for a short time.
  */
 public final class ConnectionExports {
 

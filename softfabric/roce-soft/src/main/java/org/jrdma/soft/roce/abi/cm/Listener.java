@@ -28,7 +28,7 @@ final class Listener {
     /**
      * Creates a listener and starts to listen.
      *
-     * @param devices the devices to listen on, to each of which a user was added for this listener
+     * @param devices the devices to listen on. Their numbers of users include this listener
      */
     Listener(
             IdentifierObject listener,
