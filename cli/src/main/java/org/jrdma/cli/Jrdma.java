@@ -86,7 +86,7 @@ public final class Jrdma {
                                 .replaceFirst(
                                         "^Unmatched arguments? (at|from) index \\d+:",
                                         "Unknown argument:"));
-        if (message.charAt(message.length() - 1) != '.') {
+        if (".?".indexOf(message.charAt(message.length() - 1)) < 0) {
             message.append('.');
         }
         if (e instanceof UnmatchedArgumentException unmatched

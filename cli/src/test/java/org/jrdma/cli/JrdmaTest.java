@@ -55,7 +55,7 @@ class JrdmaTest {
         assertThat(output.toString()).isEmpty();
         assertThat(errors.toString())
                 .isEqualTo(
-                        "Unknown system property jrdma.fabrik. Did you mean jrdma.fabric? See jrdma devices --help.\n");
+                        "Unknown system property jrdma.fabrik. Did you mean jrdma.fabric? See jrdma --help.\n");
     }
 
     @Test

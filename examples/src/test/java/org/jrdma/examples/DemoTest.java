@@ -50,8 +50,8 @@ class DemoTest {
 
     @ParameterizedTest
     @CsvSource({
-        "-f, hardware, 'Invalid value for option ''--fabric'' (FABRIC): \"hardware\" is neither system nor software.'",
-        "-i, x, 'Invalid value for option ''--ib-port'' (PORT): \"x\" is not a whole number from 0 to 2147483647.'",
+        "-f, hardware, 'Invalid value for option ''--fabric'': \"hardware\" is neither system nor software.'",
+        "-i, x, 'Invalid value for option ''--ib-port'': \"x\" is not a whole number from 0 to 2147483647.'",
     })
     void shouldRejectAnInvalidOptionInOneLine(String option, String value, String message)
             throws Exception {

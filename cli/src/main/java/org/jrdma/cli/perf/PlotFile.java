@@ -79,7 +79,7 @@ final class PlotFile {
                                 System.getProperty("os.version"),
                                 System.getProperty("os.arch"),
                                 Runtime.version().feature()),
-                (load < 0 ? "" : "Load average before: %.2f. ".formatted(load))
+                (load < 0 ? "" : String.format(Locale.ROOT, "Load average before: %.2f. ", load))
                         + "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
     }
 
