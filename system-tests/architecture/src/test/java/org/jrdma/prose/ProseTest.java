@@ -71,7 +71,9 @@ class ProseTest {
                 "Whoever comes along drives the engine, under a lock",
                 "The same for a region of the caller's.",
                 "It polls anew, else it waits.",
-                "-q is too much, or misses its value"
+                "-q is too much, or misses its value",
+                "Posting and polling neither allocate, lock nor wait.",
+                "'none' is not an int"
             })
     void shouldFindAvoidedWordings(String sentence) {
         assertThat(WORDINGS).anyMatch(wording -> wording.pattern().matcher(sentence).find());
