@@ -12,6 +12,7 @@ import org.jrdma.benchmarks.NullProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -20,11 +21,23 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class ApiFuzzTest {
 
-    private static final long CALLS =
-            Long.getLong(
-                    "jrdma.fuzz.calls", Boolean.getBoolean("jrdma.test.quick") ? 500 : 4_000);
+    private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
+
+    /** The number of calls over all targets. */
+    private static final long CALLS = Long.getLong("jrdma.fuzz.calls", QUICK ? 4_800 : 24_000);
+
+    /** The number of calls of a run at a limit. */
+    private static final long CALLS_AT_LIMIT = Math.clamp(CALLS / 6, 1_000, 20_000);
+
+    /** The number of allocations over all targets that must fail. */
+    private static final int FAILURES = Integer.getInteger("jrdma.fuzz.failures", 100);
+
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", 1);
-    private static final Duration TIMEOUT = Duration.ofMinutes(10).plusMillis(CALLS / 4);
+    private static final Duration TIMEOUT = Duration.ofMinutes(10).plusMillis(CALLS / 2);
+
+    /** Starts the JVM in a network namespace, whose loopback interface the test changes. */
+    private static final List<String> OWN_NETWORK =
+            List.of("unshare", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh");
 
     /**
      * Starts the JVM in a mount namespace in which the folder of the fabric has half a megabyte.
@@ -38,13 +51,18 @@ class ApiFuzzTest {
                     "mount -t tmpfs -o size=512k none FABRIC && exec \"$@\"",
                     "sh");
 
+    /** The long form makes more calls of the targets whose calls take little time. */
     @ParameterizedTest
-    @ValueSource(strings = {"detector", "roce", "sisci", "tcp", "supersockets", "sisci-sockets"})
-    void shouldEndEachRandomCallAsDocumented(String target) throws Exception {
+    @CsvSource({
+        "detector, 400", "tcp, 250", "roce, 245", "supersockets, 80", "sisci-sockets, 20", "sisci, 5"
+    })
+    void shouldEndEachRandomCallAsDocumented(String target, int share) throws Exception {
         if (target.equals("detector")) {
             assumeCompiler();
         }
-        run(target, target, List.of(), List.of());
+        var calls = Math.max(CALLS * share / 1_000, Math.min(CALLS / 6, 4_000));
+        var jvmOptions = QUICK ? List.of("-XX:TieredStopAtLevel=1") : List.<String>of();
+        run(target, target, calls, List.of(), jvmOptions);
     }
 
     private static void assumeCompiler() {
@@ -57,7 +75,7 @@ class ApiFuzzTest {
     @Test
     @Tag("fuzz")
     void shouldSurviveTheEndOfTheStack() throws Exception {
-        run("stack", "roce", List.of(), List.of("-Xss512k"), "stack");
+        run("stack", "roce", CALLS_AT_LIMIT, List.of(), List.of("-Xss512k"), "stack");
     }
 
     @ParameterizedTest
@@ -65,7 +83,9 @@ class ApiFuzzTest {
     @Tag("fuzz")
     void shouldSurviveFailedAllocationsOfServiceThreadsAndUpcalls(String target) throws Exception {
         var agent = "-javaagent:" + FailureAgent.jar(Path.of("target", "fuzz").toAbsolutePath());
-        run("inject-" + target, target, List.of(), List.of(agent), "inject");
+        var failures = "-Djrdma.fuzz.failures=" + FAILURES / 3;
+        var jvmOptions = List.of(agent, failures);
+        run("inject-" + target, target, CALLS_AT_LIMIT, List.of(), jvmOptions, "inject");
     }
 
     @ParameterizedTest
@@ -74,29 +94,42 @@ class ApiFuzzTest {
     void shouldSurviveAFullHeap(String target) throws Exception {
         // The heap is resident from the beginning, because the hog fills it in later epochs only.
         var resident = List.of("-Xms256m", "-XX:+AlwaysPreTouch");
-        run("hog-" + target, target, List.of(), resident, "hog");
+        run("hog-" + target, target, CALLS_AT_LIMIT, List.of(), resident, "hog");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"roce", "sisci-sockets"})
     @Tag("fuzz")
     void shouldSurviveTheLimitOfDescriptors(String target) throws Exception {
-        run("descriptors-" + target, target, List.of(), List.of(), "descriptors");
+        var option = "descriptors";
+        run("descriptors-" + target, target, CALLS_AT_LIMIT, List.of(), List.of(), option);
+    }
+
+    @Test
+    @Tag("fuzz")
+    void shouldSurviveChangesOfTheLinkAndItsMtu() throws Exception {
+        assumeRoot();
+        run("link", "roce", CALLS_AT_LIMIT, OWN_NETWORK, List.of(), "link");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"sisci", "sisci-sockets"})
     @Tag("fuzz")
     void shouldSurviveAFullFileSystem(String target) throws Exception {
+        assumeRoot();
+        run("full-" + target, target, CALLS_AT_LIMIT, SMALL_FABRIC, List.of());
+    }
+
+    private static void assumeRoot() {
         assumeTrue(
                 System.getProperty("user.name").equals("root"),
-                "Only root can mount a file system.");
-        run("full-" + target, target, SMALL_FABRIC, List.of());
+                "Only root can create namespaces.");
     }
 
     private static void run(
             String name,
             String target,
+            long calls,
             List<String> prefix,
             List<String> jvmOptions,
             String... options)
@@ -107,7 +140,7 @@ class ApiFuzzTest {
             prefix.forEach(word -> command.add(word.replace("FABRIC", fabric.toString())));
             var jvm = new ArrayList<>(List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric));
             jvm.addAll(jvmOptions);
-            var arguments = new ArrayList<>(List.of(target, "" + CALLS, "" + SEED));
+            var arguments = new ArrayList<>(List.of(target, "" + calls, "" + SEED));
             arguments.addAll(List.of(options));
             var output =
                     Child.start(name, command, jvm, Fuzz.class, arguments).awaitSuccess(TIMEOUT);

@@ -5,6 +5,7 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeTransform;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.classfile.instruction.NewObjectInstruction;
 import java.lang.classfile.instruction.NewPrimitiveArrayInstruction;
 import java.lang.classfile.instruction.NewReferenceArrayInstruction;
@@ -25,12 +26,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Java agent that makes allocations of the libraries fail. It inserts a call before each {@code
- * new} in their methods. That call throws an OutOfMemoryError now and then, in service threads and
- * in the upcalls of the software fabrics.
+ * new} and each creation of a lambda in their methods. That call throws an OutOfMemoryError now and
+ * then, in service threads and in the upcalls of the software fabrics.
  */
 public final class FailureAgent {
 
-    private static final int MEAN_GAP = 3_000;
+    /** The mean number of allocations in service threads and upcalls from failure to failure. */
+    private static final int MEAN_GAP = 30;
+
     private static final AtomicInteger LEFT = new AtomicInteger();
     private static final AtomicInteger INJECTED = new AtomicInteger();
     private static volatile boolean armed;
@@ -60,21 +63,23 @@ public final class FailureAgent {
                             byte[] bytes) {
                         return name.startsWith("org/jrdma/")
                                         && !name.startsWith("org/jrdma/stress/")
-                                ? instrument(bytes)
+                                ? instrument(bytes, name.startsWith("org/jrdma/soft/"))
                                 : null;
                     }
                 });
     }
 
-    private static byte[] instrument(byte[] bytes) {
+    private static byte[] instrument(byte[] bytes, boolean isFabric) {
+        var hook = isFabric ? "allocationOfFabric" : "allocation";
         var agent = ClassDesc.of(FailureAgent.class.getName());
         var type = MethodTypeDesc.of(ConstantDescs.CD_void);
         CodeTransform insert =
                 (code, element) -> {
                     if (element instanceof NewObjectInstruction
                             || element instanceof NewReferenceArrayInstruction
-                            || element instanceof NewPrimitiveArrayInstruction) {
-                        code.invokestatic(agent, "allocation", type);
+                            || element instanceof NewPrimitiveArrayInstruction
+                            || element instanceof InvokeDynamicInstruction) {
+                        code.invokestatic(agent, hook, type);
                     }
                     code.with(element);
                 };
@@ -92,31 +97,45 @@ public final class FailureAgent {
         armed = on;
     }
 
+    /** Returns the number of errors that were thrown. */
     static int injected() {
         return INJECTED.get();
     }
 
-    /** Called before each allocation. */
+    /** Called before each allocation of a library; it may fail in service threads. */
     public static void allocation() {
-        if (armed && LEFT.decrementAndGet() == 0) {
-            LEFT.set(1 + ThreadLocalRandom.current().nextInt(2 * MEAN_GAP));
-            if (isVictim(Thread.currentThread().getName(), new Throwable().getStackTrace())) {
-                INJECTED.incrementAndGet();
-                throw new OutOfMemoryError("injected");
-            }
-            LEFT.set(1); // the next allocation, of any thread
+        if (armed && !Thread.currentThread().getName().startsWith("fuzzer")) {
+            count();
         }
     }
 
-    private static boolean isVictim(String thread, StackTraceElement[] stack) {
-        var isService = !thread.startsWith("fuzzer");
+    /** Called before each allocation of a software fabric, which a program calls by upcalls. */
+    public static void allocationOfFabric() {
+        if (armed) {
+            count();
+        }
+    }
+
+    private static void count() {
+        if (LEFT.decrementAndGet() == 0) {
+            if (isInitialization(new Throwable().getStackTrace())) {
+                LEFT.set(1); // the next allocation, of any thread
+                return;
+            }
+            LEFT.set(1 + ThreadLocalRandom.current().nextInt(2 * MEAN_GAP));
+            INJECTED.incrementAndGet();
+            throw new OutOfMemoryError("injected");
+        }
+    }
+
+    /** A class that cannot be initialized, or a call site that cannot be linked, stays unusable. */
+    private static boolean isInitialization(StackTraceElement[] stack) {
         for (var frame : stack) {
             if (frame.getMethodName().equals("<clinit>")
                     || frame.getClassName().startsWith("java.lang.invoke.MethodHandleNatives")) {
-                return false; // a class that cannot be initialized stays unusable
+                return true;
             }
-            isService |= frame.getClassName().startsWith("org.jrdma.soft.");
         }
-        return isService;
+        return false;
     }
 }

@@ -15,12 +15,6 @@ import org.jrdma.stress.fuzz.Callback.CallbackException;
 /** Counts the results of calls, and reports those that the API does not document. */
 final class Findings {
 
-    /** Defects that are known and not fixed yet: a part of the finding's text, and the reason. */
-    private static final Map<String, String> KNOWN =
-            Map.of(
-                    "OutOfMemoryError", "the largest capacities need more memory than the heap has",
-                    "NoClassDefFoundError", "a class cannot be read at the limit of descriptors");
-
     private static final List<Class<? extends Throwable>> DOCUMENTED =
             List.of(
                     IllegalArgumentException.class,
@@ -34,12 +28,17 @@ final class Findings {
     private final Map<String, LongAdder> findings = new ConcurrentHashMap<>();
     private final boolean memoryMayRunOut;
     private final boolean stackMayRunOut;
+    private final boolean descriptorsMayRunOut;
     private final Surface surface;
 
-    Findings(Surface surface, boolean memoryMayRunOut, boolean stackMayRunOut) {
+    /**
+     * @param options the options of the run; they contain the resource that the run exhausts
+     */
+    Findings(Surface surface, List<String> options) {
         this.surface = surface;
-        this.memoryMayRunOut = memoryMayRunOut;
-        this.stackMayRunOut = stackMayRunOut;
+        this.memoryMayRunOut = options.contains("inject") || options.contains("hog");
+        this.stackMayRunOut = options.contains("stack");
+        this.descriptorsMayRunOut = options.contains("descriptors");
     }
 
     void count(String name) {
@@ -71,6 +70,9 @@ final class Findings {
         }
         if (thrown instanceof StackOverflowError) {
             return stackMayRunOut;
+        }
+        if (thrown instanceof NoClassDefFoundError) {
+            return descriptorsMayRunOut; // the JVM opens a file to read a class
         }
         if (DOCUMENTED.stream().anyMatch(type -> type.isInstance(thrown))) {
             return true;
@@ -111,13 +113,7 @@ final class Findings {
 
     /** Reports a defect. Prints the first of each kind with its stack. */
     void add(String what, Throwable thrown) {
-        var place = place(thrown);
-        var finding = what + place;
-        var known = KNOWN.entrySet().stream().filter(e -> finding.contains(e.getKey())).findFirst();
-        if (known.isPresent()) {
-            count("known: " + known.get().getValue());
-            return;
-        }
+        var finding = what + place(thrown);
         var first = !findings.containsKey(finding);
         findings.computeIfAbsent(finding, _ -> new LongAdder()).increment();
         if (first) {
@@ -162,6 +158,8 @@ final class Findings {
         Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
             if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
                 count("callback ended " + thread.getName().replaceAll("\\d+", "N"));
+            } else if (memoryMayRunOut && isLackOfMemory(thrown) && place(thrown).isEmpty()) {
+                count("thread of the JDK ended " + thread.getName().replaceAll("\\d+", "N"));
             } else {
                 add(
                         "Thread %s ends with %s"

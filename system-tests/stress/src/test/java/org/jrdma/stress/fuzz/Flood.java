@@ -7,6 +7,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -21,8 +22,10 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 
 /**
- * A program that sends random RoCE packets with valid checksums to an address, from that address
- * and from others: half of them messages of the connection manager.
+ * A program that sends forged RoCE packets with valid checksums to an address, from that address
+ * and from others. Half of them are copies of packets that the program there has sent, with a few
+ * changed words: they carry the numbers of its queue pairs, connections and listeners, its sequence
+ * numbers and its keys. The others are random, half of them messages of the connection manager.
  */
 final class Flood {
 
@@ -39,13 +42,21 @@ final class Flood {
     private final PacketBuffer packet = new PacketBuffer();
     private final InvariantCrc checksum = new InvariantCrc();
 
-    private Flood(InetAddress victim, long seed) {
+    private final Samples samples;
+    private long copied;
+
+    private Flood(InetAddress victim, long seed, Samples samples) {
         this.victim = victim;
+        this.samples = samples;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
     }
 
     public static void main(String... arguments) throws IOException {
-        var flood = new Flood(InetAddress.ofLiteral(arguments[0]), Long.parseLong(arguments[2]));
+        var flood =
+                new Flood(
+                        InetAddress.ofLiteral(arguments[0]),
+                        Long.parseLong(arguments[2]),
+                        Samples.create(Path.of(arguments[3])));
         var count = Long.parseLong(arguments[1]);
         var start = System.nanoTime();
         for (var sent = 0L; sent < count; sent += PACKETS_PER_SOCKET) {
@@ -53,8 +64,9 @@ final class Flood {
         }
         System.out.printf(
                 Locale.ROOT,
-                "%,d forged packets in %.1f s%n",
+                "%,d forged packets, %,d of them changed copies of real packets, in %.1f s%n",
                 count,
+                flood.copied,
                 (System.nanoTime() - start) / 1e9);
     }
 
@@ -68,7 +80,9 @@ final class Flood {
                                 });
         try (var socket = new DatagramSocket(new InetSocketAddress(source, 0))) {
             for (var index = 0; index < PACKETS_PER_SOCKET; index++) {
-                if (random.nextBoolean()) {
+                if (random.nextBoolean() && changeCopy()) {
+                    copied++;
+                } else if (random.nextBoolean()) {
                     forgeMessage();
                 } else {
                     forgePacket();
@@ -99,6 +113,22 @@ final class Flood {
         var message = packet.memory().asSlice(BODY, Message.BYTES);
         BigEndian.putInteger(message, 0, Message.KIND);
         BigEndian.putShort(message, Message.ATTRIBUTE_OFFSET, 0x10 + random.nextInt(10));
+    }
+
+    /** Copies a packet of the victim and changes a few words. Returns false if there is none. */
+    private boolean changeCopy() {
+        var length =
+                samples.copy(
+                        random, packet.memory().asSlice(PacketBuffer.START), InvariantCrc.BYTES);
+        for (var changes = random.nextInt(4); changes > 0 && length > 0; changes--) {
+            var at = random.nextInt(random.nextBoolean() ? Math.min(length, 32) : length);
+            var old = packet.memory().get(ValueLayout.JAVA_BYTE, PacketBuffer.START + at);
+            var delta = random.nextBoolean() ? 1 : random.nextInt(256);
+            packet.memory()
+                    .set(ValueLayout.JAVA_BYTE, PacketBuffer.START + at, (byte) (old + delta));
+        }
+        packet.length(random.nextInt(20) == 0 ? length & random.nextInt() & ~3 : length);
+        return length > 0;
     }
 
     /** Creates a packet of any kind for a random queue pair. */

@@ -19,8 +19,18 @@ import org.jrdma.stress.fuzz.Watchdog.Usage;
 final class Fuzz {
 
     private static final int THREADS = 6;
+
+    /** More threads, because a segment waits in close() until its peers have disconnected. */
+    private static final int THREADS_OF_SISCI = 24;
+
     private static final int EPOCHS = 4;
     private static final int CALLS_UNTIL_END = 20_000;
+
+    /** The number of epochs in which a run must have injected the required failures. */
+    private static final int MAX_EPOCHS = 200;
+
+    /** The number of allocations that must fail in a run with the option "inject". */
+    private static final int FAILURES = Integer.getInteger("jrdma.fuzz.failures", 30);
 
     private final String name;
     private final Target target;
@@ -29,17 +39,16 @@ final class Fuzz {
     private final List<String> options;
     private final long seed;
 
+    /** The thread that ends with the input, which is open during an attack. */
+    private final Thread input = Thread.ofPlatform().daemon().name("input").unstarted(Fuzz::awaitEndOfInput);
+
     private Fuzz(String name, long seed, List<String> options) throws Exception {
         this.name = name;
         this.target = Target.named(name, (int) ProcessHandle.current().pid());
         this.surface = new Surface(target.modules());
         this.seed = seed;
         this.options = options;
-        this.findings =
-                new Findings(
-                        surface,
-                        options.contains("inject") || options.contains("hog"),
-                        options.contains("stack"));
+        this.findings = new Findings(surface, options);
     }
 
     public static void main(String... arguments) throws Exception {
@@ -61,9 +70,9 @@ final class Fuzz {
         var start = System.nanoTime();
         var untilEnd = options.contains("until-end-of-input");
         var callsOfEpoch = untilEnd ? CALLS_UNTIL_END : calls / EPOCHS;
-        var end = Thread.ofPlatform().daemon().name("input").start(Fuzz::awaitEndOfInput);
+        input.start();
         var done = 0L;
-        for (var epoch = 0; untilEnd ? end.isAlive() || epoch < 2 : epoch < EPOCHS; epoch++) {
+        for (var epoch = 0; untilEnd ? input.isAlive() || epoch < 2 : needs(epoch); epoch++) {
             done += callsOfEpoch;
             epoch(callsOfEpoch, seed + 1000L * epoch, epoch == 0);
             var usage = usage(first);
@@ -72,9 +81,14 @@ final class Fuzz {
                 first = usage; // the epochs after the first must not use more
             }
         }
+        prove(); // after the end of an attack
+        if (isLackingFailures()) {
+            findings.add("Too few allocations failed", new AssertionError());
+        }
         var growth = usage(first).growthSince(first);
         if (!growth.isEmpty()) {
             findings.add("Leak of " + growth, new AssertionError());
+            System.out.println("Descriptors: " + Usage.openFiles());
         }
         findings.print(options.contains("verbose"));
         System.out.printf(
@@ -86,6 +100,14 @@ final class Fuzz {
                 FailureAgent.injected(),
                 findings.isEmpty() ? "no findings" : "with findings");
         return findings.isEmpty();
+    }
+
+    private boolean needs(int epoch) {
+        return epoch < EPOCHS || (isLackingFailures() && epoch < MAX_EPOCHS);
+    }
+
+    private boolean isLackingFailures() {
+        return options.contains("inject") && FailureAgent.injected() < FAILURES;
     }
 
     private static void awaitEndOfInput() {
@@ -108,7 +130,8 @@ final class Fuzz {
                         options.contains("stack"));
         var fuzzers = new ArrayList<Fuzzer>();
         var threads = new ArrayList<Thread>();
-        for (var index = 0; index < THREADS; index++) {
+        var count = name.equals("sisci") ? THREADS_OF_SISCI : THREADS;
+        for (var index = 0; index < count; index++) {
             var trace = new Trace(Path.of("trace-" + index));
             var fuzzer = new Fuzzer(shared, trace, epochSeed + index);
             fuzzers.add(fuzzer);
@@ -121,11 +144,15 @@ final class Fuzz {
         if (options.contains("descriptors") && !isFirst) {
             limitDescriptors(Usage.now().descriptors() + 25);
         }
+        var link = options.contains("link") ? Link.disturb(target) : null;
         threads.forEach(Thread::start);
         for (var thread : threads) {
             thread.join();
         }
         FailureAgent.arm(false);
+        if (link != null) {
+            link.stop();
+        }
         if (hog != null) {
             hog.stop();
         }
@@ -152,10 +179,15 @@ final class Fuzz {
         limited(
                 "the proof that the target works",
                 () -> {
+                    var attacked = options.contains("attacked") && input.isAlive();
                     try {
                         target.prove();
                     } catch (Exception | AssertionError e) {
-                        findings.add("The target no longer works", e);
+                        if (attacked) {
+                            findings.count("transfer that an attack prevented");
+                        } else {
+                            findings.add("The target no longer works", e);
+                        }
                     }
                 });
     }

@@ -1,5 +1,6 @@
 package org.jrdma.stress.fuzz;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -26,7 +27,18 @@ class HostileTest {
     private static final long WORDS = Long.getLong("jrdma.fuzz.words", QUICK ? 20_000 : 100_000);
     private static final long PACKETS =
             Long.getLong("jrdma.fuzz.packets", QUICK ? 20_000 : 200_000);
-    private static final int KILLS = Integer.getInteger("jrdma.fuzz.kills", QUICK ? 2 : 10);
+    private static final int KILLS = Integer.getInteger("jrdma.fuzz.kills", QUICK ? 3 : 12);
+    private static final int ROUNDS = 5;
+    private static final List<String> DIAGNOSTIC_COMMANDS =
+            List.of("Thread.print", "GC.class_histogram", "VM.classloader_stats", "VM.info");
+    private static final String DEBUGGER_INPUT =
+            """
+            suspend
+            where all
+            threads
+            resume
+            quit
+            """;
     private static final Duration TIMEOUT = Duration.ofMinutes(30);
 
     private Path fabric;
@@ -52,6 +64,7 @@ class HostileTest {
         var neighbor =
                 start(
                         "neighbor-" + target,
+                        List.of(),
                         Neighbor.class,
                         "" + fabric,
                         "" + WORDS / 2,
@@ -64,21 +77,27 @@ class HostileTest {
 
     @Test
     void shouldSurviveForgedPackets() throws Exception {
-        var victim = victim("packets", "roce");
-        var address = victim.lineAfter("Address ");
+        var samples = Files.createTempFile(Path.of("/dev/shm"), "jrdma-fuzz", "");
+        try {
+            var option = "-D" + Samples.PROPERTY + "=" + samples;
+            var victim = victim("packets", "roce", List.of(option), "attacked");
+            var address = victim.lineAfter("Address ");
 
-        System.out.print(
-                start("flood", Flood.class, address, "" + PACKETS, "" + SEED)
-                        .awaitSuccess(TIMEOUT));
-        stop(victim);
+            System.out.print(
+                    start("flood", List.of(), Flood.class, address, "" + PACKETS, "" + SEED, "" + samples)
+                            .awaitSuccess(TIMEOUT));
+            stop(victim);
+        } finally {
+            Files.delete(samples);
+        }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"sisci", "sisci-sockets"})
+    @ValueSource(strings = {"sisci", "sisci-sockets", "roce"})
     void shouldSurviveKilledNeighbors(String target) throws Exception {
         var survivor = victim("survivor-" + target, target);
         var random = new Random(SEED);
-        for (var kill = 0; kill < KILLS / 2; kill++) {
+        for (var kill = 0; kill < KILLS / 3; kill++) {
             var neighbor = victim("killed-" + target, target);
             TimeUnit.MILLISECONDS.sleep(random.nextInt(500));
             if (random.nextBoolean()) {
@@ -90,25 +109,76 @@ class HostileTest {
             assertThat(neighbor.process().exitValue()).isIn(128 + 9, 128 + 15);
             assertThat(neighbor.output()).doesNotContain("FINDING");
         }
-        System.out.printf("%s: %d neighbors killed%n", target, KILLS / 2);
+        System.out.printf("%s: %d neighbors killed%n", target, KILLS / 3);
         stop(survivor);
     }
 
+    /** Attaches tools of the JDK, which stop the threads of the program also in upcalls. */
+    @ParameterizedTest
+    @ValueSource(strings = {"roce", "sisci-sockets"})
+    void shouldSurviveDiagnosticCommandsAndADebugger(String target) throws Exception {
+        var agent = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0";
+        var victim = victim("debugged-" + target, target, List.of(agent));
+        var pid = "" + victim.process().pid();
+        var port = victim.lineAfter("Listening for transport dt_socket at address: ");
+        for (var round = 0; round < ROUNDS; round++) {
+            for (var command : DIAGNOSTIC_COMMANDS) {
+                assertThat(tool("", "jcmd", pid, command)).contains(pid);
+            }
+            assertThat(tool(DEBUGGER_INPUT, "jdb", "-attach", "127.0.0.1:" + port))
+                    .contains("All threads suspended", "All threads resumed");
+        }
+        System.out.printf("%s: %d times attached with jcmd and jdb%n", target, ROUNDS);
+        stop(victim);
+    }
+
+    private static String tool(String input, String name, String... arguments) throws Exception {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", name).toString());
+        command.addAll(List.of(arguments));
+        var output = Files.createTempFile("tool", "");
+        try {
+            var process =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(output.toFile())
+                            .start();
+            for (var line : input.lines().toList()) {
+                process.getOutputStream().write((line + "\n").getBytes(US_ASCII));
+                process.getOutputStream().flush();
+                TimeUnit.MILLISECONDS.sleep(300); // the debugger discards input that comes early
+            }
+            process.getOutputStream().close();
+            var ended = process.waitFor(60, TimeUnit.SECONDS);
+            process.destroyForcibly();
+            assertThat(ended).as(Files.readString(output)).isTrue();
+            return Files.readString(output);
+        } finally {
+            Files.delete(output);
+        }
+    }
+
     private Child victim(String name, String target) throws Exception {
-        var child =
-                start(
-                        name,
-                        Fuzz.class,
-                        target,
-                        "" + Long.MAX_VALUE,
-                        "" + SEED,
-                        "until-end-of-input");
+        return victim(name, target, List.of());
+    }
+
+    private Child victim(
+            String name, String target, List<String> jvmOptions, String... furtherArguments)
+            throws Exception {
+        var arguments = new ArrayList<String>();
+        arguments.addAll(
+                List.of(target, "" + Long.MAX_VALUE, "" + SEED, "until-end-of-input"));
+        arguments.addAll(List.of(furtherArguments));
+        var child = start(name, jvmOptions, Fuzz.class, arguments.toArray(String[]::new));
         child.lineAfter("Address "); // waits until the program runs
         return child;
     }
 
-    private Child start(String name, Class<?> main, String... arguments) throws IOException {
-        var options = List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric);
+    private Child start(
+            String name, List<String> jvmOptions, Class<?> main, String... arguments)
+            throws IOException {
+        var options = new ArrayList<>(List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric));
+        options.addAll(jvmOptions);
         var child = Child.start(name, List.of(), options, main, List.of(arguments));
         children.add(child);
         return child;

@@ -54,6 +54,7 @@ final class Surface {
                             + "|NativeObject\\.address" // for functions that the SDK does not wrap
                             + "|(Lifetime|Leaks)\\..*" // for bindings
                             + "|.*\\.(load|importDevice)" // native code, and descriptors, of others
+                            + "|.*\\.printStackTrace" // fills the output
                             + "|BlockingCalls\\..*"); // runs what the program passes
 
     private final Set<Class<?>> classes = new HashSet<>();

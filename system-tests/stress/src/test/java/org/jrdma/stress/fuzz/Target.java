@@ -32,6 +32,9 @@ interface Target {
     /** Fails if the libraries no longer work: transfers data, and compares it. */
     void prove() throws Exception;
 
+    /** Takes the link of the target down and up again, if it has one. */
+    default void pullLink() throws Exception {}
+
     /** Returns true for an object that owns most others. */
     boolean isRoot(Object object);
 

@@ -6,12 +6,14 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jrdma.benchmarks.NullProvider;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.Device;
@@ -38,22 +40,34 @@ final class VerbsTarget implements Target {
 
     private final Verbs verbs;
     private final @Nullable ConnectionManager connections;
+    private final @Nullable SoftDevice device;
     private final InetAddress address;
 
-    private VerbsTarget(Verbs verbs, @Nullable ConnectionManager connections, InetAddress address) {
+    private VerbsTarget(
+            Verbs verbs,
+            @Nullable ConnectionManager connections,
+            @Nullable SoftDevice device,
+            InetAddress address) {
         this.verbs = verbs;
         this.connections = connections;
+        this.device = device;
         this.address = address;
     }
 
     static VerbsTarget detector(InetAddress address) throws Exception {
         NullProvider.instance().linger(20);
-        return new VerbsTarget(NullProvider.instance().verbs(), null, address);
+        return new VerbsTarget(NullProvider.instance().verbs(), null, null, address);
     }
 
     static VerbsTarget software(InetAddress address) throws Exception {
         var software = SoftRoce.at(address);
-        return new VerbsTarget(Verbs.from(software), ConnectionManager.from(software), address);
+        var device = software.devices().getFirst();
+        var file = System.getProperty(Samples.PROPERTY);
+        if (file != null) {
+            device.listen(Samples.create(Path.of(file))::add);
+        }
+        return new VerbsTarget(
+                Verbs.from(software), ConnectionManager.from(software), device, address);
     }
 
     @Override
@@ -64,6 +78,15 @@ final class VerbsTarget implements Target {
     @Override
     public InetAddress address() {
         return address;
+    }
+
+    @Override
+    public void pullLink() throws InterruptedException {
+        if (device != null) {
+            device.linkDown();
+            Thread.sleep(10);
+            device.linkUp();
+        }
     }
 
     @Override

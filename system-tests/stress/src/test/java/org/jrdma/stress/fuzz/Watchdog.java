@@ -4,9 +4,12 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -57,7 +60,9 @@ final class Watchdog implements Runnable {
         if (duration > CLOSE_NANOS
                 && current.receiver() != null
                 && !current.closing().getAndSet(true)) {
-            Thread.ofVirtual().start(() -> fuzzer.close(current.receiver()));
+            Thread.ofVirtual()
+                    .name("fuzzer-close")
+                    .start(() -> fuzzer.close(current.receiver()));
         }
         if (duration > HANG_NANOS) {
             hang(Surface.name(current.call()) + " on " + current.thread());
@@ -98,6 +103,22 @@ final class Watchdog implements Runnable {
                         threads.count(),
                         Long.parseLong(resident) * 4096);
             }
+        }
+
+        /** Returns the number of descriptors of each kind. */
+        static Map<String, Long> openFiles() throws IOException {
+            var files = new TreeMap<String, Long>();
+            try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+                for (var descriptor : descriptors.toList()) {
+                    try {
+                        var file = Files.readSymbolicLink(descriptor).toString();
+                        files.merge(file.replaceAll("\\d+", "N"), 1L, Long::sum);
+                    } catch (NoSuchFileException _) {
+                        // the descriptor of the listing
+                    }
+                }
+            }
+            return files;
         }
 
         /** Returns what has grown too much since an earlier time, or an empty string. */

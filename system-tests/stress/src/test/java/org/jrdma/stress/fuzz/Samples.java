@@ -1,0 +1,79 @@
+package org.jrdma.stress.fuzz;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.random.RandomGenerator;
+import org.jrdma.soft.roce.model.TracedPacket;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+
+/**
+ * Packets that a program has sent most recently, in a mapped file, from which another process
+ * learns numbers of queue pairs and connections, sequence numbers and keys. Reader and writer are
+ * not synchronized: the reader may see a mixture of two packets.
+ */
+final class Samples {
+
+    /** The name of the property with the name of the file. */
+    static final String PROPERTY = "jrdma.fuzz.samples";
+
+    private static final int MESSAGES = 32;
+    private static final int PACKETS = 32;
+    private static final int SLOT = Integer.BYTES + PacketBuffer.MAX_BYTES;
+
+    private final ByteBuffer memory;
+    private int messages;
+    private int packets;
+
+    private Samples(ByteBuffer memory) {
+        this.memory = memory;
+    }
+
+    /** Creates the file if it does not exist. */
+    static Samples create(Path file) throws IOException {
+        try (var channel =
+                FileChannel.open(
+                        file,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE)) {
+            return new Samples(
+                    channel.map(
+                            FileChannel.MapMode.READ_WRITE, 0, SLOT * (MESSAGES + PACKETS)));
+        }
+    }
+
+    /** Adds a packet that the program has sent. Messages of connections do not displace others. */
+    void add(TracedPacket packet) {
+        var length = packet.bytes().remaining();
+        if (packet.direction() == TracedPacket.Direction.SENT
+                && length <= PacketBuffer.MAX_BYTES) {
+            var slot =
+                    packet.destinationQueuePair() == 1
+                            ? messages++ % MESSAGES
+                            : MESSAGES + packets++ % PACKETS;
+            memory.putInt(slot * SLOT, length);
+            memory.put(
+                    slot * SLOT + Integer.BYTES, packet.bytes(), packet.bytes().position(), length);
+        }
+    }
+
+    /**
+     * Copies a packet, without its checksum, to the start of a segment.
+     *
+     * @return the number of bytes, or 0 if the slot that was chosen is empty
+     */
+    int copy(RandomGenerator random, MemorySegment target, int checksumBytes) {
+        var slot = random.nextInt(MESSAGES + PACKETS);
+        var length = memory.getInt(slot * SLOT) - checksumBytes;
+        if (length <= 0 || length > PacketBuffer.MAX_BYTES) {
+            return 0;
+        }
+        MemorySegment.copy(
+                MemorySegment.ofBuffer(memory), slot * SLOT + Integer.BYTES, target, 0, length);
+        return length;
+    }
+}
