@@ -37,9 +37,9 @@ public final class BlockingCalls {
         if (!Thread.currentThread().isVirtual()) {
             return call.call();
         }
-        var outcome = new CompletableFuture<Outcome<T>>();
-        THREADS.execute(() -> outcome.complete(Outcome.of(call)));
-        return outcome.join().<E>get();
+        var pending = new PendingCall<T, E>(call);
+        THREADS.execute(pending);
+        return pending.await();
     }
 
     /**
@@ -50,18 +50,35 @@ public final class BlockingCalls {
         THREADS.execute(task);
     }
 
-    private record Outcome<T>(@Nullable T value, @Nullable Throwable thrown) {
+    /**
+     * A call and its outcome. To run it allocates no memory, so that the waiting thread receives the
+     * outcome in any case.
+     */
+    private static final class PendingCall<T, E extends Exception> implements Runnable {
 
-        static <T> Outcome<T> of(Call<T, ?> call) {
+        private final Call<T, E> call;
+        private final CompletableFuture<Void> end = new CompletableFuture<>();
+        private @Nullable T value;
+        private @Nullable Throwable thrown;
+
+        PendingCall(Call<T, E> call) {
+            this.call = call;
+        }
+
+        @Override
+        public void run() {
             try {
-                return new Outcome<>(call.call(), null);
+                value = call.call();
             } catch (Throwable e) {
-                return new Outcome<>(null, e);
+                thrown = e;
+            } finally {
+                end.complete(null);
             }
         }
 
         @SuppressWarnings("unchecked") // a call throws E or an unchecked exception
-        <E extends Exception> T get() throws E {
+        T await() throws E {
+            end.join();
             return switch (thrown) {
                 case null -> value;
                 case Error error -> throw error;

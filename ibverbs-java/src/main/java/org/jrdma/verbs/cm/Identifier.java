@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Objects;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
@@ -137,6 +138,7 @@ public final class Identifier extends NativeObject {
      *     than rdma-core 60
      */
     public void resolveAddressInfo(AddressQuery query) throws VerbsException {
+        Objects.requireNonNull(query, "query");
         var addresses = channel.library().addresses();
         var attempt =
                 new CheckedCall(

@@ -39,16 +39,15 @@ public final class EventDescriptor implements AutoCloseable {
     private static final MemorySegment READ_ADDRESS = symbol("eventfd_read");
     private static final MemorySegment CLOSE_ADDRESS = symbol("close");
 
-    private final int number;
+    private int number;
     private final MemorySegment count = Arena.ofAuto().allocate(JAVA_LONG);
     private boolean closed;
 
-    private EventDescriptor(int number) {
-        this.number = number;
-    }
+    private EventDescriptor() {}
 
     /** Creates a descriptor that is not readable. */
     public static EventDescriptor open() throws FabricException {
+        var created = new EventDescriptor(); // first, because a failure must not leave a descriptor
         int number =
                 LibcCalls.call(() ->
                         (int)
@@ -58,7 +57,10 @@ public final class EventDescriptor implements AutoCloseable {
             var errno = CapturedErrno.value();
             throw new FabricException("eventfd failed: " + Errno.describe(errno), errno, null);
         }
-        return new EventDescriptor(number);
+        synchronized (created) {
+            created.number = number;
+        }
+        return created;
     }
 
     /** Returns the number of the file descriptor, for use with poll or epoll. */

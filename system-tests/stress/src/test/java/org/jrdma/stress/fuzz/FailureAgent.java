@@ -34,6 +34,9 @@ public final class FailureAgent {
     /** The mean number of allocations in service threads and upcalls from failure to failure. */
     private static final int MEAN_GAP = 30;
 
+    /** The classes that fail also in the threads of programs. */
+    private static final String ALWAYS = "org/jrdma/soft/.*|org/jrdma/ffi/BlockingCalls.*";
+
     private static final AtomicInteger LEFT = new AtomicInteger();
     private static final AtomicInteger INJECTED = new AtomicInteger();
     private static volatile boolean armed;
@@ -63,7 +66,7 @@ public final class FailureAgent {
                             byte[] bytes) {
                         return name.startsWith("org/jrdma/")
                                         && !name.startsWith("org/jrdma/stress/")
-                                ? instrument(bytes, name.startsWith("org/jrdma/soft/"))
+                                ? instrument(bytes, name.matches(ALWAYS))
                                 : null;
                     }
                 });
@@ -104,8 +107,12 @@ public final class FailureAgent {
 
     /** Called before each allocation of a library; it may fail in service threads. */
     public static void allocation() {
-        if (armed && !Thread.currentThread().getName().startsWith("fuzzer")) {
-            count();
+        if (armed) {
+            var thread = Thread.currentThread().getName();
+            // the threads of BlockingCalls make calls for programs
+            if (!thread.startsWith("fuzzer") && !thread.startsWith("jrdma-call")) {
+                count();
+            }
         }
     }
 

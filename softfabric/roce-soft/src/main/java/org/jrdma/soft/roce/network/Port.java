@@ -80,18 +80,16 @@ public final class Port implements AutoCloseable {
 
     private long lastPoll;
 
-    private Port(PortOptions options) throws FabricException {
+    private Port(
+            PortOptions options,
+            LocalInterface localInterface,
+            SystemCalls calls,
+            UdpSocket socket,
+            Readiness readiness) {
+        this.localInterface = localInterface;
+        this.readiness = readiness;
         address = options.address();
-        localInterface = LocalInterface.of(address);
         memory = new MemoryRegistry(options.random());
-        var calls = new SystemCalls();
-        var socket = UdpSocket.at(address, localInterface, options.socketBuffer(), calls);
-        try {
-            readiness = new Readiness();
-        } catch (FabricException e) {
-            socket.close();
-            throw e;
-        }
         sockets = new PortSockets(socket, localInterface, options.socketBuffer(), calls);
         outgoing =
                 new PacketTransmitter(
@@ -143,7 +141,7 @@ public final class Port implements AutoCloseable {
         FabricException failure = null;
         for (var options : candidates) {
             try {
-                return start(new Port(options));
+                return start(create(options));
             } catch (FabricException e) {
                 if (failure == null) {
                     failure = e;
@@ -165,11 +163,36 @@ public final class Port implements AutoCloseable {
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
     }
 
+    private static Port create(PortOptions options) throws FabricException {
+        var localInterface = LocalInterface.of(options.address());
+        var calls = new SystemCalls();
+        var socket =
+                UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);
+        try {
+            return create(options, localInterface, calls, socket);
+        } catch (Throwable e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static Port create(
+            PortOptions options, LocalInterface localInterface, SystemCalls calls, UdpSocket socket)
+            throws FabricException {
+        var readiness = new Readiness();
+        try {
+            return new Port(options, localInterface, calls, socket, readiness);
+        } catch (Throwable e) {
+            readiness.close();
+            throw e;
+        }
+    }
+
     private static Port start(Port port) {
         try {
             port.thread.start();
             return port;
-        } catch (OutOfMemoryError e) {
+        } catch (Throwable e) {
             port.close();
             throw e;
         }

@@ -53,12 +53,12 @@ final class PortSockets {
             return false;
         }
         try {
-            var added = UdpSocket.ofGroup(group, localInterface, socketBuffer, calls);
             var next = Arrays.copyOf(sockets, sockets.length + 1);
-            next[sockets.length] = added;
+            next[sockets.length] =
+                    UdpSocket.ofGroup(group, localInterface, socketBuffer, calls);
             sockets = next;
             return true;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             memberships.remove(group);
             throw e;
         }

@@ -26,11 +26,10 @@ final class Readiness {
     private final SystemCalls calls = new SystemCalls();
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment timeout = arena.allocate(2 * JAVA_LONG.byteSize(), 8);
-    private final EventDescriptor event = EventDescriptor.open();
-    private MemorySegment descriptors;
+    private MemorySegment descriptors = arena.allocate(BYTES, 8);
+    private final EventDescriptor event = EventDescriptor.open(); // after all that may fail
 
     Readiness() throws FabricException {
-        descriptors = arena.allocate(BYTES, 8);
         watch(0, event.number(), POLLIN);
     }
 

@@ -90,7 +90,7 @@ final class UdpSocket {
             }
             socket.bind(localInterface);
             return socket;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             socket.close();
             throw e;
         }
@@ -112,7 +112,7 @@ final class UdpSocket {
             socket.bind(localInterface);
             socket.join(localInterface);
             return socket;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             socket.close();
             throw e;
         }
@@ -124,15 +124,20 @@ final class UdpSocket {
         if (descriptor < 0) {
             throw failed("Cannot create a UDP socket for %s", address, calls.errno());
         }
-        var socket = new UdpSocket(calls, address, descriptor);
-        if (!address.isIpv4()) {
-            // IPv4-mapped addresses are left to IPv4 sockets.
-            socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
-            // RDMA adapters send no UDP checksum over IPv6, so the kernel must accept packets
-            // without one.
-            socket.set(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+        try {
+            var socket = new UdpSocket(calls, address, descriptor);
+            if (!address.isIpv4()) {
+                // IPv4-mapped addresses are left to IPv4 sockets.
+                socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
+                // RDMA adapters send no UDP checksum over IPv6, so the kernel must accept packets
+                // without one.
+                socket.set(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+            }
+            return socket;
+        } catch (Throwable e) {
+            calls.close(descriptor);
+            throw e;
         }
-        return socket;
     }
 
     private void bind(LocalInterface localInterface) throws FabricException {

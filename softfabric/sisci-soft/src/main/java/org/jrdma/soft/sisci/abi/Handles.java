@@ -19,7 +19,15 @@ final class Handles {
     private static final int INDEX_BITS = 20;
     private static final int MAX_HANDLES = 1 << INDEX_BITS;
 
-    private record Slot(long handle, Object object) {}
+    /** A handle, and the object as soon as it exists. */
+    private static final class Slot {
+        final long handle;
+        volatile @Nullable Object object;
+
+        Slot(long handle) {
+            this.handle = handle;
+        }
+    }
 
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private long handleCount;
@@ -31,16 +39,27 @@ final class Handles {
     /** Allocates a handle for an object that does not exist yet. */
     private synchronized long reserve() {
         throwIf(free.isEmpty() && used == MAX_HANDLES, SCI_ERR_API_NOSPC());
-        var index = free.isEmpty() ? used++ : free.removeFirst();
+        int index = free.isEmpty() ? used : free.getFirst();
         if (index == slots.length) {
             slots = Arrays.copyOf(slots, 2 * index);
         }
         handleCount++;
-        return TAG | (handleCount << INDEX_BITS & ~TAG) | index;
+        var handle = TAG | (handleCount << INDEX_BITS & ~TAG) | index;
+        slots[index] = new Slot(handle);
+        if (free.isEmpty()) {
+            used++;
+        } else {
+            free.removeFirst();
+        }
+        return handle;
     }
 
+    /** Allocates no memory, because an object that exists needs its handle. */
     private synchronized void set(long handle, Object object) {
-        slots[index(handle)] = new Slot(handle, object);
+        var slot = slots[index(handle)];
+        if (slot != null) { // otherwise the library was terminated meanwhile
+            slot.object = object;
+        }
     }
 
     long add(Object object) {
@@ -103,6 +122,6 @@ final class Handles {
             return null;
         }
         var slot = all[index];
-        return slot != null && slot.handle() == handle ? slot.object() : null;
+        return slot != null && slot.handle == handle ? slot.object : null;
     }
 }

@@ -106,18 +106,20 @@ public final class Library implements SymbolLookup {
     synchronized void initialize() {
         if (member == null) {
             var joined = fabric.get();
-            // removes the files of this process if the program exits without calling SCITerminate
-            var leave = new Thread(joined::leave, "sisci-soft-leave");
             try {
-                Runtime.getRuntime().addShutdownHook(leave);
+                // removes the files of this process if the program exits without SCITerminate
+                hook = new Thread(joined::leave, "sisci-soft-leave");
+                Runtime.getRuntime().addShutdownHook(hook);
             } catch (IllegalStateException _) {
                 joined.leave();
                 throw new SciException(
                         SCI_ERR_SYSTEM(),
                         "The JVM is exiting, so this process cannot join the fabric.");
+            } catch (Throwable e) {
+                joined.leave();
+                throw e;
             }
             member = joined;
-            hook = leave;
         }
         initializations++;
     }
@@ -135,9 +137,12 @@ public final class Library implements SymbolLookup {
         } catch (IllegalStateException e) {
             return; // the JVM is exiting, and the shutdown hook leaves the fabric
         }
-        member.leave();
-        member = null;
-        handles.clear();
+        try {
+            member.leave();
+        } finally {
+            member = null;
+            handles.clear();
+        }
     }
 
     /**

@@ -14,6 +14,9 @@ import org.jrdma.soft.sisci.host.PacketSocket;
  */
 public final class Connection {
 
+    /** More than the requests that two processes reasonably make of each other at a time. */
+    private static final int MAX_RESPONSES = 256;
+
     private final ConnectionManager manager;
     private final int socket;
     private final PacketSocket.Packet packet =
@@ -25,6 +28,9 @@ public final class Connection {
      * message.
      */
     private final Map<Integer, Integer> triggers = new HashMap<>();
+
+    /** The number of queued responses. */
+    private int responses;
 
     private boolean closed;
     private volatile int node;
@@ -96,10 +102,27 @@ public final class Connection {
         }
     }
 
+    /** Adds a message, or discards it if that fails. */
     private void add(Message message) {
-        waiting.addLast(message);
-        if (waiting.size() == 1 && !sendWaiting()) {
+        try {
+            waiting.addLast(message);
+        } catch (Throwable e) {
+            message.discard();
+            throw e;
+        }
+        if (message.kind() == Message.Kind.RESPONSE) {
+            responses++;
+        }
+        if (waiting.size() == 1 && !canSendWaiting()) {
             manager.wake();
+        }
+    }
+
+    private boolean canSendWaiting() {
+        try {
+            return sendWaiting();
+        } catch (OutOfMemoryError e) {
+            return false; // the receiving thread sends the message later
         }
     }
 
@@ -110,10 +133,18 @@ public final class Connection {
     /**
      * Responds to a request without an error.
      *
-     * @param descriptor the descriptor that the response carries, and which is closed afterwards
+     * @param descriptor the descriptor that the response carries, and which is closed afterwards,
+     *     also if this method fails
      */
     public void respondWithDescriptor(Message request, long value, int descriptor) {
-        send(response(request, 0, value).withDescriptor(descriptor));
+        Message response;
+        try {
+            response = response(request, 0, value).withDescriptor(descriptor);
+        } catch (Throwable e) {
+            Host.close(descriptor);
+            throw e;
+        }
+        send(response);
     }
 
     private static Message response(Message request, int error, long value) {
@@ -127,6 +158,14 @@ public final class Connection {
 
     public synchronized int backlog() {
         return waiting.size();
+    }
+
+    /**
+     * Returns true if the peer has not read many responses. Further requests of the peer must wait,
+     * because each response occupies memory, and may occupy a descriptor.
+     */
+    synchronized boolean isCongested() {
+        return responses >= MAX_RESPONSES;
     }
 
     /** Sends queued messages. Returns false if the socket has no space for all of them. */
@@ -143,6 +182,9 @@ public final class Connection {
             // The message was sent, or the peer has ended, which the receiving thread detects.
             waiting.removeFirst();
             message.discard();
+            if (message.kind() == Message.Kind.RESPONSE) {
+                responses--;
+            }
             if (message.kind() == Message.Kind.TRIGGER) {
                 triggers.remove(message.subject());
             }
@@ -159,8 +201,11 @@ public final class Connection {
             Host.close(socket);
         }
         closed = true;
-        waiting.forEach(Message::discard);
+        for (var message : waiting) {
+            message.discard();
+        }
         waiting.clear();
+        responses = 0;
         triggers.clear();
     }
 }

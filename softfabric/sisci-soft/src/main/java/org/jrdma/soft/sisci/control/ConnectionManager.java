@@ -127,15 +127,7 @@ public final class ConnectionManager implements AutoCloseable {
             }
             for (var attempt = 1; ; attempt++) {
                 try {
-                    var connection =
-                            new Connection(this, PacketSocket.connect(directory.path(entry)));
-                    var _ = connection.identify(node, member);
-                    connection.send(
-                            Message.of(Message.Kind.HELLO, self.node(), self.member(), 0, 0));
-                    outgoing.put(entry, connection);
-                    connections.add(connection);
-                    wake();
-                    return Optional.of(connection);
+                    return Optional.of(open(entry));
                 } catch (FabricException e) {
                     switch (e.code()) {
                         case Errno.ECONNREFUSED, Errno.ENOENT -> {
@@ -151,6 +143,23 @@ public final class ConnectionManager implements AutoCloseable {
                     }
                 }
             }
+        }
+    }
+
+    private Connection open(Entry entry) throws FabricException {
+        var socket = PacketSocket.connect(directory.path(entry));
+        try {
+            var connection = new Connection(this, socket);
+            var _ = connection.identify(entry.node(), entry.member());
+            connection.send(Message.of(Message.Kind.HELLO, self.node(), self.member(), 0, 0));
+            connections.add(connection);
+            outgoing.put(entry, connection);
+            wake();
+            return connection;
+        } catch (Throwable e) {
+            connections.removeIf(connection -> connection.socket() == socket);
+            Host.close(socket);
+            throw e;
         }
     }
 
@@ -232,7 +241,7 @@ public final class ConnectionManager implements AutoCloseable {
             for (var connection : polled) {
                 set.add(
                         connection.socket(),
-                        PacketSocket.READABLE
+                        (connection.isCongested() ? 0 : PacketSocket.READABLE)
                                 | (connection.backlog() > 0 ? PacketSocket.WRITABLE : 0));
             }
             set.await(canAccept ? -1 : PAUSE_MILLIS);
@@ -274,7 +283,7 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     private void receive(Listener receiver, Connection connection) {
-        for (var i = 0; i < MAX_BATCH && !closed; i++) {
+        for (var i = 0; i < MAX_BATCH && !closed && !connection.isCongested(); i++) {
             var length = PacketSocket.receive(connection.socket(), packet);
             if (length < 0) {
                 return;
@@ -291,42 +300,72 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** The result of handling a message. */
+    private enum Outcome {
+        /** The peer has ended, or the message is malformed. */
+        REJECTED,
+        HANDLED,
+        /** A requester closes the descriptor of the message. */
+        DESCRIPTOR_TAKEN
+    }
+
     /**
      * Handles the message in the packet. Returns false if the peer has ended, or if the message is
      * malformed.
      */
     private boolean accepts(Listener receiver, Connection connection, long length) {
         var descriptor = packet.descriptor();
-        var isTaken = false;
+        var outcome = Outcome.REJECTED;
         try {
-            while (true) {
-                try {
-                    var read =
-                            length == 0
-                                    ? Optional.<Message>empty()
-                                    : Message.read(packet.memory(), length);
-                    if (read.isEmpty()) {
-                        return false;
-                    }
-                    var message = read.get();
-                    switch (message.kind()) {
-                        case HELLO -> {
-                            return connection.identify(message.subject(), message.first());
-                        }
-                        case RESPONSE ->
-                                isTaken = complete(connection, message.withDescriptor(descriptor));
-                        default -> handle(receiver, connection, message);
-                    }
-                    return true;
-                } catch (OutOfMemoryError e) {
-                    FailureLog.errorAndPause(LOG, "Handling a message failed and is repeated", e);
-                }
-            }
+            outcome = handleRepeatedly(receiver, connection, length);
+            return outcome != Outcome.REJECTED;
         } finally {
-            if (!isTaken && descriptor != PacketSocket.Packet.NO_DESCRIPTOR) {
+            if (outcome != Outcome.DESCRIPTOR_TAKEN
+                    && descriptor != PacketSocket.Packet.NO_DESCRIPTOR) {
                 Host.close(descriptor);
             }
         }
+    }
+
+    private Outcome handleRepeatedly(Listener receiver, Connection connection, long length) {
+        while (true) {
+            try {
+                return handle(receiver, connection, length);
+            } catch (OutOfMemoryError e) {
+                pause("Handling a message failed and is repeated", e);
+            }
+        }
+    }
+
+    private Outcome handle(Listener receiver, Connection connection, long length) {
+        var read =
+                length == 0 ? Optional.<Message>empty() : Message.read(packet.memory(), length);
+        if (read.isEmpty()) {
+            return Outcome.REJECTED;
+        }
+        var message = read.get();
+        switch (message.kind()) {
+            case HELLO -> {
+                return connection.identify(message.subject(), message.first())
+                        ? Outcome.HANDLED
+                        : Outcome.REJECTED;
+            }
+            case RESPONSE -> {
+                return complete(connection, message.withDescriptor(packet.descriptor()))
+                        ? Outcome.DESCRIPTOR_TAKEN
+                        : Outcome.HANDLED;
+            }
+            default -> handle(receiver, connection, message);
+        }
+        return Outcome.HANDLED;
+    }
+
+    /** Pauses before an action is repeated that failed for lack of memory, unless closed. */
+    private void pause(String what, OutOfMemoryError failure) {
+        if (closed) {
+            throw failure;
+        }
+        FailureLog.errorAndPause(LOG, what, failure);
     }
 
     /**
@@ -372,8 +411,7 @@ public final class ConnectionManager implements AutoCloseable {
                 }
                 return;
             } catch (OutOfMemoryError e) {
-                FailureLog.errorAndPause(
-                        LOG, "Handling the loss of a connection failed and is repeated", e);
+                pause("Handling the loss of a connection failed and is repeated", e);
             } catch (RuntimeException e) {
                 LOG.error(
                         "Cannot handle the loss of a connection to node {}", connection.node(), e);
@@ -390,11 +428,13 @@ public final class ConnectionManager implements AutoCloseable {
             LockSupport.parkNanos(100_000);
         }
         Host.close(listening);
-        connections.forEach(Connection::close);
+        wakeUp.close();
+        for (var connection : connections) {
+            connection.close();
+        }
         connections.clear();
         for (var request : requests.values()) {
             request.response().complete(Optional.empty());
         }
-        wakeUp.close();
     }
 }

@@ -54,10 +54,10 @@ public final class FabricDirectory implements AutoCloseable {
     /** The number of bytes that {@link #reserve} need not check. Guarded by the lock. */
     private long credit;
 
-    private FabricDirectory(Path path, int descriptor) {
+    private FabricDirectory(Path path, int descriptor, Path opened) {
         this.path = path;
         this.descriptor = descriptor;
-        this.opened = Path.of("/proc/self/fd", Integer.toString(descriptor));
+        this.opened = opened;
     }
 
     /**
@@ -79,15 +79,16 @@ public final class FabricDirectory implements AutoCloseable {
         if (mustBePrivate && Files.isSymbolicLink(path)) {
             throw unusable(path, "it is a symbolic link");
         }
-        var directory =
-                new FabricDirectory(path, Host.openDirectory(path.toString(), !mustBePrivate));
+        var descriptor = Host.openDirectory(path.toString(), !mustBePrivate);
         try {
+            var opened = Path.of("/proc/self/fd", Integer.toString(descriptor));
+            var directory = new FabricDirectory(path, descriptor, opened);
             if (mustBePrivate) {
                 directory.checkPrivate();
             }
             return directory;
-        } catch (FabricException e) {
-            directory.close();
+        } catch (Throwable e) {
+            Host.close(descriptor);
             throw e;
         }
     }
@@ -218,7 +219,7 @@ public final class FabricDirectory implements AutoCloseable {
         try {
             mark(entry);
             return memory;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             Host.close(memory);
             throw e;
         }

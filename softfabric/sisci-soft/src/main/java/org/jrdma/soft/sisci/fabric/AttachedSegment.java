@@ -62,12 +62,12 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         var owner = fabric.connect(entry);
         var number = context.objects().newNumber();
-        descriptor.add();
         var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
         var segment = new AttachedSegment(descriptor, owner, number, id, events);
-        // Added before the request, because messages from the owner may follow the response.
-        context.objects().add(number, segment);
+        descriptor.add();
         try {
+            // Added before the request, because messages from the owner may follow the response.
+            context.objects().add(number, segment);
             segment.map(
                     fabric.requestMemory(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0)));
             // If the owner ended before the segment was added, lost(Connection) has not found it.
@@ -76,9 +76,10 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
             }
             return segment;
         } catch (Throwable e) {
-            owner.send(Message.about(Kind.DETACH_SEGMENT, number));
+            segment.closeFile();
             context.objects().remove(number);
             descriptor.remove();
+            owner.send(Message.about(Kind.DETACH_SEGMENT, number));
             throw e;
         }
     }
@@ -101,15 +102,25 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
 
     private synchronized void map(FabricClient.SharedMemory shared) {
         try {
-            memory = Mapping.of(shared.descriptor(), 0, shared.bytes(), true);
             file = shared.descriptor();
             bytes = shared.bytes();
+            memory = Mapping.of(file, 0, bytes, true);
             if (lost) {
                 memory.cut();
             }
         } catch (FabricException e) {
-            Host.close(shared.descriptor());
+            closeUnlessMapped(shared);
             throw SciException.of(e);
+        } catch (RuntimeException | Error e) {
+            closeUnlessMapped(shared);
+            throw e;
+        }
+    }
+
+    /** Closes the file of a segment that could not be mapped; otherwise the segment closes it. */
+    private void closeUnlessMapped(FabricClient.SharedMemory shared) {
+        if (memory == null) {
+            Host.close(shared.descriptor());
         }
     }
 

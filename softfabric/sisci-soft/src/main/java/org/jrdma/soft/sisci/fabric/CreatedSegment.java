@@ -88,7 +88,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         try {
             memory = Mapping.of(file, 0, length, true);
             bytes = length;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             Host.close(file);
             context.fabric().directory().delete(entry);
             throw e;
@@ -234,11 +234,20 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                 removed || !available.contains(adapter) || !offers(toGroup),
                 SCI_ERR_NO_SUCH_SEGMENT());
         throwIf(context.faults().refusesConnect(), SCI_ERR_CONNECTION_REFUSED());
-        var descriptor = SciException.translate(() -> Host.duplicate(file));
         var peer = new Peer(from, number, adapter, toGroup);
         peers.add(peer);
-        report(SCI_CB_CONNECT(), peer);
-        from.respondWithDescriptor(request, bytes, descriptor);
+        try {
+            respondWithMemory(from, request);
+            report(SCI_CB_CONNECT(), peer);
+        } catch (Throwable e) {
+            peers.remove(peer);
+            throw e;
+        }
+    }
+
+    private void respondWithMemory(Connection to, Message request) {
+        int duplicate = SciException.translate(() -> Host.duplicate(file));
+        to.respondWithDescriptor(request, bytes, duplicate);
     }
 
     private boolean offers(boolean toGroup) {
@@ -252,9 +261,14 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     synchronized void attach(Connection from, Message request, int number) {
         throwIf(removed, SCI_ERR_NO_SUCH_SEGMENT());
         throwIf(!shared, SCI_ERR_ACCESS());
-        var descriptor = SciException.translate(() -> Host.duplicate(file));
-        sharers.add(new Peer(from, number, 0, false));
-        from.respondWithDescriptor(request, bytes, descriptor);
+        var sharer = new Peer(from, number, 0, false);
+        sharers.add(sharer);
+        try {
+            respondWithMemory(from, request);
+        } catch (Throwable e) {
+            sharers.remove(sharer);
+            throw e;
+        }
     }
 
     /** Disconnects or detaches a process. */

@@ -101,12 +101,15 @@ record FabricClient(
      * an error code.
      */
     Message request(Connection connection, Message request) {
-        var response =
-                connections
-                        .request(connection, request)
-                        .orElseThrow(() -> new SciException(SCI_ERR_NODE_NOT_RESPONDING()));
+        var response = send(connection, request);
         throwIf(response.subject() != SCI_ERR_OK(), response.subject());
         return response;
+    }
+
+    private Message send(Connection connection, Message request) {
+        return connections
+                .request(connection, request)
+                .orElseThrow(() -> new SciException(SCI_ERR_NODE_NOT_RESPONDING()));
     }
 
     /**
@@ -122,18 +125,21 @@ record FabricClient(
      * contains an error code, or memory that could raise SIGBUS.
      */
     SharedMemory requestMemory(Connection connection, Message request) {
-        var response = request(connection, request);
+        var response = send(connection, request);
         var descriptor = response.descriptor();
-        throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC()); // this process has too many
         try {
+            throwIf(response.subject() != SCI_ERR_OK(), response.subject());
+            throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC()); // this process has too many
             throwIf(response.value() <= 0, SCI_ERR_NO_SUCH_SEGMENT());
             Host.checkMemory(descriptor, response.value());
             return new SharedMemory(descriptor, response.value());
         } catch (FabricException e) {
             Host.close(descriptor);
             throw new SciException(SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
-        } catch (SciException e) {
-            Host.close(descriptor);
+        } catch (RuntimeException | Error e) {
+            if (descriptor != NO_DESCRIPTOR) {
+                Host.close(descriptor);
+            }
             throw e;
         }
     }

@@ -79,15 +79,23 @@ public final class FabricProcess implements ConnectionManager.Listener {
                         number++;
                     }
                     var connections = new ConnectionManager(directory, id, number);
-                    var fabric = new FabricClient(directory, connections, id, number);
-                    var member = new FabricProcess(fabric, adapters, faults);
-                    connections.start(member);
-                    member.context.topology().refresh();
-                    LOG.info(
-                            "Joined the fabric {} as process {} of node {}", directory, number, id);
-                    return member;
+                    try {
+                        var fabric = new FabricClient(directory, connections, id, number);
+                        var member = new FabricProcess(fabric, adapters, faults);
+                        connections.start(member);
+                        member.context.topology().refresh();
+                        LOG.info(
+                                "Joined the fabric {} as process {} of node {}",
+                                directory,
+                                number,
+                                id);
+                        return member;
+                    } catch (Throwable e) {
+                        connections.close();
+                        throw e;
+                    }
                 });
-            } catch (FabricException | RuntimeException e) {
+            } catch (Throwable e) {
                 directory.close();
                 throw e;
             }
@@ -110,11 +118,18 @@ public final class FabricProcess implements ConnectionManager.Listener {
 
     /** Leaves the fabric, and deletes all files of this process. */
     public void leave() {
-        fabric.connections().close();
-        context.callbacks().close();
-        context.workers().shutdownNow();
-        context.objects().abandon();
-        var directory = fabric.directory();
+        try {
+            fabric.connections().close();
+            context.callbacks().close();
+            context.workers().shutdownNow();
+            context.objects().abandon();
+            deleteFiles(fabric.directory());
+        } finally {
+            fabric.directory().close();
+        }
+    }
+
+    private void deleteFiles(FabricDirectory directory) {
         try {
             directory.locked(() -> {
                 for (var entry : directory.entries()) {
@@ -131,7 +146,6 @@ public final class FabricProcess implements ConnectionManager.Listener {
             LOG.warn(
                     "Cannot delete all files of this process in {}: {}", directory, e.getMessage());
         }
-        directory.close();
     }
 
     /** Creates a descriptor. In C: {@code SCIOpen}. */

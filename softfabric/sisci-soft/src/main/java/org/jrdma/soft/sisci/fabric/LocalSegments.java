@@ -63,9 +63,14 @@ public final class LocalSegments {
                     }
                     return created;
                 });
-        byId.put(segment.id(), segment);
-        context.topology().add(segment);
-        return segment;
+        try {
+            byId.put(segment.id(), segment);
+            context.topology().add(segment);
+            return segment;
+        } catch (Throwable e) {
+            segment.remove(SCI_FLAG_FORCE_REMOVE());
+            throw e;
+        }
     }
 
     private CreatedSegment create(
@@ -84,13 +89,13 @@ public final class LocalSegments {
                         if (bytes > 0) {
                             fabric.directory().reserve(entry, file, Mapping.wholePages(bytes));
                         }
-                    } catch (FabricException e) {
+                        var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
+                        return new CreatedSegment(this, descriptor, entry, file, flags, events);
+                    } catch (Throwable e) {
                         Host.close(file);
                         fabric.directory().delete(entry);
                         throw e;
                     }
-                    var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
-                    return new CreatedSegment(this, descriptor, entry, file, flags, events);
                 });
     }
 

@@ -77,18 +77,20 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         topology.checkLink(node, adapter);
         return descriptor.add(() -> {
             var segment = new RemoteSegment(descriptor, node, id, adapter, callback);
-            segment.connect();
-            return segment;
+            try {
+                segment.connect();
+                return segment;
+            } catch (Throwable e) {
+                segment.close();
+                throw e;
+            }
         });
     }
 
     private void connect() {
         if (memory.isGroup()) {
             connectToMembers();
-            if (memory.connections().isEmpty()) {
-                memory.close();
-                throw new SciException(SCI_ERR_NO_SUCH_SEGMENT());
-            }
+            throwIf(memory.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
         } else {
             var entry = context.fabric().require(node, Entry.Kind.SEGMENT, id);
             add(SegmentConnection.connect(context, this, entry, adapter, false));
@@ -122,7 +124,13 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     private synchronized void add(SegmentConnection connection) {
-        memory.add(connection);
+        try {
+            memory.add(connection);
+        } catch (Throwable e) {
+            context.objects().remove(connection.number());
+            connection.close();
+            throw e;
+        }
         var isDisconnected = early.remove(connection.number());
         if (isDisconnected != null) {
             gone(connection.number(), isDisconnected);
@@ -269,11 +277,17 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     /** Disconnects from the segment. In C: {@code SCIDisconnectSegment}. */
     public void disconnect() {
         memory.disconnect();
+        close();
+        descriptor.remove();
+    }
+
+    private void close() {
         context.topology().remove(this);
-        memory.connections().forEach(connection -> context.objects().remove(connection.number()));
+        for (var connection : memory.connections()) {
+            context.objects().remove(connection.number());
+        }
         memory.close();
         events.close();
-        descriptor.remove();
     }
 
     /**

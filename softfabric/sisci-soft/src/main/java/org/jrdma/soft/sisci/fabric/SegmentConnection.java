@@ -42,7 +42,12 @@ final class SegmentConnection {
         this.file = memory.descriptor();
         this.bytes = memory.bytes();
         this.window = Mapping.of(file, 0, bytes, true);
-        mappings.add(window);
+        try {
+            mappings.add(window);
+        } catch (Throwable e) {
+            window.close();
+            throw e;
+        }
     }
 
     /**
@@ -77,10 +82,13 @@ final class SegmentConnection {
             } catch (FabricException e) {
                 Host.close(memory.descriptor());
                 throw SciException.of(e);
+            } catch (RuntimeException | Error e) {
+                Host.close(memory.descriptor());
+                throw e;
             }
         } catch (Throwable e) {
-            connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
             context.objects().remove(number);
+            connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
             throw e;
         }
     }
@@ -159,7 +167,6 @@ final class SegmentConnection {
 
     /** Disconnects from the segment. The program must have unmapped all its maps of the segment. */
     void close() {
-        connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
         synchronized (this) {
             window.close();
             if (!closed) {
@@ -167,5 +174,6 @@ final class SegmentConnection {
                 Host.close(file);
             }
         }
+        connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));
     }
 }

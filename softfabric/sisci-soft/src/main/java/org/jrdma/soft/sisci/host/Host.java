@@ -1,5 +1,6 @@
 package org.jrdma.soft.sisci.host;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -36,7 +37,8 @@ public final class Host {
     private static final int OWNER_ONLY = 0600;
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
-    private static final int MAX_MEMORY_NAME = 200;
+    private static final int MFD_NOEXEC_SEAL = 8;
+    private static final int MAX_MEMORY_NAME = 200; // bytes
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
@@ -152,19 +154,31 @@ public final class Host {
      */
     public static int createMemory(String name) throws FabricException {
         try (var arena = Arena.ofConfined()) {
-            var shown =
-                    arena.allocateFrom(
-                            name.substring(Math.max(0, name.length() - MAX_MEMORY_NAME)));
-            return check(
-                    "memfd_create",
-                    call(() ->
-                            (int)
-                                    CREATE_MEMORY.invokeExact(
-                                            MEMFD_CREATE,
-                                            segment(),
-                                            shown,
-                                            MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+            var shown = arena.allocateFrom(endOfName(name));
+            var memory = createMemory(shown, MFD_NOEXEC_SEAL);
+            return memory < 0 && CapturedErrno.value() == Errno.EINVAL // before Linux 6.3
+                    ? check("memfd_create", createMemory(shown, 0))
+                    : check("memfd_create", memory);
         }
+    }
+
+    private static int createMemory(MemorySegment name, int flags) {
+        return call(() ->
+                (int)
+                        CREATE_MEMORY.invokeExact(
+                                MEMFD_CREATE,
+                                segment(),
+                                name,
+                                MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
+    }
+
+    /** Returns the end of a name, in as many characters as the kernel accepts in UTF-8. */
+    private static String endOfName(String name) {
+        var end = name.substring(Math.max(0, name.length() - MAX_MEMORY_NAME));
+        while (end.getBytes(UTF_8).length > MAX_MEMORY_NAME) {
+            end = end.substring(1);
+        }
+        return end;
     }
 
     /**

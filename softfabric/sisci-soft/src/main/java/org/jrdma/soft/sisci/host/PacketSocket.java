@@ -92,7 +92,7 @@ public final class PacketSocket {
                     "listen",
                     call(() -> (int) OF_TWO_INTS.invokeExact(LISTEN, segment(), socket, BACKLOG)));
             return socket;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             Host.close(socket);
             throw e;
         }
@@ -117,7 +117,7 @@ public final class PacketSocket {
                                             address,
                                             (int) address.byteSize())));
             return socket;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             Host.close(socket);
             throw e;
         }

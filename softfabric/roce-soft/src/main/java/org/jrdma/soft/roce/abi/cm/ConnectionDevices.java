@@ -137,11 +137,11 @@ final class ConnectionDevices {
             var context = new ContextObject(device, address, ContextFunctions.ALL);
             try {
                 found = new ConnectionDevice(context, device);
-            } catch (ErrnoException e) {
+                open.put(device, found);
+            } catch (Throwable e) {
                 context.close();
                 throw e;
             }
-            open.put(device, found);
         }
         found.users++;
         return found;

@@ -24,7 +24,12 @@ final class EventChannelObject {
 
     EventChannelObject() {
         this.descriptor = ErrnoException.convert(EventDescriptor::open);
-        this.structure = StructureRegistry.allocate(rdma_event_channel.layout(), this);
+        try {
+            this.structure = StructureRegistry.allocate(rdma_event_channel.layout(), this);
+        } catch (Throwable e) {
+            descriptor.close();
+            throw e;
+        }
         rdma_event_channel.fd(structure, descriptor.number());
     }
 

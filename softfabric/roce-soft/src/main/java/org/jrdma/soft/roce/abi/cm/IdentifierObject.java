@@ -93,10 +93,15 @@ final class IdentifierObject {
     static IdentifierObject ofType(
             ConnectionDevices devices, PortNumbers ports, IdentifierType type) {
         var channel = new EventChannelObject();
-        var created = new IdentifierObject(devices, ports, channel, type, State.IDLE);
-        created.ownChannel = channel;
-        created.createStructure();
-        return created;
+        try {
+            var created = new IdentifierObject(devices, ports, channel, type, State.IDLE);
+            created.ownChannel = channel;
+            created.createStructure();
+            return created;
+        } catch (Throwable e) {
+            channel.destroy();
+            throw e;
+        }
     }
 
     /**

@@ -22,10 +22,20 @@ final class CompletionChannelObject extends ContextResource {
 
     private @Nullable CompletionQueueObject last;
 
-    CompletionChannelObject(ContextObject context) {
+    /** Creates a channel and its descriptor. */
+    static CompletionChannelObject open(ContextObject context) {
         var opened = ErrnoException.convert(EventDescriptor::open);
+        try {
+            return new CompletionChannelObject(context, opened);
+        } catch (Throwable e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    private CompletionChannelObject(ContextObject context, EventDescriptor descriptor) {
         super(context, ibv_comp_channel.layout());
-        this.descriptor = opened;
+        this.descriptor = descriptor;
         ibv_comp_channel.context(structure(), context().address());
         ibv_comp_channel.fd(structure(), descriptor.number());
         context().own(this);

@@ -16,7 +16,7 @@ final class CompletionExports {
 
     @Exported(value = "ibv_create_comp_channel", failure = Failure.NULL)
     static long createChannel(long context) {
-        return new CompletionChannelObject(ContextObject.of(context)).structure().address();
+        return CompletionChannelObject.open(ContextObject.of(context)).structure().address();
     }
 
     @Exported(value = "ibv_destroy_comp_channel", failure = Failure.ERRNO)

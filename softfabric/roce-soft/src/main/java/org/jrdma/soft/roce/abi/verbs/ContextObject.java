@@ -64,11 +64,16 @@ public final class ContextObject {
         this.descriptor = ErrnoException.convert(EventDescriptor::open);
         try {
             this.port = device.open(this, address);
-        } catch (ErrnoException e) {
+            try {
+                whole = StructureRegistry.allocate(verbs_context.layout(), this);
+            } catch (Throwable e) {
+                device.close(this);
+                throw e;
+            }
+        } catch (Throwable e) {
             descriptor.close();
             throw e;
         }
-        whole = StructureRegistry.allocate(verbs_context.layout(), this);
         verbs_context.sz(whole, whole.byteSize());
         Exports.install(functions, whole, verbs_context.layout());
         structure = verbs_context.context(whole);

@@ -130,7 +130,15 @@ public final class DeviceObject {
      */
     synchronized Port open(ContextObject context, @Nullable Address requested) {
         if (port == null) {
-            port = openPort(requested);
+            var opened = openPort(requested);
+            try {
+                contexts.add(context);
+            } catch (Throwable e) {
+                opened.close();
+                throw e;
+            }
+            port = opened;
+            return opened;
         } else if (requested != null && !requested.equals(port.address())) {
             throw new ErrnoException(Errno.EADDRNOTAVAIL);
         }
@@ -147,13 +155,18 @@ public final class DeviceObject {
                             : Stream.concat(Stream.ofNullable(lastAddress), addresses.stream())
                                     .distinct();
             var opened = Port.openFirst(candidates.map(PortOptions::at).toList());
-            lastAddress = opened.address();
-            opened.faults(withDeviceSeed(faults));
-            opened.listen(listener);
-            opened.linkUp(linkUp);
-            connections = opened.control(engine -> startConnectionManager(opened, engine));
-            LOG.info("Device {} has the address {}", name, opened.address());
-            return opened;
+            try {
+                lastAddress = opened.address();
+                opened.faults(withDeviceSeed(faults));
+                opened.listen(listener);
+                opened.linkUp(linkUp);
+                connections = opened.control(engine -> startConnectionManager(opened, engine));
+                LOG.info("Device {} has the address {}", name, opened.address());
+                return opened;
+            } catch (Throwable e) {
+                opened.close();
+                throw e;
+            }
         } catch (FabricException e) {
             throw new ErrnoException(e.code(), e.getMessage());
         }
