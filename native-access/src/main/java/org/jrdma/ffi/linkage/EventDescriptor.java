@@ -101,6 +101,10 @@ public final class EventDescriptor implements AutoCloseable {
             return;
         }
         closed = true;
-        var _ = LibcCalls.call(() -> (int) CLOSE.invokeExact(CLOSE_ADDRESS, number));
+        try {
+            var _ = (int) CLOSE.invokeExact(CLOSE_ADDRESS, number);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
     }
 }

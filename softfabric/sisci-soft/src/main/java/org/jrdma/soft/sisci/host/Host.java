@@ -84,8 +84,10 @@ public final class Host {
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle DESCRIBE =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle OF_INT =
-            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle CLOSE_FILE =
+            Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle UNLOCK_FILE =
+            Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle OF_TWO_INTS =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle RESERVE =
@@ -142,8 +144,13 @@ public final class Host {
         }
     }
 
+    /** Closes a descriptor. Allocates no memory, because the lack of memory may be the reason. */
     public static void close(int descriptor) {
-        var _ = call(() -> (int) OF_INT.invokeExact(CLOSE, segment(), descriptor));
+        try {
+            var _ = (int) CLOSE_FILE.invokeExact(CLOSE, descriptor);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
     }
 
     /**
@@ -275,8 +282,13 @@ public final class Host {
         return true;
     }
 
+    /** Unlocks an open file. Allocates no memory, because all processes wait for the lock. */
     public static void unlock(int descriptor) {
-        var _ = call(() -> (int) OF_TWO_INTS.invokeExact(FLOCK, segment(), descriptor, LOCK_UN));
+        try {
+            var _ = (int) UNLOCK_FILE.invokeExact(FLOCK, descriptor, LOCK_UN);
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
     }
 
     /** Maps a part of a file as shared memory. */
