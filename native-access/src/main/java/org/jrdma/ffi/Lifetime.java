@@ -170,9 +170,19 @@ public final class Lifetime {
         return ownHold;
     }
 
-    /** Ends one {@link #hold()}. */
+    /**
+     * Ends one {@link #hold()}.
+     *
+     * @throws IllegalStateException if there is no hold to end; the lifetime is unchanged
+     */
     public void release() {
-        STATE.getAndAdd(this, -1);
+        int current;
+        do {
+            current = state;
+            if ((current & ~CLOSED) == 0) {
+                throw new IllegalStateException(name + " was released more often than held");
+            }
+        } while (!STATE.compareAndSet(this, current, current - 1));
     }
 
     /**

@@ -1,7 +1,10 @@
 package org.jrdma.sockets.sisci;
 
+import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
@@ -10,29 +13,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the accepts of listeners, which may block while a client does not respond. The number of
- * waiting accepts is limited for each client address, and so is the number of threads, so that the
- * clients at one address do not delay those at other addresses. Safe for use by multiple threads.
+ * waiting accepts is limited for each client network, and so is the number of threads, so that the
+ * clients in one network do not delay those in other networks. A network is an IPv4 address or the
+ * first 64 bits of an IPv6 address, because a host can have any number of addresses with these
+ * bits. Safe for use by multiple threads.
  */
 final class AcceptExecutor {
 
-    /** The maximum number of accepts that wait for each client address. */
+    /** The maximum number of accepts that wait for each client network. */
     static final int MAX_WAITING = 4096;
+
+    /** The maximum number of accepts that wait for all clients. */
+    static final int MAX_WAITING_IN_TOTAL = 4 * MAX_WAITING;
+
+    private static final int NETWORK_BYTES = 8;
 
     private final Executor threads;
     private final int maxRunning;
 
     // Guarded by this
     private final Map<InetAddress, Clients> clients = new HashMap<>();
+    private int waiting;
 
-    /** The waiting accepts for the clients at one address, and the number of their threads. */
+    /** The waiting accepts for the clients in one network, and the number of their threads. */
     private static final class Clients {
 
-        private final InetAddress address;
+        private final InetAddress network;
         private final Queue<Runnable> waiting = new ArrayDeque<>();
         private int running;
 
-        Clients(InetAddress address) {
-            this.address = address;
+        Clients(InetAddress network) {
+            this.network = network;
         }
     }
 
@@ -41,7 +52,7 @@ final class AcceptExecutor {
      *
      * @param threads runs the accepts
      * @param maxRunning the maximum number of accepts that run at the same time for each client
-     *     address
+     *     network
      */
     AcceptExecutor(Executor threads, int maxRunning) {
         this.threads = threads;
@@ -49,20 +60,37 @@ final class AcceptExecutor {
     }
 
     /**
-     * Runs an accept later, in the order of the calls of this method for the same address.
+     * Runs an accept later, in the order of the calls of this method for the same network.
      *
-     * @return false if too many accepts wait for the address
+     * @return false if too many accepts wait
      */
     synchronized boolean tryExecute(InetAddress address, Runnable accept) {
-        var same = clients.computeIfAbsent(address, Clients::new);
+        if (waiting == MAX_WAITING_IN_TOTAL) {
+            return false;
+        }
+        var same = clients.computeIfAbsent(network(address), Clients::new);
         if (same.waiting.size() == MAX_WAITING) {
             return false;
         }
         same.waiting.add(accept);
+        waiting++;
         if (same.running < maxRunning) {
             start(same);
         }
         return true;
+    }
+
+    private static InetAddress network(InetAddress address) {
+        if (address instanceof Inet4Address) {
+            return address;
+        }
+        var bytes = address.getAddress();
+        Arrays.fill(bytes, NETWORK_BYTES, bytes.length, (byte) 0);
+        try {
+            return InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void start(Clients same) {
@@ -70,7 +98,7 @@ final class AcceptExecutor {
         same.running++;
     }
 
-    /** Runs one accept. The next one is queued behind those of other addresses. */
+    /** Runs one accept. The next one is queued behind those of other networks. */
     private void run(Clients same) {
         var next = take(same);
         try {
@@ -83,7 +111,11 @@ final class AcceptExecutor {
     }
 
     private synchronized @Nullable Runnable take(Clients same) {
-        return same.waiting.poll();
+        var next = same.waiting.poll();
+        if (next != null) {
+            waiting--;
+        }
+        return next;
     }
 
     private synchronized void ended(Clients same) {
@@ -91,7 +123,7 @@ final class AcceptExecutor {
         if (!same.waiting.isEmpty()) {
             start(same);
         } else if (same.running == 0) {
-            clients.remove(same.address, same);
+            clients.remove(same.network, same);
         }
     }
 }

@@ -53,6 +53,33 @@ class AcceptExecutorTest {
         assertThat(executor.tryExecute(HOSTILE, () -> {})).isTrue();
     }
 
+    /** A host can use any number of addresses of its network. */
+    @Test
+    void shouldLimitTheAcceptsOfAnIpv6NetworkLikeThoseOfOneAddress() {
+        for (var i = 0; i < AcceptExecutor.MAX_WAITING; i++) {
+            var address = InetAddress.ofLiteral("2001:db8::" + Integer.toHexString(i));
+            assertThat(executor.tryExecute(address, () -> {})).isTrue();
+        }
+
+        assertThat(executor.tryExecute(InetAddress.ofLiteral("2001:db8::1:0:0:1"), () -> {}))
+                .isFalse();
+        assertThat(executor.tryExecute(InetAddress.ofLiteral("2001:db8:0:1::1"), () -> {}))
+                .isTrue();
+        assertThat(threads).hasSize(3);
+    }
+
+    @Test
+    void shouldLimitTheAcceptsOfAllClients() {
+        for (var i = 0; i < AcceptExecutor.MAX_WAITING_IN_TOTAL; i++) {
+            var address = InetAddress.ofLiteral("192.0." + (i >> 8 & 0xff) + "." + (i & 0xff));
+            assertThat(executor.tryExecute(address, () -> {})).isTrue();
+        }
+
+        assertThat(executor.tryExecute(InetAddress.ofLiteral("198.51.100.1"), () -> {})).isFalse();
+        runAll();
+        assertThat(executor.tryExecute(InetAddress.ofLiteral("198.51.100.1"), () -> {})).isTrue();
+    }
+
     @Test
     void shouldRunTheNextAcceptIfOneFails() {
         executor.tryExecute(

@@ -54,7 +54,12 @@ class ApiFuzzTest {
     /** The long form makes more calls of the targets whose calls take little time. */
     @ParameterizedTest
     @CsvSource({
-        "detector, 400", "tcp, 250", "roce, 245", "supersockets, 80", "sisci-sockets, 20", "sisci, 5"
+        "detector, 400",
+        "tcp, 250",
+        "roce, 245",
+        "supersockets, 80",
+        "sisci-sockets, 20",
+        "sisci, 5"
     })
     void shouldEndEachRandomCallAsDocumented(String target, int share) throws Exception {
         if (target.equals("detector")) {
@@ -122,8 +127,7 @@ class ApiFuzzTest {
 
     private static void assumeRoot() {
         assumeTrue(
-                System.getProperty("user.name").equals("root"),
-                "Only root can create namespaces.");
+                System.getProperty("user.name").equals("root"), "Only root can create namespaces.");
     }
 
     private static void run(

@@ -40,7 +40,8 @@ final class Fuzz {
     private final long seed;
 
     /** The thread that ends with the input, which is open during an attack. */
-    private final Thread input = Thread.ofPlatform().daemon().name("input").unstarted(Fuzz::awaitEndOfInput);
+    private final Thread input =
+            Thread.ofPlatform().daemon().name("input").unstarted(Fuzz::awaitEndOfInput);
 
     private Fuzz(String name, long seed, List<String> options) throws Exception {
         this.name = name;

@@ -84,7 +84,14 @@ class HostileTest {
             var address = victim.lineAfter("Address ");
 
             System.out.print(
-                    start("flood", List.of(), Flood.class, address, "" + PACKETS, "" + SEED, "" + samples)
+                    start(
+                                    "flood",
+                                    List.of(),
+                                    Flood.class,
+                                    address,
+                                    "" + PACKETS,
+                                    "" + SEED,
+                                    "" + samples)
                             .awaitSuccess(TIMEOUT));
             stop(victim);
         } finally {
@@ -166,16 +173,14 @@ class HostileTest {
             String name, String target, List<String> jvmOptions, String... furtherArguments)
             throws Exception {
         var arguments = new ArrayList<String>();
-        arguments.addAll(
-                List.of(target, "" + Long.MAX_VALUE, "" + SEED, "until-end-of-input"));
+        arguments.addAll(List.of(target, "" + Long.MAX_VALUE, "" + SEED, "until-end-of-input"));
         arguments.addAll(List.of(furtherArguments));
         var child = start(name, jvmOptions, Fuzz.class, arguments.toArray(String[]::new));
         child.lineAfter("Address "); // waits until the program runs
         return child;
     }
 
-    private Child start(
-            String name, List<String> jvmOptions, Class<?> main, String... arguments)
+    private Child start(String name, List<String> jvmOptions, Class<?> main, String... arguments)
             throws IOException {
         var options = new ArrayList<>(List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric));
         options.addAll(jvmOptions);

@@ -41,16 +41,14 @@ final class Samples {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
             return new Samples(
-                    channel.map(
-                            FileChannel.MapMode.READ_WRITE, 0, SLOT * (MESSAGES + PACKETS)));
+                    channel.map(FileChannel.MapMode.READ_WRITE, 0, SLOT * (MESSAGES + PACKETS)));
         }
     }
 
     /** Adds a packet that the program has sent. Messages of connections do not displace others. */
     void add(TracedPacket packet) {
         var length = packet.bytes().remaining();
-        if (packet.direction() == TracedPacket.Direction.SENT
-                && length <= PacketBuffer.MAX_BYTES) {
+        if (packet.direction() == TracedPacket.Direction.SENT && length <= PacketBuffer.MAX_BYTES) {
             var slot =
                     packet.destinationQueuePair() == 1
                             ? messages++ % MESSAGES

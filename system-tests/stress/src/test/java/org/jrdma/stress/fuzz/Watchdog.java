@@ -60,9 +60,7 @@ final class Watchdog implements Runnable {
         if (duration > CLOSE_NANOS
                 && current.receiver() != null
                 && !current.closing().getAndSet(true)) {
-            Thread.ofVirtual()
-                    .name("fuzzer-close")
-                    .start(() -> fuzzer.close(current.receiver()));
+            Thread.ofVirtual().name("fuzzer-close").start(() -> fuzzer.close(current.receiver()));
         }
         if (duration > HANG_NANOS) {
             hang(Surface.name(current.call()) + " on " + current.thread());

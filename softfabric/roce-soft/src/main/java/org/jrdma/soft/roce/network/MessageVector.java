@@ -147,6 +147,10 @@ final class MessageVector {
 
     /** Writes the destination of the packet in a buffer to the address of the same index. */
     void address(int index) {
+        address(index, labels);
+    }
+
+    private void address(int index, boolean withLabel) {
         var buffer = buffers[index];
         nameLengths[index] =
                 SocketAddress.write(
@@ -154,22 +158,30 @@ final class MessageVector {
                         index * NAME_BYTES,
                         buffer.destinationHigh(),
                         buffer.destinationLow(),
-                        labels ? buffer.flow() & PacketBuffer.LABEL_MASK : 0,
+                        withLabel ? buffer.flow() & PacketBuffer.LABEL_MASK : 0,
                         scope);
     }
 
     /**
      * Removes the flow labels from the packets in the buffers from {@code first} to {@code end}
      * (exclusive) and from later packets, because the kernel permits only labels that the socket
-     * has registered. Returns false if they were removed before.
+     * has registered.
      */
-    boolean removeLabels(int first, int end) {
-        var removed = labels;
+    void removeLabels(int first, int end) {
         labels = false;
-        for (var i = first; removed && i < end; i++) {
+        for (var i = first; i < end; i++) {
             address(i);
         }
-        return removed;
+    }
+
+    /** Removes the flow label from one packet. Returns false if it has none. */
+    boolean removeLabel(int index) {
+        var buffer = buffers[index];
+        if (!labels || buffer.isIpv4() || (buffer.flow() & PacketBuffer.LABEL_MASK) == 0) {
+            return false;
+        }
+        address(index, false);
+        return true;
     }
 
     /**

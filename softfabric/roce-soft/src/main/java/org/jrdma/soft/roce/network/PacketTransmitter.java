@@ -170,11 +170,19 @@ final class PacketTransmitter implements PacketLink {
      * remain.
      */
     boolean flush() {
+        var combines = combining;
+        var isWithoutLabel = false;
         while (first < count) {
-            var messages = vector.combine(first, count, combining);
+            var messages = vector.combine(first, count, combines);
             var sent = socket.send(vector.headers(), messages);
             if (sent > 0) {
                 first = vector.end(sent - 1);
+                // Only a retry that succeeds shows that the kernel does not support a feature.
+                combining = combines;
+                if (isWithoutLabel) {
+                    vector.removeLabels(first, count);
+                    isWithoutLabel = false;
+                }
                 continue;
             }
             switch (calls.errno()) {
@@ -185,12 +193,17 @@ final class PacketTransmitter implements PacketLink {
                 }
                 default -> {
                     if (vector.end(0) - first > 1) {
-                        combining = false; // the kernel may not support combined packets
-                    } else if (calls.errno() != Errno.EINVAL
-                            || !vector.removeLabels(first, count)) {
+                        combines = false; // the kernel may not support combined packets
+                    } else if (!isWithoutLabel
+                            && calls.errno() == Errno.EINVAL
+                            && vector.removeLabel(first)) {
+                        isWithoutLabel = true; // the kernel may not permit the label
+                    } else {
                         // The packet is dropped. It may be too long for the path, have no route, or
                         // be rejected by a filter, or an earlier packet has caused the error.
                         first++;
+                        combines = combining;
+                        isWithoutLabel = false;
                     }
                 }
             }

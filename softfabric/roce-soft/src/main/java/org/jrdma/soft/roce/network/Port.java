@@ -166,8 +166,7 @@ public final class Port implements AutoCloseable {
     private static Port create(PortOptions options) throws FabricException {
         var localInterface = LocalInterface.of(options.address());
         var calls = new SystemCalls();
-        var socket =
-                UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);
+        var socket = UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);
         try {
             return create(options, localInterface, calls, socket);
         } catch (Throwable e) {

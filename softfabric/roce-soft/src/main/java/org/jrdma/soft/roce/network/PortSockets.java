@@ -54,8 +54,7 @@ final class PortSockets {
         }
         try {
             var next = Arrays.copyOf(sockets, sockets.length + 1);
-            next[sockets.length] =
-                    UdpSocket.ofGroup(group, localInterface, socketBuffer, calls);
+            next[sockets.length] = UdpSocket.ofGroup(group, localInterface, socketBuffer, calls);
             sockets = next;
             return true;
         } catch (Throwable e) {

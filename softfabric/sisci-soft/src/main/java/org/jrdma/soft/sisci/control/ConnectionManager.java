@@ -338,8 +338,7 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     private Outcome handle(Listener receiver, Connection connection, long length) {
-        var read =
-                length == 0 ? Optional.<Message>empty() : Message.read(packet.memory(), length);
+        var read = length == 0 ? Optional.<Message>empty() : Message.read(packet.memory(), length);
         if (read.isEmpty()) {
             return Outcome.REJECTED;
         }

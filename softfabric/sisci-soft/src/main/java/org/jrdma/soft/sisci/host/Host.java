@@ -1,9 +1,9 @@
 package org.jrdma.soft.sisci.host;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.LibcCalls.call;
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.abi.sisci.sisci_h.SCI_ERR_ACCESS;
 import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.io.IOException;
@@ -36,6 +37,9 @@ class HostileProcessTest {
     private static final long BYTES = 64 << 10;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final int REPETITIONS = 100;
+    private static final int MANY_REQUESTS = 3_000;
+    private static final int MAX_REFUSALS = 50;
+    private static final long REFUSAL_PAUSE_NANOS = 10_000_000;
 
     private static final long AWAIT_NANOS = 20_000_000_000L;
 
@@ -132,6 +136,10 @@ class HostileProcessTest {
 
     /** Connects to a segment whose owner responds with the given memory and size. */
     private String connectTo(int memory, long bytes) throws Exception {
+        return connectTo(memory, bytes, 0);
+    }
+
+    private String connectTo(int memory, long bytes, int error) throws Exception {
         node += 4; // because the process may not have noticed yet that the former node has ended
         var member = folder.resolve(node + ".member.0.0");
         int listening;
@@ -146,7 +154,7 @@ class HostileProcessTest {
         }
         var owner =
                 CompletableFuture.runAsync(
-                        () -> respondWithMemory(listening, memory, bytes),
+                        () -> respondWithMemory(listening, memory, bytes, error),
                         task -> Thread.ofPlatform().daemon().start(task));
         try {
             return self.attempt(
@@ -166,12 +174,12 @@ class HostileProcessTest {
         }
     }
 
-    private static void respondWithMemory(int listening, int memory, long bytes) {
+    private static void respondWithMemory(int listening, int memory, long bytes, int error) {
         try (var arena = Arena.ofConfined()) {
             var packet = new PacketSocket.Packet(8192, arena);
             var socket = acceptRequest(listening, packet);
             packet.memory().set(JAVA_INT, 0, number(Message.Kind.RESPONSE));
-            packet.memory().set(JAVA_INT, 8, 0);
+            packet.memory().set(JAVA_INT, 8, error);
             packet.memory().set(JAVA_LONG, 24, bytes);
             assertThat(PacketSocket.send(socket, packet, 32, memory)).isZero();
             Host.close(socket);
@@ -228,6 +236,75 @@ class HostileProcessTest {
             assertThat(count(DESCRIPTORS)).isLessThan(before + 10);
             Host.close(socket);
         }
+    }
+
+    /** Each response to a request for memory has a descriptor, which is open until it is sent. */
+    @Test
+    void shouldLimitTheDescriptorsForAProcessThatDoesNotReadResponses() throws Exception {
+        self.offer(descriptor, SEGMENT, BYTES);
+        try (var arena = Arena.ofConfined()) {
+            var packet = new PacketSocket.Packet(8192, arena);
+            var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
+            send(socket, packet, Message.Kind.HELLO, 0, 8, NO_DESCRIPTOR);
+            var before = count(DESCRIPTORS);
+
+            var refusals = 0;
+            for (var i = 1; i <= MANY_REQUESTS && refusals < MAX_REFUSALS; ) {
+                if (trySend(socket, packet, Message.Kind.CONNECT_SEGMENT, i, SEGMENT)) {
+                    i++;
+                } else { // the socket is full: the receiver is slow, or receives no longer
+                    refusals++;
+                    LockSupport.parkNanos(REFUSAL_PAUSE_NANOS);
+                }
+            }
+
+            assertThat(count(DESCRIPTORS)).isLessThan(before + 400);
+            for (var i = 0; i < 10; i++) {
+                var _ = await(() -> PacketSocket.receive(socket, packet));
+                if (packet.descriptor() != NO_DESCRIPTOR) {
+                    Host.close(packet.descriptor());
+                }
+            }
+            self.connect(descriptor, self.node(), SEGMENT); // others are still served
+            Host.close(socket);
+        }
+    }
+
+    private static boolean trySend(
+            int socket,
+            PacketSocket.Packet packet,
+            Message.Kind kind,
+            int correlation,
+            int subject) {
+        packet.memory().fill((byte) 0);
+        packet.memory().set(JAVA_INT, 0, number(kind));
+        packet.memory().set(JAVA_INT, 4, correlation);
+        packet.memory().set(JAVA_INT, 8, subject);
+        return PacketSocket.send(socket, packet, 32, NO_DESCRIPTOR) == 0;
+    }
+
+    @Test
+    void shouldCloseADescriptorThatComesWithAnErrorCode() throws Exception {
+        var memory = Host.createMemory("with an error");
+        Host.reserve(memory, BYTES);
+        assertThat(connectTo(memory, BYTES, SCI_ERR_ACCESS())).isEqualTo("ACCESS");
+        var before = count(DESCRIPTORS);
+
+        for (var i = 0; i < 20; i++) {
+            assertThat(connectTo(memory, BYTES, SCI_ERR_ACCESS())).isEqualTo("ACCESS");
+        }
+
+        assertThat(count(DESCRIPTORS)).isLessThan(before + 15);
+        Host.close(memory);
+    }
+
+    /** A name of memory may have 249 bytes. */
+    @Test
+    void shouldShortenTheNameOfMemoryToWhatTheKernelAccepts() throws Exception {
+        var memory = Host.createMemory("\u00e4\u8a9e".repeat(200));
+
+        assertThat(target(DESCRIPTORS.resolve("" + memory))).contains("\u00e4\u8a9e");
+        Host.close(memory);
     }
 
     private static void send(

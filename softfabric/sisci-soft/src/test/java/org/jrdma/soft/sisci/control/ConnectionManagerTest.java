@@ -89,6 +89,29 @@ class ConnectionManagerTest {
         assertThat(received).hasValue(3);
     }
 
+    @Test
+    void shouldCloseWhileItRepeatsAMessageThatKeepsFailing() throws Exception {
+        var failing = new ConnectionManager(directory, 12, 0);
+        var failed = new CountDownLatch(2);
+        failing.start(
+                new ConnectionManager.Listener() {
+                    @Override
+                    public void received(Connection from, Message message) {
+                        failed.countDown();
+                        throw new OutOfMemoryError("thrown by the listener, on purpose");
+                    }
+
+                    @Override
+                    public void lost(Connection connection) {}
+                });
+        sender.connect(12, 0).orElseThrow().trigger(1);
+        failed.await();
+
+        failing.close(); // waits for the thread of the manager
+
+        assertThat(failed.getCount()).isZero();
+    }
+
     /** Another process could guess the number of a request. */
     @Test
     void shouldIgnoreTheResponseOfAnotherProcess() throws Exception {
