@@ -332,6 +332,22 @@ class SegmentTest {
     }
 
     @Test
+    void shouldRetryFailedClosesOfDependentsBeforeThoseOfOwners() throws Exception {
+        node.newSegment(7, 4096).offer();
+        var remote = node.connect(4, 7, TIMEOUT);
+        var map = remote.map();
+        library.fail("SCIUnmapSegment", sisci_h.SCI_ERR_BUSY(), 1);
+        map.close(Duration.ZERO);
+        remote.close(Duration.ZERO);
+        assertThat(library.calls("SCIDisconnectSegment")).isOne();
+
+        node.close();
+
+        assertThat(library.calls("SCIUnmapSegment")).isEqualTo(2);
+        assertThat(library.calls("SCIDisconnectSegment")).isEqualTo(2);
+    }
+
+    @Test
     void shouldApplyTheTimeoutOnceToAllStepsOfAClose() throws Exception {
         var segment = node.newSegment(7, 4096);
         segment.offer();

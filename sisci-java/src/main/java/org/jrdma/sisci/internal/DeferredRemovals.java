@@ -1,7 +1,6 @@
 package org.jrdma.sisci.internal;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sisci.internal.RemovalRetry.Removal;
@@ -20,14 +19,15 @@ public final class DeferredRemovals {
 
     private record Deferred(Removal removal, Removal forced) {}
 
-    private final Deque<Deferred> newestFirst = new ArrayDeque<>();
+    private final List<Deferred> oldestFirst = new ArrayList<>();
 
     synchronized void add(Removal removal, Removal forced) {
-        newestFirst.addFirst(new Deferred(removal, forced));
+        oldestFirst.add(new Deferred(removal, forced));
     }
 
     /**
-     * Runs all removals, the newest first. An object that is still busy is removed by force, with
+     * Runs all removals in the order in which they failed, which is the order of the closes:
+     * dependents precede their owners. An object that is still busy is removed by force, with
      * retries until the deadline.
      */
     public void run(Deadline deadline) {
@@ -53,8 +53,8 @@ public final class DeferredRemovals {
     }
 
     private synchronized List<Deferred> drain() {
-        var drained = List.copyOf(newestFirst);
-        newestFirst.clear();
+        var drained = List.copyOf(oldestFirst);
+        oldestFirst.clear();
         return drained;
     }
 }
