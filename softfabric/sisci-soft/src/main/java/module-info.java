@@ -6,6 +6,7 @@ module org.jrdma.soft.sisci {
     requires static transitive org.jspecify;
 
     exports org.jrdma.soft.sisci;
+    exports org.jrdma.soft.sisci.device;
 
     provides org.jrdma.ffi.SoftwareLibrary with
             org.jrdma.soft.sisci.SoftSisci;
