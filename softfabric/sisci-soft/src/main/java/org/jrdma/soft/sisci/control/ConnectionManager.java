@@ -354,9 +354,14 @@ public final class ConnectionManager implements AutoCloseable {
                         ? Outcome.DESCRIPTOR_TAKEN
                         : Outcome.HANDLED;
             }
-            default -> handle(receiver, connection, message);
+            default -> {
+                if (connection.member() < 0) {
+                    return Outcome.REJECTED; // its loss would not be reported to the listener
+                }
+                handle(receiver, connection, message);
+                return Outcome.HANDLED;
+            }
         }
-        return Outcome.HANDLED;
     }
 
     /** Pauses before an action is repeated that failed for lack of memory, unless closed. */

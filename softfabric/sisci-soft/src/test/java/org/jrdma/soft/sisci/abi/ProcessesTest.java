@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
@@ -218,8 +219,12 @@ class ProcessesTest {
 
     @Test
     void shouldDisconnectAProcessThatSendsAMalformedMessage() throws Exception {
+        var beforeHello = new byte[32];
+        beforeHello[0] = (byte) HostileProcessTest.number(Message.Kind.REFRESH);
         for (var malformed :
-                new byte[][] {new byte[3], {99, 0, 0, 0}, new byte[32], filled(32), filled(4128)}) {
+                new byte[][] {
+                    new byte[3], {99, 0, 0, 0}, new byte[32], filled(32), filled(4128), beforeHello
+                }) {
             try (var arena = Arena.ofConfined()) {
                 var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
                 var packet = new PacketSocket.Packet(8192, arena);
