@@ -4,6 +4,7 @@ import java.lang.foreign.SymbolLookup;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.soft.sisci.abi.Library;
+import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
 import org.jrdma.soft.sisci.fabric.SciException;
@@ -84,6 +85,21 @@ public final class SoftSisci implements SoftwareLibrary {
      */
     public void restoreLink(int adapter) throws FabricException {
         setLink(adapter, true);
+    }
+
+    /**
+     * Lends a device to all processes of the fabric, and starts it on a thread of its own.
+     *
+     * @throws FabricException if the library is not initialized, the node already lends 255
+     *     devices, or the fabric has no memory for the BARs
+     * @throws IllegalArgumentException if the BARs have invalid sizes
+     */
+    public LentDevice lend(DeviceModel model) throws FabricException {
+        try {
+            return new LentDevice(library.member().offeredDevices().lend(model));
+        } catch (SciException e) {
+            throw failure(e);
+        }
     }
 
     private void setLink(int adapter, boolean operational) throws FabricException {

@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.sisci.sisci_query;
+import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
 /** The constants of SISCI that the library exports as data symbols. */
@@ -21,6 +22,7 @@ final class Constants {
     private static final Map<String, Integer> UNPUBLISHED =
             Map.ofEntries(
                     entry("SCI_LOCAL_HOST", 0x00B0_0F0E),
+                    entry("SCI_ERR_NO_SUCH_FDID", UnpublishedErrors.NO_SUCH_FDID),
                     entry("SCI_FLAG_FORCE_DISCONNECT", UnpublishedFlags.FORCE_DISCONNECT),
                     entry("SCI_FLAG_NOTIFY", UnpublishedFlags.NOTIFY),
                     entry("SCI_FLAG_BLOCK_READ", UnpublishedFlags.BLOCK_READ),

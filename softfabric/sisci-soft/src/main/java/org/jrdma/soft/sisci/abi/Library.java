@@ -61,7 +61,8 @@ public final class Library implements SymbolLookup {
                 new RemoteSegmentExports(this),
                 new MapExports(this),
                 new DmaExports(this),
-                new InterruptExports(this));
+                new InterruptExports(this),
+                new DeviceExports(this));
     }
 
     private static MethodHandle function(Object exports, Method method, Exported exported) {

@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
 /** The functions that initialize the library, open descriptors and return texts. */
 final class LibraryExports extends AbstractExports {
@@ -53,6 +54,7 @@ final class LibraryExports extends AbstractExports {
     /** Returns a text for each error code, derived from the name of the constant in the header. */
     private static Map<Integer, String> errors() {
         var errors = new HashMap<Integer, String>();
+        errors.put(UnpublishedErrors.NO_SUCH_FDID, "no such fdid");
         Constants.published("SCI_ERR_")
                 .forEach((name, number) -> {
                     if (!name.equals("SCI_ERR_MASK")) {

@@ -17,6 +17,9 @@ public final class Connection {
     /** More than the requests that two processes reasonably make of each other at a time. */
     private static final int MAX_RESPONSES = 256;
 
+    /** The length of the queue at which {@link #sendOnce} drops messages. */
+    private static final int MAX_MERGED = 4096;
+
     private final ConnectionManager manager;
     private final int socket;
     private final PacketSocket.Packet packet =
@@ -102,6 +105,25 @@ public final class Connection {
         }
     }
 
+    /**
+     * Sends a message without payload and descriptor, unless an equal message is still queued.
+     * Drops the message if the queue is long, because the peer may be stopped.
+     */
+    public synchronized void sendOnce(Message message) {
+        if (closed || waiting.size() >= MAX_MERGED) {
+            return;
+        }
+        for (var queued : waiting) {
+            if (queued.kind() == message.kind()
+                    && queued.subject() == message.subject()
+                    && queued.first() == message.first()
+                    && queued.value() == message.value()) {
+                return;
+            }
+        }
+        add(message);
+    }
+
     /** Adds a message, or discards it if that fails. */
     private void add(Message message) {
         try {
@@ -145,6 +167,11 @@ public final class Connection {
             throw e;
         }
         send(response);
+    }
+
+    /** Responds to a request with a payload. */
+    public void respondWithData(Message request, byte[] data) {
+        send(response(request, 0, 0).withData(data));
     }
 
     private static Message response(Message request, int error, long value) {

@@ -34,8 +34,10 @@ public final class ConnectionManager implements AutoCloseable {
     /** Receives messages and losses of connections. Called on the receiving thread. */
     public interface Listener {
         /**
-         * Handles a message other than HELLO and RESPONSE. Repeated if it fails for lack of memory,
-         * unless the message is a request, to which the listener has then responded with an error.
+         * Handles a message other than HELLO and RESPONSE. The descriptor of the message is closed
+         * when this method returns: the listener duplicates it if it needs the descriptor. Repeated
+         * if it fails for lack of memory, unless the message is a request, to which the listener
+         * has then responded with an error.
          */
         void received(Connection from, Message message);
 
@@ -166,12 +168,12 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Sends a request and waits for the response. Returns empty if the connection is lost, or if no
      * response arrives within 5 s. The caller must close the descriptor of the response to
-     * CONNECT_SEGMENT and ATTACH_SEGMENT; other responses carry none.
+     * CONNECT_SEGMENT, ATTACH_SEGMENT and CONNECT_DEVICE_SEGMENT; other responses carry none.
      */
     public Optional<Message> request(Connection connection, Message request) {
         var takesDescriptor =
                 switch (request.kind()) {
-                    case CONNECT_SEGMENT, ATTACH_SEGMENT -> true;
+                    case CONNECT_SEGMENT, ATTACH_SEGMENT, CONNECT_DEVICE_SEGMENT -> true;
                     default -> false;
                 };
         var correlation = lastCorrelation.incrementAndGet();
@@ -179,6 +181,7 @@ public final class ConnectionManager implements AutoCloseable {
         requests.put(correlation, new Request(connection, takesDescriptor, response));
         try {
             if (!connections.contains(connection)) {
+                request.discard();
                 return Optional.empty();
             }
             connection.send(request.numbered(correlation));
@@ -358,7 +361,7 @@ public final class ConnectionManager implements AutoCloseable {
                 if (connection.member() < 0) {
                     return Outcome.REJECTED; // its loss would not be reported to the listener
                 }
-                handle(receiver, connection, message);
+                handle(receiver, connection, message.withDescriptor(packet.descriptor()));
                 return Outcome.HANDLED;
             }
         }

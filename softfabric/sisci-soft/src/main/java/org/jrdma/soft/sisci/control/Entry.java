@@ -29,7 +29,14 @@ public record Entry(int node, Kind kind, int number, int member) {
         /** The number of a data interrupt. The file is empty. */
         DATA_INTERRUPT,
         /** An adapter of the node whose link is cut. The file is empty. */
-        CUT
+        CUT,
+        /**
+         * A device that the process lends. The number is unique among the devices of the node. The
+         * file is empty.
+         */
+        DEVICE,
+        /** Memory at a device that the process lends. The file is like that of a segment. */
+        DEVICE_SEGMENT
     }
 
     private static final Pattern NAME = Pattern.compile("(\\d+)\\.([a-z_]+)\\.(\\d+)\\.(\\d+)");

@@ -211,16 +211,26 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /**
-     * Creates the file of a segment, and returns the descriptor of the memory of the segment, which
-     * is empty. The caller must hold the lock.
+     * Creates the file of a segment, and returns the descriptor of the memory of the segment. The
+     * caller must hold the lock.
+     *
+     * @param bytes the size; 0 if {@link #reserve} is called later
      */
-    public int createMemory(Entry entry) throws FabricException {
+    public int createMemory(Entry entry, long bytes) throws FabricException {
         var memory = Host.createMemory(path.resolve(entry.name()).toString());
+        var created = false;
         try {
             mark(entry);
+            if (bytes > 0) {
+                created = true;
+                reserve(entry, memory, bytes);
+            }
             return memory;
         } catch (Throwable e) {
             Host.close(memory);
+            if (created) {
+                delete(entry);
+            }
             throw e;
         }
     }
@@ -256,7 +266,7 @@ public final class FabricDirectory implements AutoCloseable {
             var free = Files.getFileStore(opened).getUsableSpace();
             for (var file : files) {
                 if (Entry.of(file.getFileName().toString())
-                        .filter(entry -> entry.kind() == Entry.Kind.SEGMENT)
+                        .filter(entry -> hasMemory(entry.kind()))
                         .isPresent()) {
                     free -= Math.min(free, bytesOf(file));
                 }
@@ -278,6 +288,10 @@ public final class FabricDirectory implements AutoCloseable {
         } catch (IOException | DirectoryIteratorException e) {
             throw new FabricException("Cannot read the directory %s: %s".formatted(path, e));
         }
+    }
+
+    private static boolean hasMemory(Entry.Kind kind) {
+        return kind == Entry.Kind.SEGMENT || kind == Entry.Kind.DEVICE_SEGMENT;
     }
 
     private static long bytesOf(Path file) throws IOException {

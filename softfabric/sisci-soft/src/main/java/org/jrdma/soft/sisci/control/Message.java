@@ -110,7 +110,48 @@ public record Message(
         /** Reports that the program has taken the data of a trigger. subject: connection. */
         TAKEN,
         /** Requests that the receiver reads the directory again. */
-        REFRESH
+        REFRESH,
+        /** Requests the identity of a device. subject: slot. The response carries the identity. */
+        IDENTIFY_DEVICE,
+        /**
+         * Requests to borrow a device. subject: number of the borrow, which the sender has chosen.
+         * first: slot. second: 1 for an exclusive borrow.
+         */
+        BORROW_DEVICE,
+        /**
+         * Ends a borrow, if it exists. subject: borrow. The response arrives when the device does
+         * not access memory of the sender any more.
+         */
+        RETURN_DEVICE,
+        /**
+         * Requests the memory of a BAR or of a device segment. subject: borrow. first: number of
+         * the BAR, or id of the segment. second: memory type. The response is that to
+         * CONNECT_SEGMENT.
+         */
+        CONNECT_DEVICE_SEGMENT,
+        /**
+         * Requests memory at a device. subject: borrow. first: id of the segment. second: memory
+         * type. value: size.
+         */
+        CREATE_DEVICE_SEGMENT,
+        /**
+         * Maps memory for a device, which the message carries. subject: borrow. first: number of
+         * the window, which the sender has chosen. second: adapter. value: offset in the memory.
+         * data: size and node of the memory. The value of the response is the I/O address.
+         */
+        MAP_FOR_DEVICE,
+        /**
+         * Unmaps memory, if it is mapped. subject: borrow. first: window. The response arrives when
+         * the device does not access the memory any more.
+         */
+        UNMAP_FOR_DEVICE,
+        /**
+         * Reports an interrupt that a device has signaled. subject: borrow. first: window. value:
+         * offset in the window.
+         */
+        DEVICE_SIGNAL,
+        /** Reports that a device is not lent any more. subject: borrow. */
+        DEVICE_GONE
     }
 
     public static Message of(Kind kind, int subject, int first, int second, long value) {
@@ -124,7 +165,12 @@ public record Message(
 
     /** Returns a message about a connection, with a payload. */
     public static Message carrying(Kind kind, int connection, byte[] data) {
-        return new Message(kind, 0, connection, 0, 0, 0, data, Packet.NO_DESCRIPTOR);
+        return about(kind, connection).withData(data);
+    }
+
+    /** Returns a copy of this message with a payload. */
+    public Message withData(byte[] newData) {
+        return new Message(kind, correlation, subject, first, second, value, newData, descriptor);
     }
 
     Message withFirst(int newFirst) {
@@ -135,7 +181,8 @@ public record Message(
         return new Message(kind, newCorrelation, subject, first, second, value, data, descriptor);
     }
 
-    Message withDescriptor(int newDescriptor) {
+    /** Returns a copy of this message that carries a descriptor, which belongs to the copy. */
+    public Message withDescriptor(int newDescriptor) {
         return new Message(kind, correlation, subject, first, second, value, data, newDescriptor);
     }
 

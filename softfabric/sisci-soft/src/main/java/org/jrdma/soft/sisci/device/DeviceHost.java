@@ -173,6 +173,25 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     }
 
     /**
+     * Permits or refuses accesses to the memory at an I/O address, because the link to the memory
+     * was restored or cut.
+     *
+     * @throws IllegalStateException if the borrower has not mapped memory at this address
+     */
+    public void setReachable(int borrower, long address, boolean reachable) {
+        lock.lock();
+        try {
+            if (IoWindows.borrowerAt(address) != borrower
+                    || !require(borrower).setReachable(address, reachable)) {
+                throw new IllegalStateException(
+                        "Borrower %d has mapped no memory at 0x%x".formatted(borrower, address));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
      * Detaches a borrower, and resets the device if it was the last one. The device does not access
      * memory of the borrower any more when this method returns. Does nothing if the borrower is not
      * attached.

@@ -28,11 +28,11 @@ final class IoWindows {
     private boolean refusalLogged;
 
     /** Mapped memory. */
-    record Window(long offset, MemorySegment memory, DeviceHost.Signal signal) {
+    record Window(long offset, MemorySegment memory, DeviceHost.Signal signal, boolean reachable) {
 
-        /** Returns true if the whole range lies in this window. */
+        /** Returns true if the whole range lies in this window, and the memory can be reached. */
         boolean contains(long first, long bytes) {
-            return first - offset <= memory.byteSize() - bytes;
+            return reachable && first - offset <= memory.byteSize() - bytes;
         }
     }
 
@@ -52,7 +52,7 @@ final class IoWindows {
             return 0;
         }
         var offset = nextOffset;
-        windows.add(new Window(offset, memory, signal));
+        windows.add(new Window(offset, memory, signal, true));
         // An unmapped page follows, so that an access beyond the window does not hit the next one.
         nextOffset += Math.ceilDiv(bytes, PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES;
         return ((long) borrower << BITS) + offset;
@@ -61,6 +61,23 @@ final class IoWindows {
     /** Unmaps the memory at an I/O address. Returns false if no window starts there. */
     boolean unmap(long address) {
         return windows.removeIf(window -> window.offset() == (address & OFFSET_MASK));
+    }
+
+    /**
+     * Permits or refuses accesses to the memory at an I/O address. Returns false if no window
+     * starts there.
+     */
+    boolean setReachable(long address, boolean reachable) {
+        for (var i = 0; i < windows.size(); i++) {
+            var window = windows.get(i);
+            if (window.offset() == (address & OFFSET_MASK)) {
+                windows.set(
+                        i,
+                        new Window(window.offset(), window.memory(), window.signal(), reachable));
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the window that contains a range of I/O addresses, or null. */

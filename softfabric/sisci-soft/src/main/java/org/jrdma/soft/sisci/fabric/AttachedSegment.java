@@ -176,6 +176,11 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
     }
 
     @Override
+    public synchronized int file() {
+        return file;
+    }
+
+    @Override
     public synchronized void release() {
         users--;
     }

@@ -301,6 +301,14 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         descriptor.remove();
     }
 
+    /** Triggers the interrupt flag at an offset, because a device has signaled an interrupt. */
+    synchronized void signaled(long offset) {
+        var flag = interruptFlags.get(offset);
+        if (flag != null) {
+            flag.stored(false);
+        }
+    }
+
     /**
      * Triggers the interrupt flag at an offset, because a connected process has stored into it.
      * Does nothing if that process is not connected.
@@ -345,6 +353,11 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
         users++;
         return memory.address();
+    }
+
+    @Override
+    public int file() {
+        return file;
     }
 
     @Override

@@ -4,6 +4,9 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -76,6 +79,39 @@ record FabricClient(
             }
         }
         throw new SciException(SCI_ERR_CONNECTION_REFUSED());
+    }
+
+    /** Returns the devices of the fabric whose lenders respond, sorted by their ids. */
+    List<FabricDevice> devices() {
+        var found = new ArrayList<FabricDevice>();
+        var unresponsive = new HashSet<Connection>();
+        for (var entry : entries()) {
+            if (entry.kind() == Entry.Kind.DEVICE) {
+                find(entry)
+                        .filter(lender -> !unresponsive.contains(lender))
+                        .ifPresent(lender -> {
+                            var request = Message.about(Kind.IDENTIFY_DEVICE, entry.number());
+                            var response = connections.request(lender, request);
+                            if (response.isEmpty()) {
+                                unresponsive.add(lender); // each request would time out
+                            }
+                            response.flatMap(identity -> device(entry, identity))
+                                    .ifPresent(found::add);
+                        });
+            }
+        }
+        found.sort(Comparator.comparingLong(FabricDevice::id));
+        return found;
+    }
+
+    private static Optional<FabricDevice> device(Entry entry, Message response) {
+        return IdentityCodec.decode(response.data())
+                .map(identity ->
+                        new FabricDevice(
+                                OfferedDevice.fabricDeviceId(entry),
+                                entry.node(),
+                                entry.number(),
+                                identity));
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */

@@ -32,6 +32,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
     private final MemberContext context;
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
+    private final OfferedDevices devices;
 
     private FabricProcess(FabricClient fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
@@ -51,6 +52,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                         new ConnectedObjects());
         this.segments = new LocalSegments(context);
         this.interrupts = new LocalInterrupts(context);
+        this.devices = new OfferedDevices(context);
     }
 
     /**
@@ -123,6 +125,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
             context.callbacks().close();
             context.workers().shutdownNow();
             context.objects().abandon();
+            devices.close();
             deleteFiles(fabric.directory());
         } finally {
             fabric.directory().close();
@@ -167,6 +170,15 @@ public final class FabricProcess implements ConnectionManager.Listener {
 
     public LocalInterrupts interrupts() {
         return interrupts;
+    }
+
+    public OfferedDevices offeredDevices() {
+        return devices;
+    }
+
+    /** Returns the devices of the fabric whose lenders respond, sorted by their ids. */
+    public List<FabricDevice> devices() {
+        return fabric.devices();
     }
 
     /** Delivers all stores of this process that are still in write buffers. */
@@ -216,7 +228,15 @@ public final class FabricProcess implements ConnectionManager.Listener {
                     segments.received(from, message);
             case CONNECT_INTERRUPT, DISCONNECT_INTERRUPT, TRIGGER, TRIGGER_WITH_DATA ->
                     interrupts.received(from, message);
-            case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN ->
+            case IDENTIFY_DEVICE,
+                    BORROW_DEVICE,
+                    RETURN_DEVICE,
+                    CONNECT_DEVICE_SEGMENT,
+                    CREATE_DEVICE_SEGMENT,
+                    MAP_FOR_DEVICE,
+                    UNMAP_FOR_DEVICE ->
+                    devices.received(from, message);
+            case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN, DEVICE_SIGNAL, DEVICE_GONE ->
                     context.objects().received(message);
             case REFRESH ->
                     FabricClient.handle(from, message, () -> refreshAndRespond(from, message));
@@ -241,6 +261,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
         context.objects().lost(connection);
         segments.lost(connection);
         interrupts.lost(connection);
+        devices.lost(connection);
         try {
             context.workers().execute(() -> sweepAfter(connection));
         } catch (RejectedExecutionException | OutOfMemoryError e) {

@@ -7,8 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ThreadLocalRandom;
-import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
@@ -98,14 +96,7 @@ final class InterruptingWriteBuffer extends WriteBuffer {
             WORD.setVolatile(targetMemory, targetOffset, value);
         }
         if (interrupts) {
-            peer.connection()
-                    .send(
-                            Message.of(
-                                    Kind.FLAG_STORED,
-                                    peer.number(),
-                                    conditional ? 1 : 0,
-                                    0,
-                                    targetOffset));
+            peer.reportStore(targetOffset, conditional);
         }
     }
 

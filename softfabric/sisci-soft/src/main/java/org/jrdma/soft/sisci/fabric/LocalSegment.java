@@ -46,6 +46,12 @@ public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
      */
     long hold();
 
+    /**
+     * Returns the descriptor of the memory, which belongs to this segment. The caller must have
+     * called {@link #hold}.
+     */
+    int file();
+
     /** Ends the effect of one call of {@link #hold}. */
     void release();
 

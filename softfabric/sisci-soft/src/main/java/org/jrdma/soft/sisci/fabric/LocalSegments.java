@@ -84,11 +84,8 @@ public final class LocalSegments {
         return fabric.directory()
                 .locked(() -> {
                     var entry = freeEntry(id, automatic);
-                    var file = fabric.directory().createMemory(entry);
+                    var file = fabric.directory().createMemory(entry, Mapping.wholePages(bytes));
                     try {
-                        if (bytes > 0) {
-                            fabric.directory().reserve(entry, file, Mapping.wholePages(bytes));
-                        }
                         var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
                         return new CreatedSegment(this, descriptor, entry, file, flags, events);
                     } catch (Throwable e) {

@@ -112,6 +112,10 @@ final class RemoteMemory {
         users--;
     }
 
+    synchronized boolean isDisconnected() {
+        return disconnected;
+    }
+
     /** Marks the memory as disconnected. Fails with SCI_ERR_BUSY if {@link #hold} prevents it. */
     synchronized void disconnect() {
         throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());

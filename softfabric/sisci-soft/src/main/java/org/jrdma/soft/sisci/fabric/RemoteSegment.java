@@ -5,6 +5,7 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
@@ -93,11 +94,41 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             throwIf(memory.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
         } else {
             var entry = context.fabric().require(node, Entry.Kind.SEGMENT, id);
-            add(SegmentConnection.connect(context, this, entry, adapter, false));
+            add(SegmentConnection.connect(context, this, entry, request(entry, false)));
         }
+        connected();
+    }
+
+    private IntFunction<Message> request(Entry entry, boolean toGroup) {
+        return number ->
+                Message.of(Kind.CONNECT_SEGMENT, entry.number(), adapter, number, toGroup ? 1 : 0);
+    }
+
+    private void connected() {
         context.topology().add(this);
         topologyChanged(); // detects a link that was cut before add(this)
         memory.connections().forEach(this::checkClosed);
+    }
+
+    /**
+     * Connects to memory of a device.
+     *
+     * @param entry the file of the device
+     * @param request the request to the process that lends the device
+     */
+    static RemoteSegment connect(
+            Descriptor descriptor,
+            Entry entry,
+            int id,
+            EventQueue.@Nullable Callback<SegmentEvent> callback,
+            Message request) {
+        return descriptor.add(() -> {
+            var segment = new RemoteSegment(descriptor, entry.node(), id, 0, callback);
+            segment.add(
+                    SegmentConnection.connect(descriptor.context(), segment, entry, _ -> request));
+            segment.connected();
+            return segment;
+        });
     }
 
     /**
@@ -154,7 +185,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
                         && memory.connections().stream().noneMatch(to -> to.entry().equals(entry))
                         && context.topology().isLinked(entry.node(), adapter)) {
                     try {
-                        add(SegmentConnection.connect(context, this, entry, adapter, true));
+                        add(SegmentConnection.connect(context, this, entry, request(entry, true)));
                     } catch (SciException e) {
                         LOG.debug(
                                 "Cannot connect to {} as a member of group {}: {}",

@@ -1,7 +1,11 @@
 package org.jrdma.soft.sisci.fabric;
 
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntFunction;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
@@ -55,28 +59,20 @@ final class SegmentConnection {
      * segment.
      *
      * @param object the object that receives the messages of the owner
+     * @param request the function that returns the request for the number of the connection
      */
     static SegmentConnection connect(
             MemberContext context,
             ConnectedObjects.ConnectedObject object,
             Entry entry,
-            int adapter,
-            boolean toGroup) {
+            IntFunction<Message> request) {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
         // Added before the request, because messages from the owner may follow the response.
         context.objects().add(number, object);
         try {
-            var memory =
-                    fabric.requestMemory(
-                            connection,
-                            Message.of(
-                                    Kind.CONNECT_SEGMENT,
-                                    entry.number(),
-                                    adapter,
-                                    number,
-                                    toGroup ? 1 : 0));
+            var memory = fabric.requestMemory(connection, request.apply(number));
             try {
                 return new SegmentConnection(entry, connection, number, memory);
             } catch (FabricException e) {
@@ -111,6 +107,24 @@ final class SegmentConnection {
 
     Mapping window() {
         return window;
+    }
+
+    /**
+     * Duplicates the descriptor of the memory. The caller must close the duplicate. Fails if the
+     * connection is lost.
+     */
+    synchronized int duplicate() {
+        throwIf(closed, SCI_ERR_SEGMENT_NOT_CONNECTED());
+        return SciException.translate(() -> Host.duplicate(file));
+    }
+
+    /**
+     * Reports a store to the owner, which triggers the interrupt flag at the offset, if any.
+     *
+     * @param counted true if the store incremented the word
+     */
+    void reportStore(long offset, boolean counted) {
+        connection.send(Message.of(Kind.FLAG_STORED, number, counted ? 1 : 0, 0, offset));
     }
 
     synchronized Mapping map(long offset, long length, boolean writable) throws FabricException {

@@ -155,7 +155,8 @@ public final class SegmentMap {
         Flags.checkAllowed(flags, possible);
     }
 
-    private static void checkRange(long offset, long length, long available) {
+    /** Fails unless a range begins at a page, is not empty, and lies within a segment. */
+    static void checkRange(long offset, long length, long available) {
         throwIf(
                 offset < 0 || length < 0 || length > available || offset > available - length,
                 SCI_ERR_OUT_OF_RANGE());

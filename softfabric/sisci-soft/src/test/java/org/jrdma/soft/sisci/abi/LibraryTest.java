@@ -48,7 +48,8 @@ class LibraryTest {
                         RemoteSegmentExports.class,
                         MapExports.class,
                         DmaExports.class,
-                        InterruptExports.class)
+                        InterruptExports.class,
+                        DeviceExports.class)
                 .flatMap(type -> Stream.of(type.getDeclaredMethods()))
                 .filter(method -> method.isAnnotationPresent(Exported.class));
     }
@@ -101,7 +102,7 @@ class LibraryTest {
 
     @Test
     void shouldNotExportUnsupportedFunctions() {
-        assertThat(LIBRARY.find("SCIBorrowDevice")).isEmpty();
+        assertThat(LIBRARY.find("SCIConnectDeviceSegmentPath")).isEmpty();
         assertThat(LIBRARY.find("_SISCI_PUBLIC_FUNC_MT_SCIAttachPhysicalMemory")).isEmpty();
         assertThat(LIBRARY.find("_SISCI_PUBLIC_CONST_SCI_FLAG_NO_SUCH_FLAG")).isEmpty();
     }
@@ -176,6 +177,8 @@ class LibraryTest {
                         "busy",
                         sisci_h.SCI_ERR_NO_SUCH_SEGMENT(),
                         "no such intno, or no such segment",
+                        constant("SCI_ERR_NO_SUCH_FDID"),
+                        "no such fdid",
                         0x40000999,
                         "unknown error 0x40000999");
 

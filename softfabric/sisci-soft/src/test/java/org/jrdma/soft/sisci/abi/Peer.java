@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.device.EduDevice;
 
 /** Another process of a fabric, in a separate JVM, with a fixed role. */
 final class Peer implements AutoCloseable {
@@ -19,6 +20,7 @@ final class Peer implements AutoCloseable {
     static final int SEGMENT = 7;
     static final int INTERRUPT = 3;
     static final long BYTES = 64 << 10;
+    static final int BAR_BYTES = 4096;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
@@ -105,7 +107,7 @@ final class Peer implements AutoCloseable {
      * Runs a role. Arguments: the folder of the fabric, the node, the role, and the node of the
      * test.
      */
-    public static void main(String... arguments) throws IOException {
+    public static void main(String... arguments) throws Exception {
         var self =
                 CProgram.in(
                         SoftSisciOptions.in(Path.of(arguments[0]))
@@ -119,12 +121,26 @@ final class Peer implements AutoCloseable {
                 var remote = self.connect(descriptor, testNode, SEGMENT);
                 self.mapRemote(remote, BYTES).memory().set(JAVA_LONG, 0, 1);
             }
+            case "lend" -> {
+                var _ = self.fabric().lend(new EduDevice());
+            }
+            case "borrow" -> borrow(new Borrower(self, descriptor), testNode);
             default -> throw new IllegalArgumentException(arguments[2]);
         }
         IO.println("node " + self.node());
         while (System.in.read() >= 0) {
             // waits until the parent closes the stream
         }
+    }
+
+    /**
+     * Borrows the first device of the test, maps a segment for it, and stores the I/O address in
+     * BAR 0.
+     */
+    private static void borrow(Borrower self, int testNode) {
+        var device = self.borrow((long) testNode << 8 | 1, 0);
+        var bar = self.bar(device, 0, BAR_BYTES);
+        bar.set(JAVA_LONG, 0, self.mapLocal(self.prepare(SEGMENT, BYTES), device, 0, BYTES));
     }
 
     /**

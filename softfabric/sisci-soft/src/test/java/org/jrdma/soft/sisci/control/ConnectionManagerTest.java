@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,28 @@ class ConnectionManagerTest {
                 throw new OutOfMemoryError("thrown by the listener, on purpose");
             }
             lost.countDown();
+        }
+    }
+
+    @Test
+    void shouldMergeEqualMessagesToAProcessThatDoesNotReceiveThem(@TempDir Path folder)
+            throws Exception {
+        try (var own = FabricDirectory.open(folder, false);
+                var manager = new ConnectionManager(own, 4, 0)) {
+            manager.start(new ErringListener());
+            var stopped = PacketSocket.listen(folder.resolve("8.member.0.0").toString());
+            var connection = manager.connect(8, 0).orElseThrow();
+
+            for (var i = 0; i < 10_000; i++) {
+                connection.sendOnce(Message.of(Kind.DEVICE_SIGNAL, 1, 2, 0, i % 3));
+            }
+
+            assertThat(connection.backlog()).isBetween(1, 3);
+            for (var i = 0; i < 10_000; i++) {
+                connection.sendOnce(Message.of(Kind.DEVICE_SIGNAL, 1, 2, 0, i));
+            }
+            assertThat(connection.backlog()).isEqualTo(4096);
+            Host.close(stopped);
         }
     }
 

@@ -1,0 +1,367 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.device.DeviceHost;
+import org.jrdma.soft.sisci.device.DeviceIdentity;
+import org.jrdma.soft.sisci.device.DeviceModel;
+import org.jrdma.soft.sisci.fabric.OfferedDevices.Borrower;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.Mapping;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A device that this process lends: its BARs, its borrowers and the memory that they have mapped
+ * for it. The fields of messages from borrowers are checked here. Safe for use by multiple threads.
+ */
+public final class OfferedDevice implements Topology.Listener, AutoCloseable {
+
+    /** The maximum number of windows of a borrower. */
+    static final int MAX_WINDOWS = 1024;
+
+    /** The maximum size of the windows of a borrower, because address space is limited. */
+    static final long MAX_WINDOW_BYTES = 1L << 36;
+
+    private static final Logger LOG = LoggerFactory.getLogger(OfferedDevice.class);
+    private static final int MAX_BARS = 6;
+    private static final int SLOT_BITS = 8;
+
+    private final MemberContext context;
+    private final OfferedDevices devices;
+    private final Entry entry;
+    private final DeviceIdentity identity;
+    private final List<Bar> bars;
+    private final DeviceHost host;
+    private final Map<Borrower, Borrow> borrows = new HashMap<>();
+    private DeviceSegments shared;
+    private boolean available = true;
+    private boolean closed;
+
+    private record Bar(int file, Mapping memory, long bytes) {}
+
+    /**
+     * A borrow.
+     *
+     * @param number the number of the borrower at the device
+     * @param segments the private device segments
+     * @param windows the mapped memory by the numbers that the borrower has chosen
+     */
+    private record Borrow(
+            int number, boolean exclusive, DeviceSegments segments, Map<Integer, Window> windows) {
+
+        long mappedBytes() {
+            return windows.values().stream().mapToLong(Window::bytes).sum();
+        }
+    }
+
+    /**
+     * Memory that is mapped for the device.
+     *
+     * @param node the node of the memory
+     * @param adapter the adapter of the link to that node
+     */
+    private record Window(long address, Mapping memory, long bytes, int node, int adapter) {}
+
+    private OfferedDevice(
+            MemberContext context,
+            OfferedDevices devices,
+            Entry entry,
+            DeviceModel model,
+            List<@Nullable Bar> bars) {
+        this.context = context;
+        this.devices = devices;
+        this.entry = entry;
+        this.identity = model.identity();
+        this.bars = bars;
+        this.shared = new DeviceSegments(context.fabric());
+        this.host =
+                DeviceHost.start(
+                        model,
+                        bars.stream()
+                                .map(bar ->
+                                        bar == null
+                                                ? MemorySegment.NULL
+                                                : bar.memory().memory().asSlice(0, bar.bytes()))
+                                .toList());
+    }
+
+    static OfferedDevice start(
+            MemberContext context, OfferedDevices devices, Entry entry, DeviceModel model) {
+        var bars = new ArrayList<@Nullable Bar>();
+        try {
+            for (var bytes : checked(model.barBytes())) {
+                bars.add(bytes == 0 ? null : createBar(entry, bars.size(), bytes));
+            }
+            var device = new OfferedDevice(context, devices, entry, model, bars);
+            context.topology().add(device);
+            return device;
+        } catch (Throwable e) {
+            bars.forEach(OfferedDevice::free);
+            throw e;
+        }
+    }
+
+    private static List<Integer> checked(List<Integer> barBytes) {
+        if (barBytes.size() > MAX_BARS
+                || barBytes.stream().anyMatch(bytes -> bytes < 0 || bytes % 4096 != 0)) {
+            throw new IllegalArgumentException(
+                    "A device has up to %d BARs, whose sizes are multiples of 4,096, but this one has BARs of %s bytes."
+                            .formatted(MAX_BARS, barBytes));
+        }
+        return barBytes;
+    }
+
+    private static Bar createBar(Entry entry, int number, int bytes) {
+        return SciException.translate(() -> {
+            var file = Host.createMemory("bar%d of %s".formatted(number, entry));
+            try {
+                Host.reserve(file, Mapping.wholePages(bytes));
+                return new Bar(file, Mapping.of(file, 0, bytes, true), bytes);
+            } catch (FabricException e) {
+                Host.close(file);
+                throw e;
+            }
+        });
+    }
+
+    private static void free(@Nullable Bar bar) {
+        if (bar != null) {
+            bar.memory().close();
+            Host.close(bar.file());
+        }
+    }
+
+    int slot() {
+        return entry.number();
+    }
+
+    DeviceIdentity identity() {
+        return identity;
+    }
+
+    /** Returns the id by which all nodes of the fabric find this device. */
+    public long fabricDeviceId() {
+        return fabricDeviceId(entry);
+    }
+
+    static long fabricDeviceId(Entry device) {
+        return (long) device.node() << SLOT_BITS | device.number();
+    }
+
+    /** Returns the number of the node in an id of a device. */
+    static long nodeOf(long fabricDeviceId) {
+        return fabricDeviceId >>> SLOT_BITS;
+    }
+
+    /** Returns the number of the slot in an id of a device. */
+    static int slotOf(long fabricDeviceId) {
+        return (int) fabricDeviceId & OfferedDevices.MAX_SLOT;
+    }
+
+    /** Returns the number of current borrows. */
+    public synchronized int borrows() {
+        return borrows.size();
+    }
+
+    /** Returns the number of accesses to memory that was not mapped for the device. */
+    public long refusedAccesses() {
+        return host.refusedAccesses();
+    }
+
+    /** Permits or refuses new borrows. Has no effect on current borrows. */
+    public synchronized void makeAvailable(boolean isAvailable) {
+        available = isAvailable;
+    }
+
+    synchronized void lendTo(Borrower borrower, boolean exclusive) {
+        throwIf(closed || !available, SCI_ERR_NOT_AVAILABLE());
+        throwIf(exclusive && !borrows.isEmpty(), SCI_ERR_BUSY());
+        throwIf(borrows.values().stream().anyMatch(Borrow::exclusive), SCI_ERR_BUSY());
+        throwIf(borrows.size() >= DeviceHost.MAX_BORROWERS, SCI_ERR_BUSY());
+        var number = 1;
+        while (isUsed(number)) {
+            number++;
+        }
+        host.attach(number);
+        borrows.put(
+                borrower,
+                new Borrow(
+                        number, exclusive, new DeviceSegments(context.fabric()), new HashMap<>()));
+        LOG.debug(
+                "Node {} has borrowed the device \"{}\"{}",
+                borrower.connection().node(),
+                identity.name(),
+                exclusive ? " exclusively" : "");
+    }
+
+    private boolean isUsed(int number) {
+        return borrows.values().stream().anyMatch(borrow -> borrow.number() == number);
+    }
+
+    /** Returns the memory of a BAR or of a device segment. The caller must close the descriptor. */
+    FabricClient.SharedMemory share(Borrower borrower, int id, int type) {
+        if (type != SCI_MEMTYPE_BAR()) {
+            return segments(borrower, type).share(id);
+        }
+        synchronized (this) {
+            var _ = require(borrower);
+            throwIf(id < 0 || id >= bars.size(), SCI_ERR_NO_SUCH_SEGMENT());
+            var bar = bars.get(id);
+            throwIf(bar == null, SCI_ERR_NO_SUCH_SEGMENT());
+            return new FabricClient.SharedMemory(
+                    SciException.translate(() -> Host.duplicate(bar.file())), bar.bytes());
+        }
+    }
+
+    void createSegment(Borrower borrower, int id, int type, long bytes) {
+        segments(borrower, type).create(id, bytes);
+    }
+
+    private synchronized DeviceSegments segments(Borrower borrower, int type) {
+        var borrow = require(borrower);
+        throwIf(
+                type != SCI_MEMTYPE_PRIVATE() && type != SCI_MEMTYPE_SHARED(),
+                SCI_ERR_ILLEGAL_PARAMETER());
+        return type == SCI_MEMTYPE_PRIVATE() ? borrow.segments() : shared;
+    }
+
+    /**
+     * Maps memory for the device, and returns its I/O address.
+     *
+     * @param number the number of the window, which the borrower has chosen
+     * @param file the descriptor of the memory, which the caller closes
+     * @param node the node of the memory
+     * @param adapter the adapter of the link to that node
+     */
+    synchronized long map(
+            Borrower borrower,
+            int number,
+            int file,
+            long offset,
+            long bytes,
+            int node,
+            int adapter) {
+        var borrow = require(borrower);
+        throwIf(borrow.windows().containsKey(number), SCI_ERR_BUSY());
+        throwIf(borrow.windows().size() >= MAX_WINDOWS, SCI_ERR_MAX_ENTRIES());
+        throwIf(bytes > MAX_WINDOW_BYTES - borrow.mappedBytes(), SCI_ERR_NOSPC());
+        SegmentMap.checkRange(offset, bytes, Long.MAX_VALUE);
+        try {
+            Host.checkMemory(file, offset + bytes);
+        } catch (FabricException e) {
+            throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), String.valueOf(e.getMessage()));
+        }
+        var memory = SciException.translate(() -> Mapping.of(file, offset, bytes, true));
+        try {
+            var address =
+                    host.map(
+                            borrow.number(),
+                            memory.memory().asSlice(0, bytes),
+                            stored -> signal(borrower, number, stored));
+            var window = new Window(address, memory, bytes, node, adapter);
+            borrow.windows().put(number, window);
+            updateLink(borrow, window);
+            return address;
+        } catch (IllegalStateException e) { // the borrower has used all its I/O addresses
+            memory.close();
+            throw new SciException(SCI_ERR_MAX_ENTRIES(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Sends an interrupt to a borrower. Called by the thread of the device, and does not wait. */
+    private static void signal(Borrower borrower, int window, long offset) {
+        borrower.connection()
+                .sendOnce(Message.of(Kind.DEVICE_SIGNAL, borrower.number(), window, 0, offset));
+    }
+
+    synchronized void unmap(Borrower borrower, int number) {
+        var borrow = borrows.get(borrower);
+        var window = borrow == null ? null : borrow.windows().remove(number);
+        if (window != null) {
+            host.unmap(borrow.number(), window.address());
+            window.memory().close();
+        }
+    }
+
+    private Borrow require(Borrower borrower) {
+        var borrow = borrows.get(borrower);
+        throwIf(borrow == null, SCI_ERR_NOT_AVAILABLE());
+        return borrow;
+    }
+
+    /** Ends a borrow: the device does not access memory of the borrower any more. */
+    synchronized void end(Borrower borrower) {
+        var borrow = borrows.remove(borrower);
+        if (borrow == null) {
+            return;
+        }
+        try {
+            host.detach(borrow.number()); // calls methods of the model, which may fail
+        } finally {
+            borrow.windows().values().forEach(window -> window.memory().close());
+            borrow.segments().close();
+            if (borrows.isEmpty()) {
+                shared.close();
+                shared = new DeviceSegments(context.fabric());
+            }
+            LOG.debug(
+                    "The borrow of the device \"{}\" by node {} has ended",
+                    identity.name(),
+                    borrower.connection().node());
+        }
+    }
+
+    @Override
+    public synchronized void topologyChanged() {
+        for (var borrow : borrows.values()) {
+            borrow.windows().values().forEach(window -> updateLink(borrow, window));
+        }
+    }
+
+    private void updateLink(Borrow borrow, Window window) {
+        host.setReachable(
+                borrow.number(),
+                window.address(),
+                context.topology().isLinked(window.node(), window.adapter()));
+    }
+
+    /** Withdraws the device, and ends all borrows. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            for (var borrower : List.copyOf(borrows.keySet())) {
+                borrower.connection().send(Message.about(Kind.DEVICE_GONE, borrower.number()));
+                try {
+                    end(borrower);
+                } catch (RuntimeException e) {
+                    LOG.error("A device failed when its last borrow ended", e);
+                }
+            }
+            host.close();
+            bars.forEach(OfferedDevice::free);
+        }
+        context.topology().remove(this);
+        devices.remove(this);
+        try {
+            context.fabric().directory().delete(entry);
+        } catch (FabricException e) {
+            LOG.warn("Cannot delete the file of a device: {}", e.getMessage());
+        }
+    }
+}

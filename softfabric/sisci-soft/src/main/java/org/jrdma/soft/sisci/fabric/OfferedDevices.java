@@ -1,0 +1,227 @@
+package org.jrdma.soft.sisci.fabric;
+
+import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.device.DeviceModel;
+import org.jrdma.soft.sisci.host.Host;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The devices that this process lends, and their borrows. Safe for use by multiple threads. */
+public final class OfferedDevices {
+
+    /** The slots of a node are numbered from 1 to this number. */
+    static final int MAX_SLOT = 255;
+
+    private static final Logger LOG = LoggerFactory.getLogger(OfferedDevices.class);
+
+    /** The number of unsent messages to a process from which on its requests are dropped. */
+    private static final int MAX_BACKLOG = 1024;
+
+    private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
+
+    private final MemberContext context;
+    private final FabricClient fabric;
+    private final RequestQueues requests;
+    private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
+    private final Map<Borrower, OfferedDevice> byBorrower = new ConcurrentHashMap<>();
+
+    /** A borrow by another process, or by this process. That process has chosen the number. */
+    record Borrower(Connection connection, int number) {}
+
+    OfferedDevices(MemberContext context) {
+        this.context = context;
+        this.fabric = context.fabric();
+        this.requests = new RequestQueues(context.workers());
+    }
+
+    /** Starts a device, and offers it to all processes of the fabric. */
+    public OfferedDevice lend(DeviceModel model) {
+        var entry = SciException.translate(() -> fabric.directory().locked(this::reserveSlot));
+        try {
+            var device = OfferedDevice.start(context, this, entry, model);
+            bySlot.put(entry.number(), device);
+            return device;
+        } catch (Throwable e) {
+            fabric.delete(entry);
+            throw e;
+        }
+    }
+
+    private Entry reserveSlot() throws FabricException {
+        var directory = fabric.directory();
+        directory.sweep(); // a lender may have been killed
+        for (var slot = 1; slot <= MAX_SLOT; slot++) {
+            if (directory.find(fabric.node(), Entry.Kind.DEVICE, slot).isEmpty()) {
+                var entry = new Entry(fabric.node(), Entry.Kind.DEVICE, slot, fabric.number());
+                directory.mark(entry);
+                return entry;
+            }
+        }
+        throw new SciException(SCI_ERR_NOSPC(), "The node has no free slot for a device.");
+    }
+
+    void remove(OfferedDevice device) {
+        bySlot.remove(device.slot(), device);
+        byBorrower.values().removeIf(lent -> lent == device);
+    }
+
+    /** Withdraws all devices, because this process leaves the fabric. */
+    void close() {
+        bySlot.values().forEach(OfferedDevice::close);
+    }
+
+    void received(Connection from, Message message) {
+        if (from.backlog() >= MAX_BACKLOG) {
+            return; // the peer does not receive its responses, which may carry descriptors
+        }
+        FabricClient.handle(
+                from,
+                message,
+                () -> {
+                    if (message.kind() == Kind.IDENTIFY_DEVICE) {
+                        var identity = require(message.subject()).identity();
+                        from.respondWithData(message, IdentityCodec.encode(identity));
+                    } else {
+                        enqueue(from, message);
+                    }
+                });
+    }
+
+    private void enqueue(Connection from, Message message) {
+        var memory =
+                message.kind() == Kind.MAP_FOR_DEVICE
+                        ? duplicate(message.descriptor())
+                        : NO_DESCRIPTOR;
+        try {
+            requests.add(
+                    from,
+                    () -> FabricClient.handle(from, message, () -> handle(from, message, memory)));
+        } catch (Throwable e) {
+            if (memory != NO_DESCRIPTOR) {
+                Host.close(memory);
+            }
+            throw e;
+        }
+    }
+
+    private static int duplicate(int descriptor) {
+        throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC()); // this process has too many
+        return SciException.translate(() -> Host.duplicate(descriptor));
+    }
+
+    /** Handles a request on a worker. */
+    private void handle(Connection from, Message message, int memory) {
+        var borrower = new Borrower(from, message.subject());
+        switch (message.kind()) {
+            case BORROW_DEVICE -> {
+                throwIf(byBorrower.containsKey(borrower), SCI_ERR_ILLEGAL_PARAMETER());
+                var device = require(message.first());
+                device.lendTo(borrower, message.second() != 0);
+                byBorrower.put(borrower, device);
+                from.respond(message, SCI_ERR_OK(), 0);
+            }
+            case RETURN_DEVICE -> {
+                end(borrower);
+                from.respond(message, SCI_ERR_OK(), 0);
+            }
+            case CONNECT_DEVICE_SEGMENT -> {
+                var shared = require(borrower).share(borrower, message.first(), message.second());
+                from.respondWithDescriptor(message, shared.bytes(), shared.descriptor());
+            }
+            case CREATE_DEVICE_SEGMENT -> {
+                require(borrower)
+                        .createSegment(
+                                borrower, message.first(), message.second(), message.value());
+                from.respond(message, SCI_ERR_OK(), 0);
+            }
+            case MAP_FOR_DEVICE -> {
+                try {
+                    from.respond(message, SCI_ERR_OK(), map(borrower, message, memory));
+                } finally {
+                    Host.close(memory);
+                }
+            }
+            case UNMAP_FOR_DEVICE -> {
+                var device = byBorrower.get(borrower);
+                if (device != null) {
+                    device.unmap(borrower, message.first());
+                }
+                from.respond(message, SCI_ERR_OK(), 0);
+            }
+            default -> throw new AssertionError(message);
+        }
+    }
+
+    private long map(Borrower borrower, Message message, int memory) {
+        throwIf(message.data().length != MAP_DATA_BYTES, SCI_ERR_ILLEGAL_PARAMETER());
+        var data = ByteBuffer.wrap(message.data());
+        return require(borrower)
+                .map(
+                        borrower,
+                        message.first(),
+                        memory,
+                        message.value(),
+                        data.getLong(),
+                        data.getInt(),
+                        message.second());
+    }
+
+    /** Returns the request to map memory, without the descriptor of the memory. */
+    static Message mapRequest(
+            int borrow, int window, long offset, long bytes, int node, int adapter) {
+        return Message.of(Kind.MAP_FOR_DEVICE, borrow, window, adapter, offset)
+                .withData(ByteBuffer.allocate(MAP_DATA_BYTES).putLong(bytes).putInt(node).array());
+    }
+
+    private OfferedDevice require(int slot) {
+        var device = bySlot.get(slot);
+        throwIf(device == null, SCI_ERR_NOT_AVAILABLE());
+        return device;
+    }
+
+    private OfferedDevice require(Borrower borrower) {
+        var device = byBorrower.get(borrower);
+        throwIf(device == null, SCI_ERR_NOT_AVAILABLE());
+        return device;
+    }
+
+    private void end(Borrower borrower) {
+        var device = byBorrower.remove(borrower);
+        if (device != null) {
+            device.end(borrower);
+        }
+    }
+
+    /** Ends the borrows of a process that has ended, after its earlier requests. */
+    void lost(Connection connection) {
+        try {
+            requests.addLast(connection, () -> endAll(connection));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("This process leaves the fabric, and withdraws its devices", e);
+        }
+    }
+
+    private void endAll(Connection connection) {
+        for (var borrower : byBorrower.keySet()) {
+            if (borrower.connection() == connection) {
+                try {
+                    end(borrower);
+                } catch (RuntimeException e) {
+                    LOG.error("A device failed when a borrow ended", e);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.jrdma.soft.sisci.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
+
+/** A process that sends arbitrary messages to another process of a fabric. */
+final class RawProcess implements AutoCloseable {
+
+    private static final int HEADER_BYTES = 32;
+
+    private final int socket;
+    private final PacketSocket.Packet packet = new PacketSocket.Packet(8192, Arena.ofAuto());
+    private int correlation;
+
+    /** Connects to the first process of a node without a HELLO message. */
+    RawProcess(Path fabric, int node) throws Exception {
+        socket = PacketSocket.connect(fabric.resolve(node + ".member.0.0").toString());
+    }
+
+    RawProcess hello(int node) {
+        send(Kind.HELLO, node, 0, 0, 0, new byte[0], NO_DESCRIPTOR);
+        return this;
+    }
+
+    /** Sends a message, and waits until the socket has space for it. */
+    void send(Kind kind, int subject, int first, int second, long value, byte[] data, int memory) {
+        packet.memory().fill((byte) 0);
+        packet.memory().set(JAVA_INT, 0, HostileProcessTest.number(kind));
+        packet.memory().set(JAVA_INT, 4, ++correlation);
+        packet.memory().set(JAVA_INT, 8, subject);
+        packet.memory().set(JAVA_INT, 12, first);
+        packet.memory().set(JAVA_INT, 16, second);
+        packet.memory().set(JAVA_LONG, 24, value);
+        packet.memory().asSlice(HEADER_BYTES, data.length).copyFrom(MemorySegment.ofArray(data));
+        HostileProcessTest.await(
+                () -> -PacketSocket.send(socket, packet, HEADER_BYTES + data.length, memory));
+    }
+
+    /** Sends a request and returns the name of the error in the response. */
+    String request(Kind kind, int subject, int first, int second, long value) {
+        return request(kind, subject, first, second, value, new byte[0], NO_DESCRIPTOR);
+    }
+
+    String request(
+            Kind kind, int subject, int first, int second, long value, byte[] data, int memory) {
+        send(kind, subject, first, second, value, data, memory);
+        assertThat(receive()).isPositive();
+        assertThat(packet.memory().get(JAVA_INT, 4)).isEqualTo(correlation);
+        var error = packet.memory().get(JAVA_INT, 8);
+        return error == 0 ? "OK" : CProgram.nameOf(error);
+    }
+
+    /** Waits for a message and returns its length, or 0 if the peer has closed the connection. */
+    long receive() {
+        var length = HostileProcessTest.await(() -> PacketSocket.receive(socket, packet));
+        if (packet.descriptor() != NO_DESCRIPTOR) {
+            Host.close(packet.descriptor());
+        }
+        return length;
+    }
+
+    @Override
+    public void close() {
+        Host.close(socket);
+    }
+}
