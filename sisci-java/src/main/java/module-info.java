@@ -1,4 +1,4 @@
-/** SISCI for Java: segments of memory that nodes share across PCIe, DMA and interrupts. */
+/** SISCI for Java: segments of memory that nodes share across PCIe, DMA, interrupts and SmartIO. */
 module org.jrdma.sisci {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.sisci;
@@ -7,4 +7,5 @@ module org.jrdma.sisci {
 
     exports org.jrdma.sisci;
     exports org.jrdma.sisci.model;
+    exports org.jrdma.sisci.smartio;
 }

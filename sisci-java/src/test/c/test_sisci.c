@@ -6,11 +6,13 @@
 #include "sisci.h"
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NODE 4
+#define LENDER 8
 #define SLOTS 64
 #define JOIN_(prefix, name) prefix##name
 #define JOIN(prefix, name) JOIN_(prefix, name)
@@ -40,10 +42,12 @@ NUMBER(SCI_FLAG_FIXED_INTNO)
 NUMBER(SCI_FLAG_CONDITIONAL_INTERRUPT)
 NUMBER(SCI_FLAG_CACHE_FLUSH)
 NUMBER(SCI_FLAG_CACHE_INVALIDATE)
+NUMBER(SCI_FLAG_EXCLUSIVE)
 #ifdef CONSTANTS
 OWN_NUMBER(SCI_FLAG_BLOCK_READ, 0x300)
 OWN_NUMBER(SCI_FLAG_ERROR_CHECK, 0x5000)
 OWN_NUMBER(SCI_FLAG_FORCE_DISCONNECT, 0x70000)
+OWN_NUMBER(SCI_ERR_NO_SUCH_FDID, 0x40000977)
 OWN_NUMBER(SCI_Q_API, 4711)
 OWN_NUMBER(SCI_Q_ADAPTER, 4712)
 OWN_NUMBER(SCI_Q_ADAPTER_SERIAL_NUMBER, 4713)
@@ -70,6 +74,7 @@ static struct call {
 	unsigned int count;
 	unsigned int failures;
 	sci_error_t code;
+	char arguments[160];
 } calls[128];
 
 static struct call *call(const char *name)
@@ -114,6 +119,26 @@ static int fails(const char *name, sci_error_t *error)
 		errno = ENODEV;
 	return failing;
 }
+
+#ifdef CONSTANTS
+/* Records the arguments of the last call of a function as text. */
+static void record(const char *name, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	pthread_mutex_lock(&lock);
+	vsnprintf(call(name)->arguments, sizeof calls[0].arguments, format, values);
+	pthread_mutex_unlock(&lock);
+	va_end(values);
+}
+
+/* Returns the arguments of the last call of a function that records them. */
+const char *test_arguments(const char *name)
+{
+	return call(name)->arguments;
+}
+#endif
 
 #define ENTER(name) if (fails(#name, error)) return
 #define ENTER_OR(name, result) if (fails(#name, error)) return result
@@ -178,6 +203,8 @@ void test_suspend(int hold)
 
 /* The library and its descriptors. */
 
+static sci_desc_t last_opened;
+
 DECLARE(SCIInitialize)
 void EXPORT(SCIInitialize)(unsigned int flags, sci_error_t *error)
 {
@@ -205,7 +232,7 @@ void EXPORT(SCIOpen)(sci_desc_t *sd, unsigned int flags, sci_error_t *error)
 {
 	(void) flags;
 	ENTER(SCIOpen);
-	*sd = malloc(1);
+	last_opened = *sd = malloc(1);
 }
 
 DECLARE(SCIClose)
@@ -339,6 +366,7 @@ struct sci_local_segment {
 };
 struct sci_remote_segment {
 	struct sci_local_segment *target;
+	struct sci_smartio_device *device;
 	unsigned int maps;
 	sci_cb_remote_segment_t callback;
 	void *argument;
@@ -349,6 +377,9 @@ struct sci_map {
 };
 static struct sci_local_segment *segments[SLOTS];
 static struct sci_remote_segment *connections[SLOTS];
+
+static int is_mapped_for_device(const void *segment);
+static void disconnect_device_segment(struct sci_smartio_device *device);
 
 static struct sci_local_segment *find_segment(unsigned int id)
 {
@@ -428,7 +459,7 @@ void EXPORT(SCIRemoveSegment)(sci_local_segment_t segment, unsigned int flags, s
 {
 	(void) flags;
 	ENTER(SCIRemoveSegment);
-	if (segment->maps || segment->connected)
+	if (segment->maps || segment->connected || is_mapped_for_device(segment))
 		RETURN_ERROR(SCI_ERR_BUSY);
 	replace_entry(segments, segment, NULL);
 	if (!IS(segment->flags, SCI_FLAG_EMPTY))
@@ -562,9 +593,11 @@ void EXPORT(SCIDisconnectSegment)(sci_remote_segment_t segment, unsigned int fla
 {
 	(void) flags;
 	ENTER(SCIDisconnectSegment);
-	if (segment->maps)
+	if (segment->maps || is_mapped_for_device(segment))
 		RETURN_ERROR(SCI_ERR_BUSY);
 	replace_entry(connections, segment, NULL);
+	if (segment->device)
+		disconnect_device_segment(segment->device);
 	segment->target->connected--;
 	report(segment->target, SCI_CB_DISCONNECT);
 	free(segment);
@@ -574,6 +607,12 @@ DECLARE(SCIGetRemoteSegmentSize)
 size_t EXPORT(SCIGetRemoteSegmentSize)(sci_remote_segment_t segment)
 {
 	return segment->target->size;
+}
+
+DECLARE(SCIGetRemoteSegmentNodeId)
+unsigned int EXPORT(SCIGetRemoteSegmentNodeId)(sci_remote_segment_t segment)
+{
+	return segment->device ? LENDER : NODE;
 }
 
 static void *map_part(struct sci_local_segment *segment, unsigned int *maps, sci_map_t *map, size_t offset, size_t size, sci_error_t *error)
@@ -1204,3 +1243,235 @@ void EXPORT(SCITriggerDataInterrupt)(sci_remote_data_interrupt_t remote, void *d
 	memcpy(job.data, data, length);
 	enqueue(job);
 }
+
+/* SmartIO: two devices that node 8 lends, and as many others as a test needs. */
+
+struct sci_smartio_device {
+	unsigned long long fdid;
+	unsigned int index, segments;
+};
+static struct device_mapping {
+	const void *segment;
+	struct sci_smartio_device *device;
+} device_mappings[SLOTS];
+
+static int is_mapped_for_device(const void *segment)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (device_mappings[i].segment == segment)
+			return 1;
+	return 0;
+}
+
+static void disconnect_device_segment(struct sci_smartio_device *device)
+{
+	device->segments--;
+}
+
+#ifdef CONSTANTS
+static unsigned int device_count = 2, narrow_ids, shared_borrowers[2], exclusive_borrowers[2];
+static struct sci_local_segment *device_memory[3];
+
+/* Sets the number of devices. Only the first two can be borrowed. */
+void test_device_count(unsigned int count)
+{
+	device_count = count;
+}
+
+/* Sets whether ids of devices have 32 bits, as in the releases of 2019. The C type of the functions stays the same. */
+void test_narrow_ids(int narrow)
+{
+	narrow_ids = narrow;
+}
+
+static struct device_mapping *find_device_mapping(const void *segment, const struct sci_smartio_device *device)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if ((device_mappings[i].segment == segment || !segment) && device_mappings[i].device == device)
+			return &device_mappings[i];
+	return NULL;
+}
+
+static sci_smartio_device_info_t device_info(unsigned int index)
+{
+	if (index == 0)
+		return (sci_smartio_device_info_t) {.fdid = 0x801, .pci_vendor_id = 0x1b36, .pci_device_id = 0x0010, .pci_class = 0x010802};
+	if (index == 1)
+		return (sci_smartio_device_info_t) {.fdid = 0xfedcba9800000802, .pci_vendor_id = 0x9234, .pci_device_id = 0x91e8, .pci_class = 0xff0000};
+	return (sci_smartio_device_info_t) {.fdid = 0x10000 + index};
+}
+
+DECLARE(SCIGetDeviceList)
+size_t EXPORT(SCIGetDeviceList)(sci_desc_t sd, unsigned long long *fdids, size_t maxCount, const sci_smartio_device_info_t *filter,
+		unsigned int flags, sci_error_t *error)
+{
+	size_t matches = 0;
+
+	record("SCIGetDeviceList", "sd=%d max=%zu vendor=%x device=%x class=%x flags=%x", sd == last_opened, maxCount, filter->pci_vendor_id,
+			filter->pci_device_id, filter->pci_class, flags);
+	ENTER_OR(SCIGetDeviceList, 0);
+	for (unsigned int i = 0; i < device_count; i++) {
+		sci_smartio_device_info_t info = device_info(i);
+		if ((filter->pci_vendor_id && filter->pci_vendor_id != info.pci_vendor_id)
+				|| (filter->pci_device_id && filter->pci_device_id != info.pci_device_id)
+				|| (filter->pci_class && filter->pci_class != info.pci_class))
+			continue;
+		if (matches < maxCount && narrow_ids)
+			((unsigned int *) fdids)[matches] = (unsigned int) info.fdid;
+		else if (matches < maxCount)
+			fdids[matches] = info.fdid;
+		matches++;
+	}
+	return matches;
+}
+
+DECLARE(SCIBorrowDevice)
+void EXPORT(SCIBorrowDevice)(sci_desc_t sd, sci_smartio_device_t *device, unsigned long long fdid, unsigned int flags, sci_error_t *error)
+{
+	unsigned int index = 0;
+
+	record("SCIBorrowDevice", "sd=%d fdid=%llx flags=%x", sd == last_opened, fdid, flags);
+	ENTER(SCIBorrowDevice);
+	while (index < 2 && (narrow_ids ? (unsigned int) device_info(index).fdid != (unsigned int) fdid : device_info(index).fdid != fdid))
+		index++;
+	if (index == 2)
+		RETURN_ERROR((sci_error_t) _SISCI_PUBLIC_CONST_SCI_ERR_NO_SUCH_FDID);
+	if (exclusive_borrowers[index] || (shared_borrowers[index] && IS(flags, SCI_FLAG_EXCLUSIVE)))
+		RETURN_ERROR(SCI_ERR_BUSY);
+	*device = calloc(1, sizeof **device);
+	(*device)->fdid = device_info(index).fdid;
+	(*device)->index = index;
+	if (IS(flags, SCI_FLAG_EXCLUSIVE))
+		exclusive_borrowers[index]++;
+	else
+		shared_borrowers[index]++;
+}
+
+DECLARE(SCIReturnDevice)
+void EXPORT(SCIReturnDevice)(sci_smartio_device_t device, unsigned int flags, sci_error_t *error)
+{
+	record("SCIReturnDevice", "device=%llx flags=%x", device->fdid, flags);
+	ENTER(SCIReturnDevice);
+	if (device->segments || find_device_mapping(NULL, device))
+		RETURN_ERROR(SCI_ERR_BUSY);
+	if (exclusive_borrowers[device->index])
+		exclusive_borrowers[device->index]--;
+	else
+		shared_borrowers[device->index]--;
+	free(device);
+}
+
+/* With ids of 32 bits, the upper half of the register that contains the result is undefined. */
+DECLARE(SCIGetFabricDeviceId)
+unsigned long long EXPORT(SCIGetFabricDeviceId)(sci_smartio_device_t device)
+{
+	return narrow_ids ? 0xbad00000000 | (unsigned int) device->fdid : device->fdid;
+}
+
+static struct sci_local_segment *new_device_memory(unsigned int id, size_t size)
+{
+	struct sci_local_segment *memory = calloc(1, sizeof *memory);
+
+	memory->id = id;
+	memory->size = size;
+	memory->memory = aligned_alloc(4096, size);
+	memset(memory->memory, 0, size);
+	return memory;
+}
+
+/* Creates a segment. The library has room for one segment of each type. */
+DECLARE(SCICreateDeviceSegment)
+void EXPORT(SCICreateDeviceSegment)(sci_smartio_device_t device, unsigned int segmentId, size_t size, unsigned int memType,
+		unsigned int accessHints, unsigned int flags, sci_error_t *error)
+{
+	unsigned int slot = memType == SCI_MEMTYPE_PRIVATE ? 1 : 2;
+
+	record("SCICreateDeviceSegment", "device=%llx id=%u size=%zu type=%x hints=%x flags=%x", device->fdid, segmentId, size, memType, accessHints,
+			flags);
+	ENTER(SCICreateDeviceSegment);
+	if (device_memory[slot])
+		RETURN_ERROR(SCI_ERR_SEGMENTID_USED);
+	device_memory[slot] = new_device_memory(segmentId, size);
+}
+
+DECLARE(SCIConnectDeviceSegment)
+void EXPORT(SCIConnectDeviceSegment)(sci_smartio_device_t device, sci_remote_segment_t *segment, unsigned int segmentId, unsigned int memType,
+		sci_cb_remote_segment_t callback, void *callbackArg, unsigned int flags, sci_error_t *error)
+{
+	unsigned int slot = memType == SCI_MEMTYPE_BAR ? 0 : memType == SCI_MEMTYPE_PRIVATE ? 1 : 2;
+
+	record("SCIConnectDeviceSegment", "device=%llx id=%u type=%x callback=%d flags=%x", device->fdid, segmentId, memType, callback != NULL, flags);
+	ENTER(SCIConnectDeviceSegment);
+	if (!device_memory[0])
+		device_memory[0] = new_device_memory(0, 8192);
+	if (!device_memory[slot] || device_memory[slot]->id != segmentId)
+		RETURN_ERROR(SCI_ERR_NO_SUCH_SEGMENT);
+	*segment = calloc(1, sizeof **segment);
+	(*segment)->target = device_memory[slot];
+	(*segment)->device = device;
+	(*segment)->callback = callback;
+	(*segment)->argument = callbackArg;
+	device->segments++;
+	device_memory[slot]->connected++;
+	replace_entry(connections, NULL, *segment);
+}
+
+static void map_for_device(const void *segment, size_t segment_size, sci_smartio_device_t device, sci_ioaddr_t *ioaddr, size_t offset,
+		size_t size, sci_error_t *error)
+{
+	if (find_device_mapping(segment, device))
+		RETURN_ERROR(SCI_ERR_BUSY);
+	if (offset > segment_size || size > segment_size - offset)
+		RETURN_ERROR(SCI_ERR_OUT_OF_RANGE);
+	*find_device_mapping(NULL, NULL) = (struct device_mapping) {segment, device};
+	*ioaddr = 0x8000010000000000 + offset;
+}
+
+static void unmap_for_device(const void *segment, sci_smartio_device_t device, sci_error_t *error)
+{
+	struct device_mapping *mapping = find_device_mapping(segment, device);
+
+	if (!mapping)
+		RETURN_ERROR(SCI_ERR_ILLEGAL_OPERATION);
+	*mapping = (struct device_mapping) {NULL, NULL};
+}
+
+DECLARE(SCIMapLocalSegmentForDevice)
+void EXPORT(SCIMapLocalSegmentForDevice)(sci_local_segment_t segment, unsigned int localAdapterNo, sci_smartio_device_t device,
+		sci_ioaddr_t *ioaddr, size_t offset, size_t size, unsigned int flags, sci_error_t *error)
+{
+	record("SCIMapLocalSegmentForDevice", "segment=%u adapter=%u device=%llx offset=%zu size=%zu flags=%x", segment->id, localAdapterNo,
+			device->fdid, offset, size, flags);
+	ENTER(SCIMapLocalSegmentForDevice);
+	if (!segment->prepared)
+		RETURN_ERROR(SCI_ERR_SEGMENT_NOT_PREPARED);
+	map_for_device(segment, segment->size, device, ioaddr, offset, size, error);
+}
+
+DECLARE(SCIUnmapLocalSegmentForDevice)
+void EXPORT(SCIUnmapLocalSegmentForDevice)(sci_local_segment_t segment, unsigned int localAdapterNo, sci_smartio_device_t device,
+		unsigned int flags, sci_error_t *error)
+{
+	record("SCIUnmapLocalSegmentForDevice", "segment=%u adapter=%u device=%llx flags=%x", segment->id, localAdapterNo, device->fdid, flags);
+	ENTER(SCIUnmapLocalSegmentForDevice);
+	unmap_for_device(segment, device, error);
+}
+
+DECLARE(SCIMapRemoteSegmentForDevice)
+void EXPORT(SCIMapRemoteSegmentForDevice)(sci_remote_segment_t segment, sci_smartio_device_t device, sci_ioaddr_t *ioaddr, size_t offset,
+		size_t size, unsigned int flags, sci_error_t *error)
+{
+	record("SCIMapRemoteSegmentForDevice", "segment=%u device=%llx offset=%zu size=%zu flags=%x", segment->target->id, device->fdid, offset, size,
+			flags);
+	ENTER(SCIMapRemoteSegmentForDevice);
+	map_for_device(segment, segment->target->size, device, ioaddr, offset, size, error);
+}
+
+DECLARE(SCIUnmapRemoteSegmentForDevice)
+void EXPORT(SCIUnmapRemoteSegmentForDevice)(sci_remote_segment_t segment, sci_smartio_device_t device, unsigned int flags, sci_error_t *error)
+{
+	record("SCIUnmapRemoteSegmentForDevice", "segment=%u device=%llx flags=%x", segment->target->id, device->fdid, flags);
+	ENTER(SCIUnmapRemoteSegmentForDevice);
+	unmap_for_device(segment, device, error);
+}
+#endif

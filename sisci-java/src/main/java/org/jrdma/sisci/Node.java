@@ -10,6 +10,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.sisci.access.SisciAccess;
 import org.jrdma.sisci.internal.DeferredRemovals;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
@@ -21,7 +22,8 @@ import org.jrdma.sisci.model.SisciException;
 
 /**
  * This node of the fabric, opened through one of its adapters. All other objects are created,
- * directly or indirectly, from a node, and are closed with the node.
+ * directly or indirectly, from a node, and are closed with the node. {@link
+ * org.jrdma.sisci.smartio.SmartIo} borrows devices of other nodes.
  *
  * <p>Safe for use by multiple threads. In C: {@code sci_desc_t}; {@link #close()} is {@code
  * SCIClose}, and for the last open node also {@code SCITerminate}.
@@ -33,6 +35,23 @@ public final class Node extends SisciObject {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
+
+    static {
+        SisciAccess.open(
+                new SisciAccess() {
+                    @Override
+                    public ObjectHandle handle(SisciObject object) {
+                        return object.handle();
+                    }
+
+                    @Override
+                    public RemoteSegment connect(
+                            ObjectHandle device, int id, int memoryType, String name)
+                            throws SisciException {
+                        return RemoteSegment.connectOfDevice(device, id, memoryType, name);
+                    }
+                });
+    }
 
     private Node(NodeHandle node, RemovalRetry retry) {
         super(new ObjectHandle(node, node.address(), node.lifetime(), retry));

@@ -9,6 +9,7 @@ import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.EventQueue;
@@ -21,8 +22,9 @@ import org.jrdma.sisci.model.SisciException;
 /**
  * A connection to a segment of another node, or of this node.
  *
- * <p>Owned by its {@link Node}; safe for use by multiple threads. In C: {@code
- * sci_remote_segment_t}; {@link #close()} is {@code SCIDisconnectSegment}.
+ * <p>Owned by its {@link Node}, or by the borrowed device that it belongs to; safe for use by
+ * multiple threads. In C: {@code sci_remote_segment_t}; {@link #close()} is {@code
+ * SCIDisconnectSegment}.
  */
 public final class RemoteSegment extends SisciObject {
 
@@ -106,7 +108,43 @@ public final class RemoteSegment extends SisciObject {
                                     flags,
                                     name);
                     return of(
-                            node, handle, listener, peer, id, functions.remoteSize(handle), state);
+                            node,
+                            node.lifetime(),
+                            handle,
+                            listener,
+                            peer,
+                            id,
+                            functions.remoteSize(handle),
+                            state);
+                });
+    }
+
+    /**
+     * Connects to a BAR or a device segment of a borrowed device. The caller must {@linkplain
+     * org.jrdma.ffi.Lifetime#hold hold} the lifetime of the device, which owns the result.
+     */
+    static RemoteSegment connectOfDevice(ObjectHandle device, int id, int memoryType, String name)
+            throws SisciException {
+        var node = device.node();
+        var segments = node.functions().segments();
+        var state = new State(name);
+        return Callbacks.create(
+                state::event,
+                listener -> {
+                    var handle =
+                            node.functions()
+                                    .smartIo()
+                                    .connectSegment(
+                                            device.address(), id, memoryType, listener, name);
+                    return of(
+                            node,
+                            device.lifetime(),
+                            handle,
+                            listener,
+                            segments.remoteNodeId(handle),
+                            id,
+                            segments.remoteSize(handle),
+                            state);
                 });
     }
 
@@ -129,11 +167,12 @@ public final class RemoteSegment extends SisciObject {
                         .segments()
                         .connectSpace(node.address(), peer, node.adapter(), physical, bytes, name);
         // The key of the listener is 0, because such a connection reports no events.
-        return of(node, handle, 0, peer, 0, bytes, new State(name));
+        return of(node, node.lifetime(), handle, 0, peer, 0, bytes, new State(name));
     }
 
     private static RemoteSegment of(
             NodeHandle node,
+            Lifetime owner,
             MemorySegment handle,
             long listener,
             int peer,
@@ -146,7 +185,7 @@ public final class RemoteSegment extends SisciObject {
                 node.own(
                         name,
                         handle,
-                        node.lifetime(),
+                        owner,
                         listener,
                         state.events,
                         () -> segments.disconnect(handle, name)),
@@ -164,8 +203,8 @@ public final class RemoteSegment extends SisciObject {
     }
 
     /**
-     * Returns the id of the segment; 0 for a connection by physical address. In C: {@code
-     * SCIGetRemoteSegmentId}.
+     * Returns the id of the segment; the number of the BAR for a BAR of a borrowed device; 0 for a
+     * connection by physical address. In C: {@code SCIGetRemoteSegmentId}.
      */
     public int id() {
         return id;

@@ -24,7 +24,16 @@ public abstract class SisciObject extends NativeObject {
 
     private final ObjectHandle handle;
 
-    SisciObject(ObjectHandle handle) {
+    /**
+     * Creates an object of this module.
+     *
+     * @hidden
+     */
+    @SuppressWarnings({
+        "exports", // other modules cannot create a handle
+        "InvalidBlockTag" // Error Prone does not know that constructors can be hidden
+    })
+    protected SisciObject(ObjectHandle handle) {
         super(handle.address(), handle.lifetime());
         this.handle = handle;
     }
@@ -117,11 +126,7 @@ public abstract class SisciObject extends NativeObject {
 
     /** Checks that this object and another object belong to the same library. */
     final void checkLibrary(SisciFunctions others, Object other) {
-        if (functions().library().identity() != others.library().identity()) {
-            throw new IllegalArgumentException(
-                    "Cannot use %s (library %s) with %s (library %s): both objects must belong to the same library"
-                            .formatted(this, functions().library(), other, others.library()));
-        }
+        functions().library().checkSame(others.library(), this, other);
     }
 
     final ObjectHandle handle() {

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import org.jrdma.sisci.TestLibrary.Kind;
 import org.jrdma.sisci.model.DmaState;
+import org.jrdma.sisci.smartio.BorrowMode;
+import org.jrdma.sisci.smartio.SmartIo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,7 +39,10 @@ class LeakedObjectsTest {
                     " - interrupt 17 of node 4 from node 4 was never closed",
                     " - data interrupt 17 of node 4 was never closed",
                     " - data interrupt 17 of node 4 from node 4 was never closed",
-                    " - device 3b:02.1 as requester of node 4 was never closed");
+                    " - device 3b:02.1 as requester of node 4 was never closed",
+                    " - device 0x801 borrowed by node 4 was never closed",
+                    " - BAR 0 of device 0x801 borrowed by node 4 was never closed",
+                    " - mapping of 4,096 bytes of segment 7 of node 4 for device 0x801 borrowed");
 
     private final PrintStream originalErr = System.err;
     private final ByteArrayOutputStream log = new ByteArrayOutputStream();
@@ -76,5 +81,8 @@ class LeakedObjectsTest {
         node.connectDataInterrupt(4, node.newDataInterrupt().number(), TIMEOUT)
                 .trigger(new byte[] {1});
         assertThat(node.registerRequester(0x3b, 0x11).isOpen()).isTrue();
+        var device = SmartIo.of(node).borrow(0x801, BorrowMode.SHARED);
+        assertThat(device.bar(0).isOpen()).isTrue();
+        assertThat(device.map(segment).isOpen()).isTrue();
     }
 }

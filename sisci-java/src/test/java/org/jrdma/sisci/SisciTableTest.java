@@ -30,7 +30,6 @@ class SisciTableTest {
 
     private static final String WAITS =
             "not needed: waits use callbacks, so that a close can end them";
-    private static final String SMARTIO = "not yet: SmartIO";
 
     /** The functions without a Java equivalent, and the texts for the table. */
     private static final Map<String, String> WITHOUT =
@@ -42,17 +41,7 @@ class SisciTableTest {
                     Map.entry("SCIWaitForInterrupt", WAITS),
                     Map.entry("SCIWaitForDataInterrupt", WAITS),
                     Map.entry("SCIGetMapPointer", "not needed: the function that maps returns it"),
-                    Map.entry("SCIMemWrite", "not needed: `RemoteMap#copyFrom`"),
-                    Map.entry("SCIBorrowDevice", SMARTIO),
-                    Map.entry("SCIReturnDevice", SMARTIO),
-                    Map.entry("SCIConnectDeviceSegment", SMARTIO),
-                    Map.entry("SCICreateDeviceSegment", SMARTIO),
-                    Map.entry("SCIMapLocalSegmentForDevice", SMARTIO),
-                    Map.entry("SCIUnmapLocalSegmentForDevice", SMARTIO),
-                    Map.entry("SCIMapRemoteSegmentForDevice", SMARTIO),
-                    Map.entry("SCIUnmapRemoteSegmentForDevice", SMARTIO),
-                    Map.entry("SCIGetDeviceList", SMARTIO),
-                    Map.entry("SCIGetFabricDeviceId", SMARTIO));
+                    Map.entry("SCIMemWrite", "not needed: `RemoteMap#copyFrom`"));
 
     /** A Javadoc comment and the type or method that it documents. */
     private static final Pattern COMMENTED =

@@ -61,6 +61,8 @@ final class TestLibrary {
             Downcalls.plain(FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT, JAVA_INT));
     private static final MethodHandle OF_TEXTS =
             Downcalls.plain(FunctionDescriptor.ofVoid(ADDRESS, ADDRESS));
+    private static final MethodHandle TEXT_OF_TEXT =
+            Downcalls.plain(FunctionDescriptor.of(ADDRESS, ADDRESS));
     private static final MethodHandle OF_NUMBER =
             Downcalls.plain(FunctionDescriptor.ofVoid(JAVA_INT));
 
@@ -168,6 +170,31 @@ final class TestLibrary {
      */
     int channel() {
         return Downcalls.call(() -> (int) NUMBER.invokeExact(address("test_channel")));
+    }
+
+    /** Returns the arguments of the last call of a function of SmartIO. */
+    String arguments(String function) {
+        try (var arena = Arena.ofConfined()) {
+            var name = arena.allocateFrom(function);
+            return Downcalls.textAt(
+                    Downcalls.call(() ->
+                            (MemorySegment)
+                                    TEXT_OF_TEXT.invokeExact(address("test_arguments"), name)));
+        }
+    }
+
+    /** Sets the number of devices in the fabric. The first two can be borrowed. */
+    void deviceCount(int count) {
+        Downcalls.run(() -> {
+            OF_NUMBER.invokeExact(address("test_device_count"), count);
+        });
+    }
+
+    /** Lets the ids of devices have 32 bits. */
+    void narrowDeviceIds() {
+        Downcalls.run(() -> {
+            OF_NUMBER.invokeExact(address("test_narrow_ids"), 1);
+        });
     }
 
     /** Reports an event with the given reason to all connected remote segments. */

@@ -34,6 +34,8 @@ public final class SegmentFunctions {
             capturingErrno(sisci_h.SCIConnectSegment$descriptor());
     private static final MethodHandle REMOTE_SEGMENT_SIZE =
             Downcalls.plain(sisci_h.SCIGetRemoteSegmentSize$descriptor());
+    private static final MethodHandle REMOTE_SEGMENT_NODE_ID =
+            Downcalls.plain(sisci_h.SCIGetRemoteSegmentNodeId$descriptor());
 
     /** The handle for local and remote segments, whose functions have the same signature. */
     private static final MethodHandle MAP_SEGMENT =
@@ -267,6 +269,11 @@ public final class SegmentFunctions {
     public long remoteSize(MemorySegment segment) {
         var function = library.require("SCIGetRemoteSegmentSize");
         return Downcalls.call(() -> (long) REMOTE_SEGMENT_SIZE.invokeExact(function, segment));
+    }
+
+    public int remoteNodeId(MemorySegment segment) {
+        var function = library.require("SCIGetRemoteSegmentNodeId");
+        return Downcalls.call(() -> (int) REMOTE_SEGMENT_NODE_ID.invokeExact(function, segment));
     }
 
     /**

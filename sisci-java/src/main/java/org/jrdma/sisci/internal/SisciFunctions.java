@@ -9,6 +9,7 @@ package org.jrdma.sisci.internal;
  * @param stores the functions of the hot path
  * @param dma the functions for DMA queues and channels
  * @param interrupts the functions for interrupts
+ * @param smartIo the functions for devices of other nodes
  */
 public record SisciFunctions(
         SisciLibrary library,
@@ -16,7 +17,8 @@ public record SisciFunctions(
         SegmentFunctions segments,
         StoreFunctions stores,
         DmaFunctions dma,
-        InterruptFunctions interrupts) {
+        InterruptFunctions interrupts,
+        SmartIoFunctions smartIo) {
 
     public SisciFunctions(SisciLibrary library) {
         this(
@@ -25,6 +27,7 @@ public record SisciFunctions(
                 new SegmentFunctions(library),
                 new StoreFunctions(library),
                 new DmaFunctions(library),
-                new InterruptFunctions(library));
+                new InterruptFunctions(library),
+                new SmartIoFunctions(library));
     }
 }

@@ -20,6 +20,7 @@ import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.LibraryName;
 import org.jrdma.ffi.linkage.NativeLibrary;
+import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /** An open libsisci: its symbols, its constants, and its convention for errors. */
@@ -51,6 +52,9 @@ public final class SisciLibrary {
     private final Map<Constant, Integer> constants = new EnumMap<>(Constant.class);
     private final Map<sisci_query, Integer> queries = new EnumMap<>(sisci_query.class);
 
+    /** The code of NO_SUCH_DEVICE, which is not publicly documented; empty if not exported. */
+    private final Optional<Integer> noSuchDevice;
+
     /**
      * Checks the version of a library, and reads the constants that it exports.
      *
@@ -80,6 +84,7 @@ public final class SisciLibrary {
         for (var query : sisci_query.values()) {
             data(query.name()).ifPresent(number -> queries.put(query, number));
         }
+        noSuchDevice = data("SCI_ERR_NO_SUCH_FDID");
     }
 
     private Optional<Integer> data(String name) {
@@ -155,12 +160,11 @@ public final class SisciLibrary {
 
     public SisciException failure(String function, Object subject, int code, int errno) {
         var explanation = library.explanation();
-        return new SisciException(
-                function,
-                subject.toString(),
-                code,
-                errno,
-                explanation.isEmpty() ? text(code) : explanation);
+        var text = explanation.isEmpty() ? text(code) : explanation;
+        return noSuchDevice.isPresent() && noSuchDevice.get() == code
+                ? new SisciException(
+                        function, subject.toString(), code, SisciError.NO_SUCH_DEVICE, errno, text)
+                : new SisciException(function, subject.toString(), code, errno, text);
     }
 
     /** Returns the library's text for an error code; empty if there is none. */
@@ -250,6 +254,20 @@ public final class SisciLibrary {
      */
     public long identity() {
         return require("SCIInitialize").address();
+    }
+
+    /**
+     * Checks that two objects belong to the same library.
+     *
+     * @param one an object of this library
+     * @param other an object of the library {@code others}
+     */
+    public void checkSame(SisciLibrary others, Object one, Object other) {
+        if (identity() != others.identity()) {
+            throw new IllegalArgumentException(
+                    "Cannot use %s (library %s) with %s (library %s): both objects must belong to the same library"
+                            .formatted(one, this, other, others));
+        }
     }
 
     /** Returns true if the functions of the library may be implemented in Java. */

@@ -112,12 +112,21 @@ public enum SisciError {
     TRANSFER_FAILED(sisci_h.SCI_ERR_TRANSFER_FAILED()),
     /** The peer is busy. */
     REMOTE_BUSY(sisci_h.SCI_ERR_REMOTE_BUSY(), true),
+    /**
+     * No device of the fabric has this id. The code of this error is not publicly documented, so
+     * the error is recognized only if the library exports its code. Otherwise, it is reported as
+     * {@link #UNKNOWN}. In C: {@code SCI_ERR_NO_SUCH_FDID}.
+     */
+    NO_SUCH_DEVICE(-1, "SmartIo.devices() lists the devices that the nodes of the fabric lend."),
     /** The library reported a code that has no publicly known meaning. */
     UNKNOWN(-1);
 
     private static final Map<Integer, SisciError> BY_CODE =
             Arrays.stream(values())
-                    .filter(error -> error != NO_SUCH_INTERRUPT && error != INTERRUPT_NUMBER_USED)
+                    .filter(error ->
+                            error != NO_SUCH_INTERRUPT
+                                    && error != INTERRUPT_NUMBER_USED
+                                    && error != NO_SUCH_DEVICE)
                     .collect(Collectors.toMap(error -> error.code, Function.identity()));
 
     private final int code;

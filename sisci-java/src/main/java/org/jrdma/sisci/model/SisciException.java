@@ -25,9 +25,20 @@ public final class SisciException extends FabricException {
      * @param text the library's text for the code, or an empty string
      */
     public SisciException(String function, String subject, int code, int errno, String text) {
-        super(message(function, subject, code, errno, text), code, null);
+        this(function, subject, code, SisciError.of(function, code), errno, text);
+    }
+
+    /**
+     * Creates an exception for a function that failed with a code that only the library defines.
+     * Otherwise like the constructor without the parameter {@code error}.
+     *
+     * @param error the error that the code means in this library
+     */
+    public SisciException(
+            String function, String subject, int code, SisciError error, int errno, String text) {
+        super(message(function, subject, code, error, errno, text), code, null);
         this.function = function;
-        this.error = SisciError.of(function, code);
+        this.error = error;
     }
 
     /**
@@ -44,14 +55,13 @@ public final class SisciException extends FabricException {
     }
 
     private static String message(
-            String function, String subject, int code, int errno, String text) {
-        var error = SisciError.of(function, code);
+            String function, String subject, int code, SisciError error, int errno, String text) {
         var message =
                 new StringBuilder(function)
                         .append(" failed")
                         .append(subject.isEmpty() ? "" : " for " + subject)
                         .append(": ")
-                        .append(describe(function, code));
+                        .append(describe(error, code));
         if (error == SisciError.SYSTEM && errno != 0) {
             message.append(", ").append(Errno.describe(errno));
         }
@@ -70,7 +80,10 @@ public final class SisciException extends FabricException {
      * (0x4000090C)}, or {@code error 0x40000999} if its name is unknown.
      */
     public static String describe(String function, int code) {
-        var error = SisciError.of(function, code);
+        return describe(SisciError.of(function, code), code);
+    }
+
+    private static String describe(SisciError error, int code) {
         return error == SisciError.UNKNOWN
                 ? "error 0x%08X".formatted(code)
                 : "%s (0x%08X)".formatted(error, code);
