@@ -19,7 +19,7 @@ class ClosingTest extends AbstractMultiNodeTest {
 
     private static final int ROUNDS = 20;
 
-    private interface Use {
+    interface Use {
         void use() throws Exception;
     }
 
@@ -68,7 +68,7 @@ class ClosingTest extends AbstractMultiNodeTest {
     }
 
     /** Repeats a call until it throws. */
-    private static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
+    static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
         var failure = new CompletableFuture<Void>();
         Thread.ofPlatform()
                 .daemon()

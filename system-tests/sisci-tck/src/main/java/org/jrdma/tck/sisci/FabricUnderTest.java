@@ -27,6 +27,7 @@ public final class FabricUnderTest {
     private final LazyPeer third;
     private final LazyPeer sameNodePeer;
     private final Optional<Cable> cable;
+    private final Optional<Lender> lender;
 
     /** A peer that is started when a test first needs it. */
     private static final class LazyPeer {
@@ -62,6 +63,18 @@ public final class FabricUnderTest {
     }
 
     /**
+     * A node that lends devices with the registers of {@code EduDevice} in sisci-soft. It is none
+     * of the other nodes.
+     */
+    public interface Lender {
+        /** Lends a new device, and returns its fabric device id. */
+        long lend() throws FabricException;
+
+        /** Stops to lend a device, which may still be borrowed. */
+        void withdraw(long device) throws FabricException;
+    }
+
+    /**
      * Creates a fabric under test.
      *
      * @param sisci the library
@@ -69,18 +82,21 @@ public final class FabricUnderTest {
      * @param third starts a process on a third node
      * @param sameNodePeer starts another process on this node
      * @param cable the cable; empty if the tests cannot cut the link
+     * @param lender the lender; empty if no node can lend devices
      */
     public FabricUnderTest(
             Sisci sisci,
             Peer.Starter peer,
             Peer.Starter third,
             Peer.Starter sameNodePeer,
-            Optional<Cable> cable) {
+            Optional<Cable> cable,
+            Optional<Lender> lender) {
         this.sisci = sisci;
         this.peer = new LazyPeer(peer);
         this.third = new LazyPeer(third);
         this.sameNodePeer = new LazyPeer(sameNodePeer);
         this.cable = cable;
+        this.lender = lender;
     }
 
     /** Sets the fabric that the test classes use. */
@@ -119,6 +135,12 @@ public final class FabricUnderTest {
                 () -> new TestAbortedException("This fabric does not support cutting a link."));
     }
 
+    /** Returns the lender. Skips the test if this fabric has none. */
+    Lender lender() {
+        return lender.orElseThrow(
+                () -> new TestAbortedException("No node of this fabric lends devices."));
+    }
+
     /** Returns tasks that reset the started peers. The tasks can run in parallel. */
     List<Reset> resets() {
         return List.of(peer::reset, third::reset, sameNodePeer::reset);
@@ -138,6 +160,7 @@ public final class FabricUnderTest {
                     () -> byCommand("peer"),
                     () -> byCommand("third"),
                     () -> byCommand("same-node-peer"),
+                    Optional.empty(),
                     Optional.empty());
         } catch (LibraryNotFoundException e) {
             throw new IllegalStateException(e.getMessage(), e);

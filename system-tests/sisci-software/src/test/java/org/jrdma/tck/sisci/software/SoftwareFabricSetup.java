@@ -23,6 +23,7 @@ public final class SoftwareFabricSetup implements LauncherSessionListener {
     private static final int LOCAL_NODE = 4;
     private static final int PEER_NODE = 8;
     private static final int THIRD_NODE = 12;
+    private static final int LENDING_NODE = 16;
 
     @Override
     public void launcherSessionOpened(LauncherSession session) {
@@ -36,7 +37,8 @@ public final class SoftwareFabricSetup implements LauncherSessionListener {
                             () -> peer(folder, PEER_NODE, weak),
                             () -> peer(folder, THIRD_NODE, weak),
                             () -> peer(folder, LOCAL_NODE, weak),
-                            Optional.of(cable(library))));
+                            Optional.of(cable(library)),
+                            Optional.of(new SoftwareLender(options(folder, LENDING_NODE, weak)))));
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
