@@ -346,25 +346,23 @@ public final class ConnectionManager implements AutoCloseable {
             return Outcome.REJECTED;
         }
         var message = read.get();
-        switch (message.kind()) {
-            case HELLO -> {
-                return connection.identify(message.subject(), message.first())
-                        ? Outcome.HANDLED
-                        : Outcome.REJECTED;
-            }
-            case RESPONSE -> {
-                return complete(connection, message.withDescriptor(packet.descriptor()))
-                        ? Outcome.DESCRIPTOR_TAKEN
-                        : Outcome.HANDLED;
-            }
+        return switch (message.kind()) {
+            case HELLO ->
+                    connection.identify(message.subject(), message.first())
+                            ? Outcome.HANDLED
+                            : Outcome.REJECTED;
+            case RESPONSE ->
+                    complete(connection, message.withDescriptor(packet.descriptor()))
+                            ? Outcome.DESCRIPTOR_TAKEN
+                            : Outcome.HANDLED;
             default -> {
                 if (connection.member() < 0) {
-                    return Outcome.REJECTED; // its loss would not be reported to the listener
+                    yield Outcome.REJECTED; // its loss would not be reported to the listener
                 }
                 handle(receiver, connection, message.withDescriptor(packet.descriptor()));
-                return Outcome.HANDLED;
+                yield Outcome.HANDLED;
             }
-        }
+        };
     }
 
     /** Pauses before an action is repeated that failed for lack of memory, unless closed. */
