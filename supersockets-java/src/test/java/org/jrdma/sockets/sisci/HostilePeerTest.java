@@ -53,6 +53,9 @@ class HostilePeerTest {
         StreamLayout.REQUEST
     };
 
+    /** The quick form stores each value in a third of the words. */
+    private static final int STEP = Boolean.getBoolean("jrdma.test.quick") ? 3 : 1;
+
     private static final long[] VALUES = {
         0,
         1,
@@ -174,15 +177,16 @@ class HostilePeerTest {
     @ParameterizedTest
     @EnumSource
     void shouldReportAnyValueInAnyWordAsAResult(State state) throws Exception {
-        for (var word : WORDS) {
-            for (var value : VALUES) {
+        for (var word = 0; word < WORDS.length; word++) {
+            for (var i = word % STEP; i < VALUES.length; i += STEP) {
+                var value = VALUES[i];
                 close();
                 connectStreams();
                 enter(state);
 
-                memory.putLongRelease(word, value);
+                memory.putLongRelease(WORDS[word], value);
 
-                assertDefinedResults("%s: %,d in word %d".formatted(state, value, word));
+                assertDefinedResults("%s: %,d in word %d".formatted(state, value, WORDS[word]));
             }
         }
     }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Runs the programs in {@code system-tests/consumer} as a user would run them. This build has
  * compiled them against the installed artifacts.
  */
+@Tag("slow")
 class ConsumerTest {
 
     @ParameterizedTest

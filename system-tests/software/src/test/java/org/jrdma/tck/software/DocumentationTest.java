@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
@@ -49,14 +48,6 @@ class DocumentationTest {
      */
     private static final String OTHER_PROJECT = "rdma-core.md";
 
-    private static List<Path> files(String ending) throws IOException {
-        try (var files = Files.walk(ROOT)) {
-            return files.filter(file -> file.toString().endsWith(ending))
-                    .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
-                    .toList();
-        }
-    }
-
     private static String read(Path file) {
         try {
             return Files.readString(file);
@@ -68,7 +59,7 @@ class DocumentationTest {
     @Test
     void shouldLinkToExistingFilesAndHeadings() throws IOException {
         var broken = new ArrayList<String>();
-        for (var document : files(".md")) {
+        for (var document : RepositoryFiles.endingWith(".md")) {
             for (var link : LINK.matcher(read(document)).results().toList()) {
                 var target =
                         link.group(1).isEmpty() ? document : document.resolveSibling(link.group(1));
@@ -116,7 +107,7 @@ class DocumentationTest {
     @Test
     void shouldNameMembersThatTypesHave() throws IOException {
         var types =
-                files(".java").stream()
+                RepositoryFiles.endingWith(".java").stream()
                         .filter(file -> file.toString().contains("/src/main/java/org/jrdma/"))
                         .collect(
                                 toMap(
@@ -126,7 +117,7 @@ class DocumentationTest {
         assertThat(types).containsKeys("QueuePair", "DirectConnectOptions", "SegmentOptions");
 
         var unknown = new ArrayList<String>();
-        for (var document : files(".md")) {
+        for (var document : RepositoryFiles.endingWith(".md")) {
             if (document.endsWith(OTHER_PROJECT)) {
                 continue;
             }
@@ -144,7 +135,7 @@ class DocumentationTest {
     @Test
     void shouldNameTypesThatExistInTheArchitecture() throws IOException {
         var types =
-                files(".java").stream()
+                RepositoryFiles.endingWith(".java").stream()
                         .map(file -> file.getFileName().toString().replace(".java", ""))
                         .collect(toSet());
         var named =
@@ -161,11 +152,11 @@ class DocumentationTest {
     @Test
     void shouldNameTestMethodsThatExist() throws IOException {
         var sources = new StringBuilder();
-        for (var file : files("Test.java")) {
+        for (var file : RepositoryFiles.endingWith("Test.java")) {
             sources.append(read(file));
         }
         var unknown = new ArrayList<String>();
-        for (var document : files(".md")) {
+        for (var document : RepositoryFiles.endingWith(".md")) {
             TEST_METHOD
                     .matcher(read(document))
                     .results()

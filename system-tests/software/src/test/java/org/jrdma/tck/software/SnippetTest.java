@@ -81,18 +81,11 @@ class SnippetTest {
     }
 
     static Stream<Snippet> snippets() throws Exception {
-        try (var files = Files.walk(ROOT)) {
-            var documents =
-                    files.filter(file -> file.toString().endsWith(".md"))
-                            .filter(file -> !ROOT.relativize(file).toString().contains("target/"))
-                            .sorted()
-                            .toList();
-            var snippets = new ArrayList<Snippet>();
-            for (var document : documents) {
-                snippets.addAll(in(document));
-            }
-            return snippets.stream();
+        var snippets = new ArrayList<Snippet>();
+        for (var document : RepositoryFiles.endingWith(".md")) {
+            snippets.addAll(in(document));
         }
+        return snippets.stream();
     }
 
     private static List<Snippet> in(Path document) throws Exception {
