@@ -1,6 +1,7 @@
 package org.jrdma.ffi;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -52,6 +53,24 @@ class LifetimeTest {
         var region = new Lifetime("region", List.of(owner), () -> memory[0]++);
         assertThat(region.isClosed()).isFalse();
         return new Leaked(new WeakReference<>(owner), new WeakReference<>(memory));
+    }
+
+    /** Programs can call release(), because bindings outside of this project need it. */
+    @Test
+    void shouldRejectAReleaseWithoutAHoldAndStayUsable() {
+        var lifetime = lifetime("thing");
+
+        assertThatThrownBy(lifetime::release)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("thing was released more often than held");
+
+        assertThat(lifetime.isClosed()).isFalse();
+        lifetime.hold();
+        lifetime.release();
+        lifetime.close();
+        assertThat(destroyed).containsExactly("thing");
+        assertThatThrownBy(lifetime::release).isInstanceOf(IllegalStateException.class);
+        assertThat(lifetime.isClosed()).isTrue();
     }
 
     @Test

@@ -112,20 +112,48 @@ final class Responder {
 
     /** Runs an action, whose thread is interrupted if it takes too long. */
     private void withTimeLimit(Action action) throws IOException {
-        var thread = Thread.currentThread();
-        var interruption =
-                WATCHDOG.schedule(thread::interrupt, maxRequest.toMillis(), MILLISECONDS);
+        var limit = new TimeLimit();
+        var interruption = WATCHDOG.schedule(limit, maxRequest.toMillis(), MILLISECONDS);
         try {
             action.run();
         } catch (IOException e) {
-            throw Thread.interrupted()
+            throw limit.end()
                     ? new IOException(
                             "The request was not complete within %d ms."
                                     .formatted(maxRequest.toMillis()),
                             e)
                     : e;
         } finally {
+            var _ = limit.end();
             interruption.cancel(false);
+        }
+    }
+
+    /** Interrupts the thread that created it, unless that thread has ended the limit before. */
+    static final class TimeLimit implements Runnable {
+
+        private final Thread thread = Thread.currentThread();
+        private boolean ended;
+        private boolean exceeded;
+
+        @Override
+        public synchronized void run() {
+            if (!ended) {
+                exceeded = true;
+                thread.interrupt();
+            }
+        }
+
+        /**
+         * Ends the limit. Returns true if the thread was interrupted before, and clears its
+         * interrupt status then: later waits of the thread must not fail.
+         */
+        synchronized boolean end() {
+            if (!ended && exceeded) {
+                Thread.interrupted();
+            }
+            ended = true;
+            return exceeded;
         }
     }
 

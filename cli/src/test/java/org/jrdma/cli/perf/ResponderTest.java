@@ -20,6 +20,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests that the responder rejects invalid requests. */
 class ResponderTest {
 
+    /** The watchdog may run at the moment at which a request ends. */
+    @Test
+    void shouldNotInterruptTheThreadAfterTheEndOfARequest() {
+        var limit = new Responder.TimeLimit();
+        assertThat(limit.end()).isFalse();
+        limit.run();
+        assertThat(Thread.interrupted()).isFalse();
+
+        var exceeded = new Responder.TimeLimit();
+        exceeded.run();
+        assertThat(exceeded.end()).isTrue();
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
     private static final List<Path> PATHS =
             List.of(
                     new Path(

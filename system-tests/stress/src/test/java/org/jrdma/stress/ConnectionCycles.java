@@ -48,7 +48,9 @@ public final class ConnectionCycles {
         RDMA_CHANNEL,
         SISCI_SEGMENT,
         SOCKET_SISCI,
-        SOCKET_TCP
+        SOCKET_TCP,
+        RDMA_LISTENER,
+        SOCKET_SISCI_LISTENER
     }
 
     /** Opens, uses and closes a connection. */
@@ -96,6 +98,8 @@ public final class ConnectionCycles {
             case SISCI_SEGMENT -> new Segments();
             case SOCKET_SISCI -> new Sockets(Transports.sisci());
             case SOCKET_TCP -> new Sockets(Transports.tcp());
+            case RDMA_LISTENER -> new RdmaListeners();
+            case SOCKET_SISCI_LISTENER -> new SocketListeners(Transports.sisci());
         };
     }
 
@@ -172,6 +176,27 @@ public final class ConnectionCycles {
         }
     }
 
+    /** Listens, and closes the listener. */
+    private static final class RdmaListeners implements Cycle {
+
+        private final Device device = Verbs.software().openFirst();
+        private final ConnectionManager connections = ConnectionManager.software();
+
+        RdmaListeners() throws IOException {}
+
+        @Override
+        public void run() throws Exception {
+            try (var listener = connections.listen(device, 0)) {
+                listener.localAddress();
+            }
+        }
+
+        @Override
+        public void close() {
+            device.close();
+        }
+    }
+
     private static final class RdmaChannels implements Cycle {
 
         private final RdmaServer server = new RdmaServer();
@@ -235,6 +260,26 @@ public final class ConnectionCycles {
         public void close() {
             node.close();
         }
+    }
+
+    /** Listens, connects once, and closes the listener. */
+    private static final class SocketListeners implements Cycle {
+
+        private final Transport transport;
+
+        SocketListeners(Transport transport) {
+            this.transport = transport;
+        }
+
+        @Override
+        public void run() throws Exception {
+            try (var sockets = new Sockets(transport)) {
+                sockets.run();
+            }
+        }
+
+        @Override
+        public void close() {}
     }
 
     private static final class Sockets implements Cycle {

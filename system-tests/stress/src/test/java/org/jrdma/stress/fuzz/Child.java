@@ -83,9 +83,21 @@ final class Child {
 
     /** Waits until the program prints a line with a prefix. Returns the rest of the line. */
     String lineAfter(String prefix) throws IOException, InterruptedException {
+        return lineAfter(prefix, 0);
+    }
+
+    /**
+     * Waits until the program prints a line with a prefix after others with the same prefix.
+     * Returns the rest of the line.
+     */
+    String lineAfter(String prefix, int others) throws IOException, InterruptedException {
         var end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (System.nanoTime() < end && process.isAlive()) {
-            var line = output().lines().filter(each -> each.startsWith(prefix)).findFirst();
+            var line =
+                    output().lines()
+                            .filter(each -> each.startsWith(prefix))
+                            .skip(others)
+                            .findFirst();
             if (line.isPresent()) {
                 return line.get().substring(prefix.length());
             }

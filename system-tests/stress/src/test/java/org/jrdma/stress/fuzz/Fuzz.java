@@ -24,7 +24,7 @@ final class Fuzz {
     private static final int THREADS_OF_SISCI = 24;
 
     private static final int EPOCHS = 4;
-    private static final int CALLS_UNTIL_END = 20_000;
+    private static final int CALLS_UNTIL_END = 2_000;
 
     /** The number of epochs in which a run must have injected the required failures. */
     private static final int MAX_EPOCHS = 200;
@@ -195,7 +195,7 @@ final class Fuzz {
 
     private static void limited(String what, Runnable task) throws InterruptedException {
         var thread = Thread.ofPlatform().daemon().name("fuzzer-end").start(task);
-        if (!thread.join(Duration.ofSeconds(60))) {
+        if (!thread.join(Duration.ofSeconds(120))) {
             Watchdog.hang(what);
         }
     }

@@ -127,11 +127,12 @@ class HostileTest {
         var agent = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0";
         var victim = victim("debugged-" + target, target, List.of(agent));
         var pid = "" + victim.process().pid();
-        var port = victim.lineAfter("Listening for transport dt_socket at address: ");
         for (var round = 0; round < ROUNDS; round++) {
             for (var command : DIAGNOSTIC_COMMANDS) {
                 assertThat(tool("", "jcmd", pid, command)).contains(pid);
             }
+            // after a debugger has left, the JVM listens at another port
+            var port = victim.lineAfter("Listening for transport dt_socket at address: ", round);
             assertThat(tool(DEBUGGER_INPUT, "jdb", "-attach", "127.0.0.1:" + port))
                     .contains("All threads suspended", "All threads resumed");
         }
@@ -191,6 +192,6 @@ class HostileTest {
 
     private static void stop(Child victim) throws Exception {
         victim.process().getOutputStream().close();
-        victim.awaitSuccess(Duration.ofMinutes(3));
+        victim.awaitSuccess(Duration.ofMinutes(6));
     }
 }

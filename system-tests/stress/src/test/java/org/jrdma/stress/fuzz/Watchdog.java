@@ -23,7 +23,9 @@ final class Watchdog implements Runnable {
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final long INTERRUPT_NANOS = Duration.ofMillis(20).toNanos();
     private static final long CLOSE_NANOS = Duration.ofMillis(200).toNanos();
-    private static final long HANG_NANOS = Duration.ofSeconds(40).toNanos();
+
+    /** A SISCI node waits in close() for each object that peers use, 5 s at most. */
+    private static final long HANG_NANOS = Duration.ofSeconds(120).toNanos();
 
     private final List<Fuzzer> fuzzers;
 

@@ -80,14 +80,12 @@ public final class Port implements AutoCloseable {
 
     private long lastPoll;
 
-    private Port(
-            PortOptions options,
-            LocalInterface localInterface,
-            SystemCalls calls,
-            UdpSocket socket,
-            Readiness readiness) {
-        this.localInterface = localInterface;
-        this.readiness = readiness;
+    /** Creates a port, which owns the resources if this succeeds. */
+    Port(PortOptions options, PortResources resources) {
+        localInterface = resources.localInterface();
+        readiness = resources.readiness();
+        var calls = resources.calls();
+        var socket = resources.socket();
         address = options.address();
         memory = new MemoryRegistry(options.random());
         sockets = new PortSockets(socket, localInterface, options.socketBuffer(), calls);
@@ -141,7 +139,7 @@ public final class Port implements AutoCloseable {
         FabricException failure = null;
         for (var options : candidates) {
             try {
-                return start(create(options));
+                return start(PortResources.openPort(options));
             } catch (FabricException e) {
                 if (failure == null) {
                     failure = e;
@@ -161,30 +159,6 @@ public final class Port implements AutoCloseable {
         // processes.
         var owner = PortOwner.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
-    }
-
-    private static Port create(PortOptions options) throws FabricException {
-        var localInterface = LocalInterface.of(options.address());
-        var calls = new SystemCalls();
-        var socket = UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);
-        try {
-            return create(options, localInterface, calls, socket);
-        } catch (Throwable e) {
-            socket.close();
-            throw e;
-        }
-    }
-
-    private static Port create(
-            PortOptions options, LocalInterface localInterface, SystemCalls calls, UdpSocket socket)
-            throws FabricException {
-        var readiness = new Readiness();
-        try {
-            return new Port(options, localInterface, calls, socket, readiness);
-        } catch (Throwable e) {
-            readiness.close();
-            throw e;
-        }
     }
 
     private static Port start(Port port) {
@@ -471,7 +445,7 @@ public final class Port implements AutoCloseable {
      */
     private long drive(long pause) {
         if (!tryLock()) {
-            yieldToPollers(YIELD_NANOS);
+            LockSupport.parkNanos(this, YIELD_NANOS);
             return pause;
         }
         boolean othersPoll;
@@ -515,7 +489,9 @@ public final class Port implements AutoCloseable {
 
     private void yieldToPollers(long nanos) {
         yielding = true;
-        LockSupport.parkNanos(this, nanos);
+        if (!callerWaiting) { // which was set before callerWaits() could read yielding
+            LockSupport.parkNanos(this, nanos);
+        }
         yielding = false;
     }
 }

@@ -24,6 +24,8 @@ import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.RejectionReason;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The functions of librdmacm for a list of devices. Functions that change identifiers hold the lock
@@ -31,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * threads hold only for a short time.
  */
 public final class ConnectionExports {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionExports.class);
 
     private static final long RETRY_NANOS = 10_000_000;
 
@@ -199,6 +203,12 @@ public final class ConnectionExports {
                 return;
             } catch (VirtualMachineError e) {
                 LockSupport.parkNanos(this, RETRY_NANOS);
+            } catch (Throwable e) {
+                LOG.error("Cannot resolve {}", requested, e);
+                synchronized (this) {
+                    identifier.addressInfo().notFound();
+                }
+                return;
             }
         }
     }
