@@ -33,6 +33,13 @@ final class RawProcess implements AutoCloseable {
 
     /** Sends a message, and waits until the socket has space for it. */
     void send(Kind kind, int subject, int first, int second, long value, byte[] data, int memory) {
+        HostileProcessTest.await(
+                () -> trySend(kind, subject, first, second, value, data, memory) ? 0 : -1);
+    }
+
+    /** Sends a message. Returns false if the socket has no space for it. */
+    boolean trySend(
+            Kind kind, int subject, int first, int second, long value, byte[] data, int memory) {
         packet.memory().fill((byte) 0);
         packet.memory().set(JAVA_INT, 0, HostileProcessTest.number(kind));
         packet.memory().set(JAVA_INT, 4, ++correlation);
@@ -41,8 +48,14 @@ final class RawProcess implements AutoCloseable {
         packet.memory().set(JAVA_INT, 16, second);
         packet.memory().set(JAVA_LONG, 24, value);
         packet.memory().asSlice(HEADER_BYTES, data.length).copyFrom(MemorySegment.ofArray(data));
-        HostileProcessTest.await(
-                () -> -PacketSocket.send(socket, packet, HEADER_BYTES + data.length, memory));
+        return PacketSocket.send(socket, packet, HEADER_BYTES + data.length, memory) == 0;
+    }
+
+    /** Discards the messages that have arrived. */
+    void discardMessages() {
+        while (PacketSocket.receive(socket, packet) > 0) {
+            closeDescriptor();
+        }
     }
 
     /** Sends a request and returns the name of the error in the response. */
@@ -62,10 +75,14 @@ final class RawProcess implements AutoCloseable {
     /** Waits for a message and returns its length, or 0 if the peer has closed the connection. */
     long receive() {
         var length = HostileProcessTest.await(() -> PacketSocket.receive(socket, packet));
+        closeDescriptor();
+        return length;
+    }
+
+    private void closeDescriptor() {
         if (packet.descriptor() != NO_DESCRIPTOR) {
             Host.close(packet.descriptor());
         }
-        return length;
     }
 
     @Override
