@@ -29,7 +29,10 @@ public final class FabricUnderTest {
     private final Optional<Cable> cable;
     private final Optional<Lender> lender;
 
-    /** A peer that is started when a test first needs it. */
+    /**
+     * A peer that is started when a test first needs it. The test waits until the peer runs, so
+     * that the start of a JVM does not count as a part of a later call.
+     */
     private static final class LazyPeer {
 
         private final Peer.Starter starter;
@@ -41,7 +44,9 @@ public final class FabricUnderTest {
 
         synchronized Peer get() throws Exception {
             if (started == null) {
-                started = starter.start();
+                var peer = starter.start();
+                peer.run(_ -> {});
+                started = peer;
             }
             return started;
         }
