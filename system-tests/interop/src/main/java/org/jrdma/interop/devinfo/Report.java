@@ -41,7 +41,7 @@ final class Report {
     String of(int port) throws IOException {
         var attributes = device.attributes();
         if (port > attributes.ports()) {
-            throw new IllegalArgumentException(
+            throw new IOException(
                     "%s has no port %d. It has %d ports."
                             .formatted(device.name(), port, attributes.ports()));
         }

@@ -1,5 +1,6 @@
 package org.jrdma.interop.events;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
@@ -79,10 +80,10 @@ abstract class EventProgram extends InteropProgram {
         };
     }
 
-    static InetSocketAddress address(String host, int port) {
+    static InetSocketAddress address(String host, int port) throws IOException {
         var address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {
-            throw new IllegalArgumentException("There is no host named " + host + ".");
+            throw new IOException("There is no host named " + host + ".");
         }
         return address;
     }
@@ -91,7 +92,7 @@ abstract class EventProgram extends InteropProgram {
      * Returns the address to listen at: the address of the option {@code -b}, or the wildcard
      * address without that option.
      */
-    final InetSocketAddress listenAddress(int port) {
+    final InetSocketAddress listenAddress(int port) throws IOException {
         return address(bind.isEmpty() ? "0.0.0.0" : bind, port);
     }
 }

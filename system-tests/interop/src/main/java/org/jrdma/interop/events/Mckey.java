@@ -98,7 +98,7 @@ public final class Mckey extends EventProgram {
         IO.println("test complete");
     }
 
-    private InetAddress groupAddress() {
+    private InetAddress groupAddress() throws IOException {
         return address(group, 0).getAddress();
     }
 
