@@ -1,6 +1,8 @@
 package org.jrdma.interop;
 
+import java.util.Locale;
 import org.jrdma.examples.FabricProgram;
+import org.jrdma.verbs.cm.model.PortSpace;
 import picocli.CommandLine;
 import picocli.CommandLine.TypeConversionException;
 
@@ -17,8 +19,22 @@ public abstract class InteropProgram extends FabricProgram {
     @Override
     protected CommandLine commandLine() {
         return super.commandLine()
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(PortSpace.class, InteropProgram::portSpace)
                 .registerConverter(int.class, InteropProgram::number)
                 .registerConverter(Integer.class, InteropProgram::number);
+    }
+
+    private static PortSpace portSpace(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "tcp" -> PortSpace.TCP;
+            case "udp" -> PortSpace.UDP;
+            case "ipoib" -> PortSpace.IPOIB;
+            case "ib" -> PortSpace.IB;
+            default ->
+                    throw new TypeConversionException(
+                            "\"%s\" is not one of tcp, udp, ipoib and ib".formatted(text));
+        };
     }
 
     private static int number(String text) {
