@@ -990,6 +990,11 @@ EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int capacity, v
         errno = EINVAL;
         return NULL;
     }
+    struct completion *ring = calloc(capacity, sizeof *ring);
+    if (!ring) {
+        errno = ENOMEM;
+        return NULL;
+    }
     struct queue *queue = calloc(1, sizeof *queue);
     queue->ibv.context = context;
     queue->ibv.channel = channel;
@@ -997,7 +1002,7 @@ EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int capacity, v
     queue->ibv.cqe = capacity;
     queue->device = (struct device *)context;
     queue->channel = (struct channel *)channel;
-    queue->ring = calloc(capacity, sizeof *queue->ring);
+    queue->ring = ring;
     queue->capacity = capacity;
     mark_live(&queue->life, "completion queue");
     add_dependent(&queue->device->life);
@@ -1032,6 +1037,10 @@ EXPORT int ibv_resize_cq(struct ibv_cq *cq, int capacity)
         return EINVAL;
     }
     struct completion *ring = calloc(capacity, sizeof *ring);
+    if (!ring) {
+        release(&queue->life);
+        return ENOMEM;
+    }
     for (unsigned i = 0; i < queue->count; i++)
         ring[i] = queue->ring[(queue->first + i) % queue->capacity];
     free(queue->ring);
@@ -1120,8 +1129,15 @@ static void set_receiver(struct ibv_srq *srq, struct pair *receiver, struct pair
 
 /* ---- Queue pairs ---- */
 
+/* A queue of this length always fits into memory. */
+enum { MAX_WORK_REQUESTS = 1 << 20 };
+
 EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes)
 {
+    if (attributes->cap.max_recv_wr > MAX_WORK_REQUESTS || attributes->cap.max_send_wr > MAX_WORK_REQUESTS) {
+        errno = EINVAL;
+        return NULL;
+    }
     struct pair *pair = calloc(1, sizeof *pair);
     pair->ibv.context = pd->context;
     pair->ibv.pd = pd;
@@ -1155,6 +1171,8 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
         return NULL;
     }
     struct pair *pair = (struct pair *)ibv_create_qp(attributes->pd, (struct ibv_qp_init_attr *)attributes); /* both structures start with the same members */
+    if (!pair)
+        return NULL;
     pair->requests = calloc(attributes->cap.max_send_wr, sizeof *pair->requests);
     pair->more = (struct ibv_qp_more){
         .wr_atomic_cmp_swp = wr_atomic_cmp_swp, .wr_atomic_fetch_add = wr_atomic_fetch_add, .wr_rdma_read = wr_rdma_read,

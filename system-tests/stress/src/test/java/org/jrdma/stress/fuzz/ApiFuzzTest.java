@@ -32,6 +32,8 @@ class ApiFuzzTest {
     /** The number of allocations over all targets that must fail. */
     private static final int FAILURES = Integer.getInteger("jrdma.fuzz.failures", 100);
 
+    private static final int CLASS_LOADERS = 20;
+
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", 1);
     private static final Duration TIMEOUT = Duration.ofMinutes(10).plusMillis(CALLS / 2);
 
@@ -123,6 +125,28 @@ class ApiFuzzTest {
     void shouldSurviveAFullFileSystem(String target) throws Exception {
         assumeRoot();
         run("full-" + target, target, CALLS_AT_LIMIT, SMALL_FABRIC, List.of());
+    }
+
+    /** The classes stay loaded, because service threads and upcall stubs refer to them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"roce", "sisci-sockets"})
+    @Tag("fuzz")
+    void shouldWorkFromClassLoadersThatAreDiscarded(String target) throws Exception {
+        var fabric = Files.createTempDirectory(Path.of("/dev/shm"), "jrdma-fuzz");
+        try {
+            var options = List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric);
+            var arguments = List.of(target, "" + CLASS_LOADERS);
+            var child =
+                    Child.start("loaders-" + target, List.of(), options, Reloading.class, arguments);
+            System.out.println(
+                    child.awaitSuccess(TIMEOUT)
+                            .lines()
+                            .filter(line -> line.contains(" class loaders, "))
+                            .findFirst()
+                            .orElseThrow());
+        } finally {
+            deleteTree(fabric);
+        }
     }
 
     private static void assumeRoot() {
