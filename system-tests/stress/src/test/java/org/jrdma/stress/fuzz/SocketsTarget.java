@@ -127,8 +127,9 @@ final class SocketsTarget implements Target {
                 }
                 Target.check(
                         US_ASCII.decode(buffer.flip()).toString().equals("hello"), "wrong bytes");
-                var used = Connections.of(client).transport();
-                Target.check((used + "-sockets").contains(transport), "fallback to " + used);
+                var used = Connections.of(client);
+                Target.check(
+                        (used.transport() + "-sockets").contains(transport), "fallback: " + used);
             }
         }
     }

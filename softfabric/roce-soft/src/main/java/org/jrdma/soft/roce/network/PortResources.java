@@ -10,8 +10,7 @@ record PortResources(
     static Port openPort(PortOptions options) throws FabricException {
         var localInterface = LocalInterface.of(options.address());
         var calls = new SystemCalls();
-        var socket =
-                UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);
+        var socket = UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);
         try {
             return openPort(options, localInterface, calls, socket);
         } catch (Throwable e) {
