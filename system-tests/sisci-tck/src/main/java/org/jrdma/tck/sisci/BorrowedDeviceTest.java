@@ -66,8 +66,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
 
     private void peerBorrows(BorrowMode mode) throws Exception {
         var device = id;
-        peer.run(context ->
-                context.put("device", SmartIo.of(context.node()).borrow(device, mode)));
+        peer.run(context -> context.put("device", SmartIo.of(context.node()).borrow(device, mode)));
     }
 
     private LocalSegment preparedSegment() throws Exception {
@@ -242,8 +241,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         assertThat(edu.load(mapping.ioAddress() + 64, 4)).isTrue();
         assertThat(edu.store(mapping.ioAddress() + 128, 4)).isTrue();
 
-        peer.run(context ->
-                assertThat(context.memory(SEGMENT).getInt(128)).isEqualTo(PATTERN));
+        peer.run(context -> assertThat(context.memory(SEGMENT).getInt(128)).isEqualTo(PATTERN));
     }
 
     @Test
@@ -393,8 +391,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         var map = filledMap(segment, PATTERN);
         var address = borrow().map(segment).ioAddress();
         PeerTask<Boolean> store =
-                context ->
-                        new Edu(context.get("device", BorrowedDevice.class)).store(address, 8);
+                context -> new Edu(context.get("device", BorrowedDevice.class)).store(address, 8);
 
         cable.cut();
         try {

@@ -137,7 +137,8 @@ class ApiFuzzTest {
             var options = List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric);
             var arguments = List.of(target, "" + CLASS_LOADERS);
             var child =
-                    Child.start("loaders-" + target, List.of(), options, Reloading.class, arguments);
+                    Child.start(
+                            "loaders-" + target, List.of(), options, Reloading.class, arguments);
             System.out.println(
                     child.awaitSuccess(TIMEOUT)
                             .lines()
