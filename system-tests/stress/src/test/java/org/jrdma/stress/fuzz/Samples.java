@@ -41,7 +41,10 @@ final class Samples {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
             return new Samples(
-                    channel.map(FileChannel.MapMode.READ_WRITE, 0, (long) SLOT * (MESSAGES + PACKETS)));
+                    channel.map(
+                            FileChannel.MapMode.READ_WRITE,
+                            0,
+                            (long) SLOT * (MESSAGES + PACKETS)));
         }
     }
 
@@ -71,7 +74,11 @@ final class Samples {
             return 0;
         }
         MemorySegment.copy(
-                MemorySegment.ofBuffer(memory), (long) slot * SLOT + Integer.BYTES, target, 0, length);
+                MemorySegment.ofBuffer(memory),
+                (long) slot * SLOT + Integer.BYTES,
+                target,
+                0,
+                length);
         return length;
     }
 }
