@@ -195,7 +195,7 @@ final class Fuzz {
 
     private static void limited(String what, Runnable task) throws InterruptedException {
         var thread = Thread.ofPlatform().daemon().name("fuzzer-end").start(task);
-        if (!thread.join(Duration.ofSeconds(120))) {
+        if (!thread.join(Duration.ofMinutes(2))) {
             Watchdog.hang(what);
         }
     }

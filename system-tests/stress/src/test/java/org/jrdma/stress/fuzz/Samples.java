@@ -42,9 +42,7 @@ final class Samples {
                         StandardOpenOption.WRITE)) {
             return new Samples(
                     channel.map(
-                            FileChannel.MapMode.READ_WRITE,
-                            0,
-                            (long) SLOT * (MESSAGES + PACKETS)));
+                            FileChannel.MapMode.READ_WRITE, 0, (long) SLOT * (MESSAGES + PACKETS)));
         }
     }
 

@@ -25,7 +25,7 @@ final class Watchdog implements Runnable {
     private static final long CLOSE_NANOS = Duration.ofMillis(200).toNanos();
 
     /** A SISCI node waits in close() for each object that peers use, 5 s at most. */
-    private static final long HANG_NANOS = Duration.ofSeconds(120).toNanos();
+    private static final long HANG_NANOS = Duration.ofMinutes(2).toNanos();
 
     private final List<Fuzzer> fuzzers;
 
