@@ -78,10 +78,10 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
         Flags.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
         var context = descriptor.context();
         var fabric = context.fabric();
-        var node = OfferedDevice.nodeOf(fabricDeviceId);
+        var node = FabricDevice.nodeOf(fabricDeviceId);
         throwIf(node <= 0 || node >= Topology.END_OF_NODES, UnpublishedErrors.NO_SUCH_FDID);
         var entry =
-                fabric.find((int) node, Entry.Kind.DEVICE, OfferedDevice.slotOf(fabricDeviceId))
+                fabric.find((int) node, Entry.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
                         .orElseThrow(() -> new SciException(UnpublishedErrors.NO_SUCH_FDID));
         context.topology().checkLink(entry.node(), 0);
         var lender =
@@ -110,7 +110,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     }
 
     public long fabricDeviceId() {
-        return OfferedDevice.fabricDeviceId(entry);
+        return FabricDevice.id(entry);
     }
 
     private void checkAvailable() {

@@ -106,12 +106,7 @@ record FabricClient(
 
     private static Optional<FabricDevice> device(Entry entry, Message response) {
         return IdentityCodec.decode(response.data())
-                .map(identity ->
-                        new FabricDevice(
-                                OfferedDevice.fabricDeviceId(entry),
-                                entry.node(),
-                                entry.number(),
-                                identity));
+                .map(identity -> new FabricDevice(entry.node(), entry.number(), identity));
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */

@@ -1,13 +1,41 @@
 package org.jrdma.soft.sisci.fabric;
 
+import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 
 /**
- * A device that a process of the fabric lends.
+ * A device that a process of the fabric lends. All nodes find a device by its id, which consists of
+ * the node and the slot.
  *
- * @param id the id by which all nodes find the device
  * @param node the node of the device
- * @param slot the number of the device among the devices of the node
+ * @param slot the number of the device among the devices of the node, from 1 to {@link #MAX_SLOT}
  * @param identity the identity of the device
  */
-public record FabricDevice(long id, int node, int slot, DeviceIdentity identity) {}
+public record FabricDevice(int node, int slot, DeviceIdentity identity) {
+
+    static final int MAX_SLOT = 255;
+
+    private static final int SLOT_BITS = 8;
+
+    public long id() {
+        return id(node, slot);
+    }
+
+    static long id(Entry device) {
+        return id(device.node(), device.number());
+    }
+
+    private static long id(int node, int slot) {
+        return (long) node << SLOT_BITS | slot;
+    }
+
+    /** Returns the node in an id, which may be invalid. */
+    static long nodeOf(long id) {
+        return id >>> SLOT_BITS;
+    }
+
+    /** Returns the slot in an id. */
+    static int slotOf(long id) {
+        return (int) id & MAX_SLOT;
+    }
+}

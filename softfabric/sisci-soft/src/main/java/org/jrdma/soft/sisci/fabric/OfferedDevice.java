@@ -36,7 +36,6 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(OfferedDevice.class);
     private static final int MAX_BARS = 6;
-    private static final int SLOT_BITS = 8;
 
     private final MemberContext context;
     private final OfferedDevices devices;
@@ -153,21 +152,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     /** Returns the id by which all nodes of the fabric find this device. */
     public long fabricDeviceId() {
-        return fabricDeviceId(entry);
-    }
-
-    static long fabricDeviceId(Entry device) {
-        return (long) device.node() << SLOT_BITS | device.number();
-    }
-
-    /** Returns the number of the node in an id of a device. */
-    static long nodeOf(long fabricDeviceId) {
-        return fabricDeviceId >>> SLOT_BITS;
-    }
-
-    /** Returns the number of the slot in an id of a device. */
-    static int slotOf(long fabricDeviceId) {
-        return (int) fabricDeviceId & OfferedDevices.MAX_SLOT;
+        return FabricDevice.id(entry);
     }
 
     /** Returns the number of current borrows. */

@@ -21,9 +21,6 @@ import org.slf4j.LoggerFactory;
 /** The devices that this process lends, and their borrows. Safe for use by multiple threads. */
 public final class OfferedDevices {
 
-    /** The slots of a node are numbered from 1 to this number. */
-    static final int MAX_SLOT = 255;
-
     private static final Logger LOG = LoggerFactory.getLogger(OfferedDevices.class);
 
     /** The number of unsent messages to a process from which on its requests are dropped. */
@@ -62,7 +59,7 @@ public final class OfferedDevices {
     private Entry reserveSlot() throws FabricException {
         var directory = fabric.directory();
         directory.sweep(); // a lender may have been killed
-        for (var slot = 1; slot <= MAX_SLOT; slot++) {
+        for (var slot = 1; slot <= FabricDevice.MAX_SLOT; slot++) {
             if (directory.find(fabric.node(), Entry.Kind.DEVICE, slot).isEmpty()) {
                 var entry = new Entry(fabric.node(), Entry.Kind.DEVICE, slot, fabric.number());
                 directory.mark(entry);
