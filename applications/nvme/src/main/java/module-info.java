@@ -1,6 +1,9 @@
 /** An NVMe driver, and an NVMe controller in software. */
 module org.jrdma.nvme {
+    requires transitive org.jrdma.soft.sisci;
+    requires org.slf4j;
     requires static transitive org.jspecify;
 
     exports org.jrdma.nvme.model;
+    exports org.jrdma.nvme.soft;
 }

@@ -1,0 +1,212 @@
+package org.jrdma.nvme.soft;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.IoOpcode;
+import org.jrdma.nvme.model.Status;
+
+/** The I/O commands of a controller. */
+final class NvmCommands {
+
+    /** The number of bytes that one poll sets to zero, so that a poll does not take long. */
+    private static final long ZEROES_PER_POLL = 4 << 20;
+
+    /**
+     * The number of bytes that one command deallocates. Deallocation is optional, so the controller
+     * ignores the rest.
+     */
+    private static final long MAX_DEALLOCATION = 16 << 20;
+
+    private static final int RANGE_BYTES = 16;
+    private static final int FORCE_UNIT_ACCESS = 1 << 30;
+    private static final int DEALLOCATE = 1 << 2;
+    private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Subsystem subsystem;
+    private final Features features;
+    private final Statistics statistics;
+    private final DataBuffer data;
+    private final ReservationCommands reservations;
+
+    NvmCommands(
+            Subsystem subsystem,
+            int controllerId,
+            Features features,
+            Statistics statistics,
+            DataBuffer data) {
+        this.subsystem = subsystem;
+        this.features = features;
+        this.statistics = statistics;
+        this.data = data;
+        this.reservations = new ReservationCommands(controllerId, features, data);
+    }
+
+    /**
+     * Executes a command, or a part of a command that takes long.
+     *
+     * @return false if the queue continues the command with the next poll
+     */
+    boolean execute(SubmissionQueue queue, Command command) throws CommandException {
+        CommandException.require(command.flags() == 0, Status.INVALID_FIELD);
+        if (command.opcode() == IoOpcode.FLUSH && command.namespace() == Command.ALL_NAMESPACES) {
+            for (var namespace : subsystem.namespaces()) {
+                flush(namespace);
+            }
+            return true;
+        }
+        var namespace = subsystem.namespace(command.namespace());
+        if (namespace == null) {
+            throw new CommandException(
+                    isKnown(command.opcode()) ? Status.INVALID_NAMESPACE : Status.INVALID_OPCODE);
+        }
+        synchronized (namespace) {
+            return execute(queue, command, namespace);
+        }
+    }
+
+    private static boolean isKnown(int opcode) {
+        return switch (opcode) {
+            case IoOpcode.FLUSH,
+                    IoOpcode.WRITE,
+                    IoOpcode.READ,
+                    IoOpcode.WRITE_ZEROES,
+                    IoOpcode.DATASET_MANAGEMENT,
+                    IoOpcode.RESERVATION_REGISTER,
+                    IoOpcode.RESERVATION_REPORT,
+                    IoOpcode.RESERVATION_ACQUIRE,
+                    IoOpcode.RESERVATION_RELEASE ->
+                    true;
+            default -> false;
+        };
+    }
+
+    private boolean execute(SubmissionQueue queue, Command command, Namespace namespace)
+            throws CommandException {
+        var borrower = queue.borrower();
+        switch (command.opcode()) {
+            case IoOpcode.FLUSH -> flush(namespace);
+            case IoOpcode.WRITE -> write(namespace, command, borrower);
+            case IoOpcode.READ -> read(namespace, command, borrower);
+            case IoOpcode.WRITE_ZEROES -> {
+                return writeZeroes(queue, namespace, command);
+            }
+            case IoOpcode.DATASET_MANAGEMENT -> manageDataset(namespace, command, borrower);
+            case IoOpcode.RESERVATION_REGISTER ->
+                    reservations.register(namespace, command, borrower);
+            case IoOpcode.RESERVATION_REPORT -> reservations.report(namespace, command, borrower);
+            case IoOpcode.RESERVATION_ACQUIRE -> reservations.acquire(namespace, command, borrower);
+            case IoOpcode.RESERVATION_RELEASE -> reservations.release(namespace, command, borrower);
+            default -> throw new CommandException(Status.INVALID_OPCODE);
+        }
+        return true;
+    }
+
+    private void flush(Namespace namespace) throws CommandException {
+        synchronized (namespace) {
+            requireWriteAccess(namespace);
+            namespace.storage().force();
+        }
+    }
+
+    private void requireWriteAccess(Namespace namespace) throws CommandException {
+        CommandException.require(
+                namespace.reservations().mayWrite(features.host()), Status.RESERVATION_CONFLICT);
+    }
+
+    /** Selects the memory of a read or write command, and returns the number of bytes. */
+    private int select(Namespace namespace, Command command, int borrower) throws CommandException {
+        var bytes = (long) command.blocks() << namespace.storage().blockShift();
+        CommandException.require(bytes <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
+        requireRange(namespace, command.firstBlock(), command.blocks());
+        data.select(command, (int) bytes, borrower);
+        return (int) bytes;
+    }
+
+    private static void requireRange(Namespace namespace, long first, long blocks)
+            throws CommandException {
+        var available = namespace.storage().blocks();
+        CommandException.require(
+                first >= 0 && first <= available && blocks <= available - first,
+                Status.LBA_OUT_OF_RANGE);
+    }
+
+    private void read(Namespace namespace, Command command, int borrower) throws CommandException {
+        var bytes = select(namespace, command, borrower);
+        CommandException.require(
+                namespace.reservations().mayRead(features.host()), Status.RESERVATION_CONFLICT);
+        var storage = namespace.storage();
+        storage.read(command.firstBlock() << storage.blockShift(), bytes, data);
+        statistics.countRead(bytes);
+    }
+
+    private void write(Namespace namespace, Command command, int borrower) throws CommandException {
+        var bytes = select(namespace, command, borrower);
+        requireWriteAccess(namespace);
+        var storage = namespace.storage();
+        var offset = command.firstBlock() << storage.blockShift();
+        storage.write(offset, bytes, data);
+        forceIfRequested(storage, command, offset, bytes);
+        statistics.countWrite(bytes);
+    }
+
+    private void forceIfRequested(BlockStorage storage, Command command, long offset, long bytes)
+            throws CommandException {
+        if ((command.dword12() & FORCE_UNIT_ACCESS) != 0 || !features.isWriteCacheEnabled()) {
+            storage.force(offset, bytes);
+        }
+    }
+
+    private boolean writeZeroes(SubmissionQueue queue, Namespace namespace, Command command)
+            throws CommandException {
+        requireRange(namespace, command.firstBlock(), command.blocks());
+        requireWriteAccess(namespace);
+        var storage = namespace.storage();
+        var offset = command.firstBlock() << storage.blockShift();
+        var bytes = (long) command.blocks() << storage.blockShift();
+        var done = queue.progress();
+        var part = Math.min(bytes - done, ZEROES_PER_POLL);
+        storage.zero(offset + done, part);
+        if (done + part < bytes) {
+            queue.suspend(command, done + part);
+            return false;
+        }
+        forceIfRequested(storage, command, offset, bytes);
+        return true;
+    }
+
+    private void manageDataset(Namespace namespace, Command command, int borrower)
+            throws CommandException {
+        var ranges = (command.dword10() & 0xff) + 1;
+        data.select(command, ranges * RANGE_BYTES, borrower);
+        var list = data.staging(ranges * RANGE_BYTES);
+        data.read(list, 0);
+        for (var i = 0L; i < ranges; i++) {
+            requireRange(namespace, firstBlock(list, i), blocks(list, i));
+        }
+        requireWriteAccess(namespace);
+        if ((command.dword11() & DEALLOCATE) == 0) {
+            return;
+        }
+        var storage = namespace.storage();
+        var left = MAX_DEALLOCATION;
+        for (var i = 0L; i < ranges; i++) {
+            var bytes = Math.min(left, blocks(list, i) << storage.blockShift());
+            storage.zero(firstBlock(list, i) << storage.blockShift(), bytes);
+            left -= bytes;
+        }
+    }
+
+    private static long firstBlock(MemorySegment ranges, long index) {
+        return ranges.get(LONG, index * RANGE_BYTES + 8);
+    }
+
+    private static long blocks(MemorySegment ranges, long index) {
+        return Integer.toUnsignedLong(ranges.get(INT, index * RANGE_BYTES + 4));
+    }
+}

@@ -1,0 +1,480 @@
+package org.jrdma.nvme.soft;
+
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.AsyncEvent;
+import org.jrdma.nvme.model.Capabilities;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Configuration;
+import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.Status;
+import org.jrdma.soft.sisci.device.DeviceBus;
+import org.jrdma.soft.sisci.device.DeviceIdentity;
+import org.jrdma.soft.sisci.device.DeviceModel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An NVMe controller, revision 1.4, in software. BAR 0 has 16 KiB: the registers, the doorbells
+ * from 0x1000, and the table of interrupt vectors (MSI-X) from 0x2000.
+ *
+ * <p>Several borrowers can use one controller: the borrower that owns the memory of the admin
+ * queues creates I/O queues in its own memory or in the memory of other borrowers. A queue belongs
+ * to the borrower that owns its memory. The commands of a queue can access only memory of the same
+ * borrower. If a borrower ends, the controller deletes the queues of this borrower. The registers
+ * are accessible to all borrowers: every borrower can reset the controller.
+ *
+ * <p>All methods of {@link DeviceModel} are called by the {@link
+ * org.jrdma.soft.sisci.device.DeviceHost}.
+ */
+public final class NvmeController implements DeviceModel {
+
+    private static final int VENDOR_ID = 0x1234;
+    private static final int DEVICE_ID = 0x0010;
+    private static final int CLASS_CODE = 0x010802;
+    private static final int BAR_BYTES = 0x4000;
+    private static final int DOORBELL_STRIDE = 4;
+    private static final int TIMEOUT_MILLIS = 2000;
+    private static final int PAGE_SHIFT = 12;
+
+    private static final Capabilities CAPABILITIES =
+            new Capabilities(
+                    QueueSet.MAX_ENTRIES,
+                    true,
+                    TIMEOUT_MILLIS,
+                    DOORBELL_STRIDE,
+                    true,
+                    PAGE_SHIFT,
+                    PAGE_SHIFT);
+
+    private static final long VECTOR_TABLE = 0x2000;
+    private static final int VECTOR_BYTES = 16;
+    private static final int VECTOR_DATA = 8;
+    private static final int VECTOR_CONTROL = 12;
+    private static final int VECTOR_MASKED = 1;
+
+    private static final int COMMANDS_PER_POLL = 64;
+    private static final long BYTES_PER_POLL = 2 << 20;
+    private static final long COMMAND_COST = DataBuffer.PAGE_BYTES;
+    private static final int MAX_NOTICES = 64;
+    private static final int MEDIA_ERROR_TYPE = 2;
+
+    private enum State {
+        DISABLED,
+        READY,
+        SHUT_DOWN,
+        FAILED
+    }
+
+    private record Notice(int namespace, HostIdentifier host, int type) {}
+
+    private final Subsystem subsystem;
+    private final int id;
+    private final DeviceIdentity identity;
+    private final AsyncEvents events = new AsyncEvents();
+    private final ErrorLog errors = new ErrorLog();
+    private final Statistics statistics = new Statistics();
+
+    /** Notifications from other controllers, which run on other threads. */
+    private final Queue<Notice> notices = new ConcurrentLinkedQueue<>();
+
+    /** Exists from {@link #attach} on. Volatile, because other controllers read it. */
+    private volatile @Nullable Parts parts;
+
+    private State state = State.DISABLED;
+    private int configuration;
+    private int nextQueue = 1;
+    private int nextUnusedDoorbell;
+
+    /** The parts of this controller that use the bus. */
+    private record Parts(
+            DeviceBus bus,
+            Registers registers,
+            QueueSet queues,
+            Features features,
+            LogPages logPages,
+            AdminCommands admin,
+            NvmCommands nvm) {}
+
+    NvmeController(Subsystem subsystem, int id) {
+        this.subsystem = subsystem;
+        this.id = id;
+        this.identity =
+                new DeviceIdentity(
+                        VENDOR_ID,
+                        DEVICE_ID,
+                        CLASS_CODE,
+                        VENDOR_ID,
+                        id & 0xffff,
+                        subsystem.uuid("controller " + id).getMostSignificantBits(),
+                        subsystem.modelNumber());
+    }
+
+    @Override
+    public DeviceIdentity identity() {
+        return identity;
+    }
+
+    @Override
+    public List<Integer> barBytes() {
+        return List.of(BAR_BYTES);
+    }
+
+    @Override
+    public void attach(DeviceBus bus) {
+        var data = new DataBuffer(bus);
+        var queues = new QueueSet(bus);
+        var features = new Features(subsystem, data);
+        var logPages = new LogPages(errors, statistics, features, events, data);
+        parts =
+                new Parts(
+                        bus,
+                        new Registers(bus.bar(0)),
+                        queues,
+                        features,
+                        logPages,
+                        new AdminCommands(
+                                subsystem, id, identity, queues, data, features, logPages, events),
+                        new NvmCommands(subsystem, id, features, statistics, data));
+        reset();
+    }
+
+    private Parts parts() {
+        var all = parts;
+        if (all == null) {
+            throw new IllegalStateException("The controller is not attached to a bus");
+        }
+        return all;
+    }
+
+    @Override
+    public void reset() {
+        var registers = parts().registers();
+        registers.memory().fill((byte) 0);
+        disable();
+    }
+
+    /** Deletes all queues, and publishes the registers of a disabled controller. */
+    private void disable() {
+        var all = parts();
+        all.queues().clear();
+        all.features().reset();
+        all.logPages().clearNotifications();
+        notices.clear();
+        events.clear();
+        for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
+            clearDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
+            clearDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
+        }
+        configuration = 0;
+        all.registers().writeLong(Registers.CAPABILITIES, CAPABILITIES.encode());
+        all.registers().write(Registers.VERSION, Registers.VERSION_1_4);
+        enter(State.DISABLED, 0);
+    }
+
+    private void clearDoorbell(long doorbell) {
+        parts().registers().write(doorbell, 0);
+    }
+
+    private void enter(State newState, int status) {
+        state = newState;
+        parts().registers().write(Registers.STATUS, status);
+    }
+
+    private void fail() {
+        enter(State.FAILED, Registers.READY | Registers.FATAL);
+    }
+
+    @Override
+    public boolean poll() {
+        var isBusy = applyConfiguration();
+        if (state == State.READY) {
+            pollDoorbells();
+            takeNotices();
+            isBusy |= executeCommands();
+            isBusy |= reportEvents();
+            sendInterrupts();
+        }
+        return isBusy;
+    }
+
+    private boolean applyConfiguration() {
+        var register = parts().registers().read(Registers.CONFIGURATION);
+        if (register == configuration) {
+            return false;
+        }
+        var wanted = Configuration.decode(register);
+        if (!wanted.enabled()) {
+            disable();
+        } else if (state == State.DISABLED) {
+            enable(wanted);
+        }
+        configuration = register;
+        if (wanted.shutdown() != 0) {
+            shutDown();
+        }
+        return true;
+    }
+
+    private void enable(Configuration wanted) {
+        var registers = parts().registers();
+        var sizes = registers.read(Registers.ADMIN_QUEUE_ATTRIBUTES);
+        var isValid =
+                wanted.enabled(true).shutdown(0).equals(Configuration.ENABLED)
+                        && parts().queues()
+                                .createAdminQueues(
+                                        registers.readLong(Registers.ADMIN_SUBMISSION_QUEUE),
+                                        Registers.adminSubmissionEntries(sizes),
+                                        registers.readLong(Registers.ADMIN_COMPLETION_QUEUE),
+                                        Registers.adminCompletionEntries(sizes));
+        if (isValid) {
+            enter(State.READY, Registers.READY);
+        } else {
+            enter(State.FAILED, Registers.FATAL);
+        }
+    }
+
+    /** Makes all blocks durable. A failure has been logged, and the shutdown continues. */
+    private void shutDown() {
+        if (state != State.READY && state != State.DISABLED) {
+            return;
+        }
+        for (var namespace : subsystem.namespaces()) {
+            try {
+                namespace.storage().force();
+            } catch (CommandException _) {
+                statistics.countMediaError();
+            }
+        }
+        if (state == State.READY) {
+            enter(State.SHUT_DOWN, Registers.SHUTDOWN_COMPLETE | Registers.READY);
+        } else {
+            enter(State.DISABLED, Registers.SHUTDOWN_COMPLETE);
+        }
+    }
+
+    private void pollDoorbells() {
+        var queues = parts().queues();
+        var registers = parts().registers();
+        for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
+            var submission = queues.submission(queue);
+            if (submission != null
+                    && !submission.ring(
+                            registers.read(Registers.tailDoorbell(queue, DOORBELL_STRIDE)))) {
+                events.add(AsyncEvent.INVALID_DOORBELL_VALUE);
+            }
+            var completion = queues.completion(queue);
+            if (completion != null
+                    && !completion.ring(
+                            registers.read(Registers.headDoorbell(queue, DOORBELL_STRIDE)))) {
+                events.add(AsyncEvent.INVALID_DOORBELL_VALUE);
+            }
+        }
+        nextUnusedDoorbell =
+                nextUnusedDoorbell == QueueSet.MAX_IO_QUEUES ? 0 : nextUnusedDoorbell + 1;
+        checkUnusedDoorbells(nextUnusedDoorbell);
+    }
+
+    /** Reports a store to a doorbell of a queue that does not exist. */
+    private void checkUnusedDoorbells(int queue) {
+        if (parts().queues().submission(queue) == null) {
+            checkUnusedDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
+        }
+        if (parts().queues().completion(queue) == null) {
+            checkUnusedDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
+        }
+    }
+
+    private void checkUnusedDoorbell(long doorbell) {
+        if (parts().registers().read(doorbell) != 0) {
+            clearDoorbell(doorbell);
+            events.add(AsyncEvent.UNKNOWN_DOORBELL);
+        }
+    }
+
+    /** Executes a bounded number of commands, one of each queue in turn. */
+    private boolean executeCommands() {
+        var left = BYTES_PER_POLL;
+        var commands = 0;
+        var isIdle = false;
+        while (!isIdle && left > 0 && commands < COMMANDS_PER_POLL && state == State.READY) {
+            isIdle = true;
+            for (var i = 0; i <= QueueSet.MAX_IO_QUEUES && left > 0; i++) {
+                var queue = parts().queues().submission(nextQueue);
+                nextQueue = nextQueue == QueueSet.MAX_IO_QUEUES ? 0 : nextQueue + 1;
+                if (queue != null && queue.isReady() && state == State.READY) {
+                    left -= executeOne(queue);
+                    commands++;
+                    isIdle = false;
+                }
+            }
+        }
+        return commands > 0;
+    }
+
+    /** Executes the next command of a queue, and returns its cost in bytes. */
+    private long executeOne(SubmissionQueue queue) {
+        var command = queue.next(parts().bus());
+        if (command == null) {
+            stop(queue);
+            return COMMAND_COST;
+        }
+        try {
+            if (queue.id() != 0) {
+                if (parts().nvm().execute(queue, command)) {
+                    queue.finished();
+                    complete(queue, command.id(), 0, Status.SUCCESS);
+                }
+            } else {
+                executeAdmin(queue, command);
+            }
+        } catch (CommandException e) {
+            queue.finished();
+            if (e.status().typeAndCode() >>> 8 == MEDIA_ERROR_TYPE) {
+                statistics.countMediaError();
+            }
+            errors.add(queue.id(), command, e.status());
+            complete(queue, command.id(), 0, e.status());
+        }
+        return COMMAND_COST + (queue.id() == 0 ? 0 : (long) command.blocks() << PAGE_SHIFT);
+    }
+
+    private void executeAdmin(SubmissionQueue queue, Command command) throws CommandException {
+        CommandException.require(command.flags() == 0, Status.INVALID_FIELD);
+        CommandException.require(!events.isRequested(command.id()), Status.COMMAND_ID_CONFLICT);
+        switch (command.opcode()) {
+            case AdminOpcode.ASYNC_EVENT_REQUEST -> events.request(command.id());
+            case AdminOpcode.ABORT ->
+                    complete(queue, command.id(), abort(queue, command), Status.SUCCESS);
+            case AdminOpcode.DELETE_SUBMISSION_QUEUE -> {
+                var deleted = parts().queues().deleteSubmissionQueue(command);
+                clearDoorbell(Registers.tailDoorbell(deleted, DOORBELL_STRIDE));
+                complete(queue, command.id(), 0, Status.SUCCESS);
+            }
+            case AdminOpcode.DELETE_COMPLETION_QUEUE -> {
+                var deleted = parts().queues().deleteCompletionQueue(command);
+                clearDoorbell(Registers.headDoorbell(deleted, DOORBELL_STRIDE));
+                complete(queue, command.id(), 0, Status.SUCCESS);
+            }
+            default ->
+                    complete(
+                            queue,
+                            command.id(),
+                            parts().admin().execute(command, queue.borrower()),
+                            Status.SUCCESS);
+        }
+    }
+
+    /**
+     * Aborts an asynchronous event request. All other commands have been executed.
+     *
+     * @return 0 if the command was aborted, otherwise 1
+     */
+    private int abort(SubmissionQueue admin, Command command) {
+        var queue = command.dword10() & 0xffff;
+        var commandId = command.dword10() >>> 16;
+        // the completion queue needs another entry for the completion of the abort command
+        if (queue == 0 && admin.completions().free() > 1 && events.abort(commandId)) {
+            complete(admin, commandId, 0, Status.ABORT_REQUESTED);
+            return 0;
+        }
+        return 1;
+    }
+
+    private void complete(SubmissionQueue queue, int commandId, int result, Status status) {
+        if (!queue.completions().add(parts().bus(), queue, commandId, result, status.encode())) {
+            stop(queue);
+        }
+    }
+
+    /**
+     * Stops a queue whose memory is not accessible. Without an admin queue the controller fails.
+     */
+    private void stop(SubmissionQueue queue) {
+        if (queue.id() == 0) {
+            fail();
+        } else {
+            queue.stop();
+            events.add(AsyncEvent.PERSISTENT_ERROR);
+        }
+    }
+
+    private boolean reportEvents() {
+        var admin = parts().queues().submission(0);
+        var isBusy = false;
+        while (admin != null && state == State.READY && admin.completions().free() > 0) {
+            var report = events.next();
+            if (report == null) {
+                break;
+            }
+            complete(admin, report.commandId(), report.event().encode(), Status.SUCCESS);
+            isBusy = true;
+        }
+        return isBusy;
+    }
+
+    private void sendInterrupts() {
+        for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
+            var completion = parts().queues().completion(queue);
+            if (completion != null && completion.isInterruptPending()) {
+                sendInterrupt(completion);
+            }
+        }
+    }
+
+    /** Sends the message of a vector, unless it is masked or addresses another borrower. */
+    private void sendInterrupt(CompletionQueue queue) {
+        var registers = parts().registers();
+        var vector = VECTOR_TABLE + (long) queue.vector() * VECTOR_BYTES;
+        if ((registers.read(vector + VECTOR_CONTROL) & VECTOR_MASKED) != 0) {
+            return;
+        }
+        queue.interruptSent();
+        var address = registers.readLong(vector);
+        if (address != 0 && parts().bus().borrowerAt(address) == queue.borrower()) {
+            var _ = parts().bus().signal(address, registers.read(vector + VECTOR_DATA));
+        }
+    }
+
+    /** Called by the threads of all controllers of the subsystem. */
+    void notifyReservation(int namespace, HostIdentifier host, int type) {
+        var all = parts;
+        if (all != null && all.features().host().equals(host) && notices.size() < MAX_NOTICES) {
+            notices.add(new Notice(namespace, host, type));
+        }
+    }
+
+    private void takeNotices() {
+        for (var notice = notices.poll(); notice != null; notice = notices.poll()) {
+            if (notice.host().equals(parts().features().host())
+                    && !parts().features().isMasked(notice.namespace(), notice.type())) {
+                parts().logPages().addNotification(notice.namespace(), notice.type());
+            }
+        }
+    }
+
+    @Override
+    public void detached(int borrower) {
+        var queues = parts().queues();
+        var isManager = queues.submission(0) != null && adminBorrower() == borrower;
+        queues.removeQueuesOf(borrower);
+        if (isManager) {
+            events.dropRequests();
+        }
+        for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
+            if (queues.submission(queue) == null) {
+                clearDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
+            }
+            if (queues.completion(queue) == null) {
+                clearDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
+            }
+        }
+    }
+
+    private int adminBorrower() {
+        var admin = parts().queues().submission(0);
+        return admin == null ? DeviceBus.NO_BORROWER : admin.borrower();
+    }
+}

@@ -1,0 +1,121 @@
+package org.jrdma.nvme.soft;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.ReservationType;
+import org.jrdma.nvme.model.Status;
+
+/** The reservation commands of a controller. */
+final class ReservationCommands {
+
+    private static final int KEYS_BYTES = 16;
+    private static final int IGNORE_KEY = 1 << 3;
+
+    private static final int REGISTER = 0;
+    private static final int UNREGISTER = 1;
+    private static final int REPLACE = 2;
+
+    private static final int ACQUIRE = 0;
+    private static final int PREEMPT = 1;
+    private static final int PREEMPT_AND_ABORT = 2;
+
+    private static final int RELEASE = 0;
+    private static final int CLEAR = 1;
+
+    /** The value of the field CPTPL that requests reservations that survive a loss of power. */
+    private static final int PERSIST = 3;
+
+    private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** The keys in the data of a command. */
+    private record Keys(long current, long second) {}
+
+    private final int controllerId;
+    private final Features features;
+    private final DataBuffer data;
+
+    ReservationCommands(int controllerId, Features features, DataBuffer data) {
+        this.controllerId = controllerId;
+        this.features = features;
+        this.data = data;
+    }
+
+    void register(Namespace namespace, Command command, int borrower) throws CommandException {
+        CommandException.require(command.dword10() >>> 30 != PERSIST, Status.INVALID_FIELD);
+        var host = host();
+        var keys = keys(command, borrower, KEYS_BYTES);
+        var ignoreKey = (command.dword10() & IGNORE_KEY) != 0;
+        var reservations = namespace.reservations();
+        switch (command.dword10() & 7) {
+            case REGISTER -> reservations.register(host, controllerId, keys.second());
+            case UNREGISTER -> reservations.unregister(host, keys.current(), ignoreKey);
+            case REPLACE ->
+                    reservations.replace(
+                            host, controllerId, keys.current(), keys.second(), ignoreKey);
+            default -> throw new CommandException(Status.INVALID_FIELD);
+        }
+    }
+
+    void acquire(Namespace namespace, Command command, int borrower) throws CommandException {
+        CommandException.require((command.dword10() & IGNORE_KEY) == 0, Status.INVALID_FIELD);
+        var type = type(command);
+        var host = host();
+        var keys = keys(command, borrower, KEYS_BYTES);
+        var reservations = namespace.reservations();
+        switch (command.dword10() & 7) {
+            case ACQUIRE -> reservations.acquire(host, keys.current(), type);
+            // No command of the preempted host is active, because this command holds the namespace.
+            case PREEMPT, PREEMPT_AND_ABORT ->
+                    reservations.preempt(host, keys.current(), keys.second(), type);
+            default -> throw new CommandException(Status.INVALID_FIELD);
+        }
+    }
+
+    void release(Namespace namespace, Command command, int borrower) throws CommandException {
+        CommandException.require((command.dword10() & IGNORE_KEY) == 0, Status.INVALID_FIELD);
+        var host = host();
+        var keys = keys(command, borrower, Long.BYTES);
+        var reservations = namespace.reservations();
+        switch (command.dword10() & 7) {
+            case RELEASE -> reservations.release(host, keys.current(), type(command));
+            case CLEAR -> reservations.clear(host, keys.current());
+            default -> throw new CommandException(Status.INVALID_FIELD);
+        }
+    }
+
+    void report(Namespace namespace, Command command, int borrower) throws CommandException {
+        var isExtended = (command.dword11() & 1) != 0;
+        CommandException.require(
+                isExtended || !features.host().isExtended(), Status.HOST_IDENTIFIER_FORMAT);
+        var requested = Integer.toUnsignedLong(command.dword10()) * 4 + 4;
+        CommandException.require(requested <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
+        var bytes = (int) requested;
+        data.select(command, bytes, borrower);
+        var report = namespace.reservations().report();
+        var page = data.zeroed(Math.max(bytes, report.bytes(isExtended)));
+        report.encode(page, isExtended);
+        data.write(page, 0);
+    }
+
+    /** Returns the host, which must have set its identifier. */
+    private HostIdentifier host() throws CommandException {
+        CommandException.require(!features.host().isNone(), Status.COMMAND_SEQUENCE_ERROR);
+        return features.host();
+    }
+
+    private Keys keys(Command command, int borrower, int bytes) throws CommandException {
+        data.select(command, bytes, borrower);
+        var keys = data.zeroed(KEYS_BYTES);
+        data.read(keys, 0);
+        return new Keys(keys.get(LONG, 0), keys.get(LONG, Long.BYTES));
+    }
+
+    private static ReservationType type(Command command) throws CommandException {
+        return ReservationType.of(command.dword10() >>> 8 & 0xff)
+                .orElseThrow(() -> new CommandException(Status.INVALID_FIELD));
+    }
+}

@@ -1,0 +1,110 @@
+package org.jrdma.nvme.soft;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
+import org.jrdma.nvme.model.HostIdentifier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A drive: namespaces, and the controllers by which hosts access them. Several controllers of one
+ * subsystem are lent as devices of their own, like the virtual functions of a drive.
+ *
+ * <p>A program adds the namespaces before it creates the first controller. Safe for use by multiple
+ * threads.
+ */
+public final class Subsystem {
+
+    private static final Pattern SERIAL_NUMBER = Pattern.compile("[ -~]{1,20}");
+    private static final Pattern MODEL_NUMBER = Pattern.compile("[ -~]{1,40}");
+
+    private final String serialNumber;
+    private final String modelNumber;
+    private final List<Namespace> namespaces = new CopyOnWriteArrayList<>();
+    private final List<NvmeController> controllers = new CopyOnWriteArrayList<>();
+
+    /**
+     * Creates a subsystem without namespaces.
+     *
+     * @param serialNumber 1 to 20 printable ASCII characters
+     * @param modelNumber 1 to 40 printable ASCII characters
+     * @throws IllegalArgumentException if a text is invalid
+     */
+    public Subsystem(String serialNumber, String modelNumber) {
+        check("serial number", SERIAL_NUMBER, serialNumber);
+        check("model number", MODEL_NUMBER, modelNumber);
+        this.serialNumber = serialNumber;
+        this.modelNumber = modelNumber;
+    }
+
+    private static void check(String field, Pattern pattern, String text) {
+        if (!pattern.matcher(text).matches()) {
+            throw new IllegalArgumentException(
+                    "The %s \"%s\" does not match %s".formatted(field, text, pattern));
+        }
+    }
+
+    /**
+     * Adds a namespace. The caller remains the owner of the storage.
+     *
+     * @return the id of the namespace, from 1
+     * @throws IllegalStateException if the subsystem has a controller
+     */
+    public synchronized int addNamespace(BlockStorage storage) {
+        if (!controllers.isEmpty()) {
+            throw new IllegalStateException(
+                    "A namespace cannot be added, because the subsystem has controllers");
+        }
+        var id = namespaces.size() + 1;
+        namespaces.add(
+                new Namespace(id, storage, (host, type) -> notifyControllers(id, host, type)));
+        return id;
+    }
+
+    /** Creates a controller, which a {@link org.jrdma.soft.sisci.device.DeviceHost} can run. */
+    public synchronized NvmeController newController() {
+        var controller = new NvmeController(this, controllers.size() + 1);
+        controllers.add(controller);
+        return controller;
+    }
+
+    private void notifyControllers(int namespace, HostIdentifier host, int type) {
+        for (var controller : controllers) {
+            controller.notifyReservation(namespace, host, type);
+        }
+    }
+
+    String serialNumber() {
+        return serialNumber;
+    }
+
+    String modelNumber() {
+        return modelNumber;
+    }
+
+    String qualifiedName() {
+        return "nqn.2014-08.org.nvmexpress:uuid:" + uuid("subsystem");
+    }
+
+    /** Returns an id that depends only on the serial number, the model number and a name. */
+    UUID uuid(String name) {
+        return UUID.nameUUIDFromBytes(
+                (serialNumber + '\n' + modelNumber + '\n' + name).getBytes(UTF_8));
+    }
+
+    int namespaceCount() {
+        return namespaces.size();
+    }
+
+    List<Namespace> namespaces() {
+        return namespaces;
+    }
+
+    /** Returns the namespace with an id, or null. */
+    @Nullable Namespace namespace(int id) {
+        return id >= 1 && id <= namespaces.size() ? namespaces.get(id - 1) : null;
+    }
+}

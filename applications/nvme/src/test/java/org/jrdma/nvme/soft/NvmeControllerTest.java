@@ -1,0 +1,170 @@
+package org.jrdma.nvme.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.Capabilities;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Configuration;
+import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.Status;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Start, reset, shutdown and failure of a controller. */
+@Timeout(60)
+class NvmeControllerTest {
+
+    private final BlockStorage storage = Harness.storage();
+    private final Harness harness = new Harness(Harness.subsystem(storage));
+    private final Borrower manager = harness.borrower(Harness.MANAGER);
+
+    @AfterEach
+    void close() {
+        harness.close();
+        storage.close();
+    }
+
+    private int status() {
+        return harness.registers().read(Registers.STATUS);
+    }
+
+    @Test
+    void shouldPublishItsCapabilities() {
+        assertThat(Capabilities.decode(harness.registers().readLong(Registers.CAPABILITIES)))
+                .isEqualTo(new Capabilities(1024, true, 2000, 4, true, 12, 12));
+        assertThat(harness.registers().read(Registers.VERSION)).isEqualTo(0x10400);
+        assertThat(status()).isZero();
+    }
+
+    @Test
+    void shouldExecuteAdminCommandsAfterTheStart() {
+        var admin = harness.enable(manager);
+        var completion = admin.execute(Command.admin(0xff).withId(0x1234));
+        assertThat(completion.commandId()).isEqualTo(0x1234);
+        assertThat(completion.submissionHead()).isEqualTo(1);
+        assertThat(completion.submissionQueue()).isZero();
+        assertThat(completion.status()).isEqualTo(Status.INVALID_OPCODE.encode());
+    }
+
+    @Test
+    void shouldWrapTheAdminQueues() {
+        var admin = harness.enable(manager);
+        for (var i = 0; i < 5 * Harness.ADMIN_ENTRIES; i++) {
+            assertThat(admin.execute(Command.admin(0xff).withId(i)).commandId()).isEqualTo(i);
+        }
+    }
+
+    @Test
+    void shouldFailToStartWithInvalidAdminQueues() {
+        var page = manager.allocate(Borrower.PAGE).address();
+        var other = manager.allocate(Borrower.PAGE).address();
+        var guest = harness.borrower(Harness.GUEST).allocate(Borrower.PAGE).address();
+        var invalid =
+                new long[][] {
+                    {page + 8, other},
+                    {page, other + 8},
+                    {0, other},
+                    {page, 0},
+                    {page, guest},
+                    {page, 99L << 40},
+                    {-4096, -4096}
+                };
+        for (var addresses : invalid) {
+            harness.writeAdminRegisters(16, addresses[0], addresses[1]);
+            assertStartFails(Configuration.ENABLED);
+        }
+        harness.writeAdminRegisters(1, page, other);
+        assertStartFails(Configuration.ENABLED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x0046_0011, 0x0046_0081, 0x0046_0801, 0x0045_0001, 0x0036_0001, 1})
+    void shouldFailToStartWithAnUnsupportedConfiguration(int configuration) {
+        var page = manager.allocate(Borrower.PAGE).address();
+        harness.writeAdminRegisters(16, page, manager.allocate(Borrower.PAGE).address());
+        assertStartFails(Configuration.decode(configuration));
+        harness.configure(Configuration.ENABLED);
+        harness.awaitStatus(Registers.READY, Registers.READY);
+    }
+
+    private void assertStartFails(Configuration configuration) {
+        harness.configure(configuration);
+        harness.awaitStatus(Registers.FATAL, Registers.FATAL);
+        assertThat(status() & Registers.READY).isZero();
+        harness.configure(configuration.enabled(false));
+        harness.awaitStatus(Registers.FATAL, 0);
+    }
+
+    @Test
+    void shouldFailIfTheMemoryOfTheAdminQueueIsUnmapped() {
+        var admin = harness.enable(manager);
+        manager.unmap();
+        admin.submit(Command.admin(AdminOpcode.IDENTIFY));
+        harness.awaitStatus(Registers.FATAL, Registers.FATAL);
+        assertThat(admin.hasCompletion()).isFalse();
+    }
+
+    @Test
+    void shouldDeleteAllQueuesByAReset() {
+        var admin = harness.enable(manager);
+        var queue = harness.createQueue(admin, 1, 8, manager);
+        harness.registers().writeLong(Registers.CAPABILITIES, 0);
+        harness.disable();
+        assertThat(harness.registers().readLong(Registers.CAPABILITIES)).isNotZero();
+        assertThat(harness.registers().read(Registers.tailDoorbell(0, 4))).isZero();
+
+        admin = harness.enable(manager);
+        queue.submit(Command.admin(0));
+        assertThat(admin.status(Harness.delete(AdminOpcode.DELETE_SUBMISSION_QUEUE, queue.id())))
+                .isEqualTo(Status.INVALID_QUEUE_ID);
+        assertThat(queue.hasCompletion()).isFalse();
+    }
+
+    @Test
+    void shouldShutDownAndProcessNothingUntilTheReset() {
+        var admin = harness.enable(manager);
+        harness.configure(Configuration.ENABLED.shutdown(Configuration.NORMAL_SHUTDOWN));
+        harness.awaitStatus(Registers.SHUTDOWN_MASK, Registers.SHUTDOWN_COMPLETE);
+        admin.submit(Command.admin(0xff));
+        harness.configure(Configuration.ENABLED);
+        harness.disable();
+        assertThat(admin.hasCompletion()).isFalse();
+        assertThat(status()).isZero();
+        assertThat(harness.enable(manager).status(Command.admin(0xff)))
+                .isEqualTo(Status.INVALID_OPCODE);
+    }
+
+    @Test
+    void shouldShutDownWhileDisabled() {
+        harness.configure(Configuration.ENABLED.enabled(false).shutdown(1));
+        harness.awaitStatus(Registers.SHUTDOWN_MASK, Registers.SHUTDOWN_COMPLETE);
+        var _ = harness.enable(manager);
+    }
+
+    @Test
+    void shouldResetWhenTheLastBorrowerIsDetached() {
+        var _ = harness.enable(manager);
+        manager.detach();
+        assertThat(status()).isZero();
+        assertThat(harness.registers().read(Registers.CONFIGURATION)).isZero();
+    }
+
+    @Test
+    void shouldRejectSubsystemsWithInvalidTexts() {
+        assertThatThrownBy(() -> new Subsystem("", "model"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("serial number");
+        assertThatThrownBy(() -> new Subsystem("1", "x".repeat(41)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("model number");
+        var subsystem = Harness.subsystem();
+        var _ = subsystem.newController();
+        assertThatThrownBy(() -> subsystem.addNamespace(storage))
+                .isInstanceOf(IllegalStateException.class);
+    }
+}
