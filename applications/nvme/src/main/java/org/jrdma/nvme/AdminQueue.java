@@ -1,0 +1,172 @@
+package org.jrdma.nvme;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Completion;
+import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.pcie.DmaAllocation;
+
+/**
+ * The admin queue of a controller, which executes one command after the other. A timeout ends only
+ * the wait: the next command waits until the last one has completed, because both use the same page
+ * of data. Safe for use by multiple threads.
+ */
+final class AdminQueue {
+
+    static final int ENTRIES = 32;
+
+    /** The size of the memory: one page each for submissions, completions and data. */
+    static final int BYTES = 3 * DmaAllocation.PAGE_BYTES;
+
+    private static final VarHandle INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+    private static final int SPINS = 200;
+    private static final long PAUSE_NANOS = 20_000;
+
+    private final Controller controller;
+    private final DmaAllocation memory;
+    private final MemorySegment submissions;
+    private final MemorySegment completions;
+    private final MemorySegment data;
+    private final ReentrantLock lock = new ReentrantLock();
+    private int tail;
+    private int head;
+    private int phase = 1;
+    private int nextId;
+    private boolean pending;
+
+    AdminQueue(Controller controller, DmaAllocation memory) {
+        this.controller = controller;
+        this.memory = memory;
+        this.submissions = memory.memory().asSlice(0, DmaAllocation.PAGE_BYTES);
+        this.completions =
+                memory.memory().asSlice(DmaAllocation.PAGE_BYTES, DmaAllocation.PAGE_BYTES);
+        this.data =
+                memory.memory().asSlice(2L * DmaAllocation.PAGE_BYTES, DmaAllocation.PAGE_BYTES);
+    }
+
+    long submissionAddress() {
+        return memory.pageAddress(0);
+    }
+
+    long completionAddress() {
+        return memory.pageAddress(1);
+    }
+
+    /**
+     * Executes a command without data.
+     *
+     * @param name the command with its values, for messages
+     * @return the result of the completion
+     */
+    int execute(String name, Command command, Deadline deadline) throws FabricException {
+        lock(name, deadline);
+        try {
+            return executeLocked(name, command, deadline);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Executes a command that reads one page.
+     *
+     * @param decoder decodes the page
+     */
+    <T> T read(String name, Command command, Deadline deadline, Function<MemorySegment, T> decoder)
+            throws FabricException {
+        lock(name, deadline);
+        try {
+            awaitPending(name, deadline);
+            data.fill((byte) 0);
+            var _ = executeLocked(name, command.withData(memory.pageAddress(2), 0), deadline);
+            return decoder.apply(data);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lock(String name, Deadline deadline) throws FabricException {
+        try {
+            if (!lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+                throw deadline.missed("%s did not start %s".formatted(controller, name));
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(name);
+        }
+    }
+
+    private NvmeException interrupted(String name) {
+        Thread.currentThread().interrupt();
+        return new NvmeException(
+                "Interrupted while waiting for %s of %s".formatted(name, controller));
+    }
+
+    private int executeLocked(String name, Command command, Deadline deadline)
+            throws FabricException {
+        awaitPending(name, deadline);
+        controller.checkRunning();
+        nextId = (nextId + 1) & 0xffff;
+        command.withId(nextId).encode(submissions, (long) tail * Command.BYTES);
+        tail = (tail + 1) % ENTRIES;
+        pending = true;
+        var registers = controller.registers();
+        var stride = controller.capabilities().doorbellStride();
+        registers.write(Registers.tailDoorbell(0, stride), tail);
+        var completion = awaitCompletion(name, deadline);
+        if (completion.status() != 0) {
+            throw new NvmeException(name, controller.toString(), completion.status());
+        }
+        return completion.result();
+    }
+
+    private void awaitPending(String name, Deadline deadline) throws FabricException {
+        if (pending) {
+            var _ = awaitCompletion(name, deadline);
+        }
+    }
+
+    private Completion awaitCompletion(String name, Deadline deadline) throws FabricException {
+        var offset = (long) head * Completion.BYTES;
+        for (var polls = 0; !hasCompletion(offset); polls++) {
+            if (polls < SPINS) {
+                Thread.onSpinWait();
+                continue;
+            }
+            controller.checkRunning();
+            if (deadline.hasPassed()) {
+                throw deadline.missed("%s did not complete %s".formatted(controller, name));
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+            if (Thread.interrupted()) {
+                throw interrupted(name);
+            }
+        }
+        var completion = Completion.decode(completions, offset);
+        head = (head + 1) % ENTRIES;
+        phase = head == 0 ? 1 - phase : phase;
+        pending = false;
+        var stride = controller.capabilities().doorbellStride();
+        controller.registers().write(Registers.headDoorbell(0, stride), head);
+        if (completion.commandId() != nextId) {
+            throw new NvmeException(
+                    "%s completed the unknown admin command %d instead of %s"
+                            .formatted(controller, completion.commandId(), name));
+        }
+        return completion;
+    }
+
+    private boolean hasCompletion(long offset) {
+        var last = (int) INT.getAcquire(completions, offset + Completion.LAST_DWORD);
+        return Completion.phase(last) == phase;
+    }
+}

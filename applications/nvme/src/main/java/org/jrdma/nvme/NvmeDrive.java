@@ -1,0 +1,200 @@
+package org.jrdma.nvme;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Leaks;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.IdentifyController;
+import org.jrdma.nvme.model.IdentifyNamespace;
+import org.jrdma.nvme.model.LogPage;
+import org.jrdma.nvme.model.SmartLog;
+
+/**
+ * A drive that this program controls. Formatting and other admin commands that destroy data are not
+ * available.
+ *
+ * <p>Owns its {@link NvmeQueue}s and its {@link DmaMemory}: {@link #close()} closes them. Safe for
+ * use by multiple threads.
+ */
+public final class NvmeDrive implements AutoCloseable {
+
+    private static final int IDENTIFY_NAMESPACE = 0;
+    private static final int IDENTIFY_CONTROLLER = 1;
+    private static final int IDENTIFY_NAMESPACE_LIST = 2;
+    private static final int PAGE_BYTES = 4096;
+    private static final int PAGE_SHIFT = 12;
+
+    /** The number of addresses in a list, and so the limit of a transfer in pages. */
+    private static final int MAX_TRANSFER_PAGES = PAGE_BYTES / Long.BYTES;
+
+    private static final int MAX_TRANSFER_SHIFT = Integer.numberOfTrailingZeros(MAX_TRANSFER_PAGES);
+    private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final Controller controller;
+    private final Lifetime lifetime;
+    private final IdentifyController identity;
+    private final List<NvmeNamespace> namespaces;
+
+    /** Takes ownership of a controller that was started. */
+    @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
+    NvmeDrive(Controller controller) throws FabricException {
+        this.controller = controller;
+        this.identity =
+                controller
+                        .admin()
+                        .read(
+                                "identification of the controller",
+                                identify(IDENTIFY_CONTROLLER, 0),
+                                controller.deadline(),
+                                IdentifyController::decode);
+        this.namespaces = readNamespaces();
+        this.lifetime = new Lifetime("NVMe drive on " + controller, List.of(), controller::stop);
+        Leaks.watch(this, lifetime.toString(), lifetime);
+    }
+
+    private static Command identify(int structure, int namespace) {
+        return Command.admin(AdminOpcode.IDENTIFY)
+                .withNamespace(namespace)
+                .withDwords(structure, 0, 0);
+    }
+
+    private List<NvmeNamespace> readNamespaces() throws FabricException {
+        var admin = controller.admin();
+        var ids =
+                admin.read(
+                        "list of namespaces",
+                        identify(IDENTIFY_NAMESPACE_LIST, 0),
+                        controller.deadline(),
+                        NvmeDrive::decodeList);
+        var result = new ArrayList<NvmeNamespace>();
+        for (var id : ids) {
+            var description =
+                    admin.read(
+                            "identification of namespace " + Integer.toUnsignedString(id),
+                            identify(IDENTIFY_NAMESPACE, id),
+                            controller.deadline(),
+                            IdentifyNamespace::decode);
+            if (isSupported(description)) {
+                result.add(new NvmeNamespace(id, description.blocks(), description.blockShift()));
+            }
+        }
+        return List.copyOf(result);
+    }
+
+    private static List<Integer> decodeList(MemorySegment data) {
+        var ids = new ArrayList<Integer>();
+        for (var i = 0; i < PAGE_BYTES / Integer.BYTES; i++) {
+            var id = data.getAtIndex(INT, i);
+            if (id == 0) {
+                break;
+            }
+            ids.add(id);
+        }
+        return ids;
+    }
+
+    private static boolean isSupported(IdentifyNamespace description) {
+        return description.metadataBytes() == 0
+                && description.blockShift() >= 9
+                && description.blockShift() <= PAGE_SHIFT
+                && description.blocks() > 0
+                && description.blocks() <= Long.MAX_VALUE >>> description.blockShift();
+    }
+
+    /** Returns the description of the controller, which was read when the drive was opened. */
+    public IdentifyController identity() {
+        return identity;
+    }
+
+    /**
+     * Returns the namespaces in the order of their ids. Namespaces with metadata, or with blocks
+     * that are smaller than 512 bytes or larger than 4,096 bytes, are omitted.
+     */
+    public List<NvmeNamespace> namespaces() {
+        return namespaces;
+    }
+
+    /** Returns the largest number of bytes that one command can read or write. */
+    public int maxTransferBytes() {
+        var shift = identity.maxTransferShift();
+        return PAGE_BYTES
+                << (shift == 0 ? MAX_TRANSFER_SHIFT : Math.min(shift, MAX_TRANSFER_SHIFT));
+    }
+
+    /**
+     * Reads the health of the drive.
+     *
+     * @throws FabricException if the controller fails or does not respond in time
+     * @throws IllegalStateException if the drive is closed
+     */
+    public SmartLog smartLog() throws FabricException {
+        try (var _ = lifetime.held()) {
+            var dwords = SmartLog.BYTES / Integer.BYTES;
+            return controller
+                    .admin()
+                    .read(
+                            "SMART log",
+                            Command.admin(AdminOpcode.GET_LOG_PAGE)
+                                    .withNamespace(Command.ALL_NAMESPACES)
+                                    .withDwords(LogPage.SMART | (dwords - 1) << 16, 0, 0),
+                            controller.deadline(),
+                            SmartLog::decode);
+        }
+    }
+
+    /**
+     * Allocates zeroed memory for data.
+     *
+     * @param bytes the size, which is rounded up to pages of 4,096 bytes
+     * @throws FabricException if the memory cannot be allocated
+     * @throws IllegalStateException if the drive is closed
+     */
+    public DmaMemory newMemory(long bytes) throws FabricException {
+        if (bytes < 1) {
+            throw new IllegalArgumentException(
+                    "The size of memory is %d bytes. It must be positive.".formatted(bytes));
+        }
+        try (var _ = lifetime.held()) {
+            return new DmaMemory(controller, controller.allocate(bytes));
+        }
+    }
+
+    /**
+     * Creates an I/O queue for one thread.
+     *
+     * @param depth the number of commands that can be pending, at least 1
+     * @throws FabricException if the controller has no queue left, fails or does not respond in
+     *     time
+     * @throws IllegalArgumentException if the controller does not support the depth
+     * @throws IllegalStateException if the drive is closed
+     */
+    public NvmeQueue newQueue(int depth) throws FabricException {
+        try (var _ = lifetime.held()) {
+            return new NvmeQueue(
+                    QueueResources.create(controller, depth, lifetime), maxTransferBytes());
+        }
+    }
+
+    /**
+     * Shuts the controller down, and closes all queues and all memory. Waits for admin commands of
+     * other threads, and for the controller, for up to their timeouts. Failures are logged.
+     */
+    @Override
+    public void close() {
+        lifetime.close();
+    }
+
+    /** Returns the name of the drive for messages. */
+    @Override
+    public String toString() {
+        return lifetime.toString();
+    }
+}

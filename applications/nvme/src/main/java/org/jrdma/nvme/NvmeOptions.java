@@ -1,0 +1,50 @@
+package org.jrdma.nvme;
+
+import java.time.Duration;
+import org.jrdma.ffi.CheckReturnValue;
+
+/**
+ * The options of a drive. Immutable: the methods return a changed copy.
+ *
+ * @param adminTimeout the time after which a method that executes admin commands fails, and the
+ *     longest wait for a shutdown
+ * @param ioTimeout the time without any completion after which a queue with pending commands fails
+ * @param queues the number of I/O queues to request, from 1 to 65,535
+ */
+@CheckReturnValue
+public record NvmeOptions(Duration adminTimeout, Duration ioTimeout, int queues) {
+
+    /** Timeouts of 10 and 30 seconds, and 64 queues. */
+    public static final NvmeOptions DEFAULTS =
+            new NvmeOptions(Duration.ofSeconds(10), Duration.ofSeconds(30), 64);
+
+    private static final int MAX_QUEUES = 65_535;
+
+    /**
+     * Creates options.
+     *
+     * @throws IllegalArgumentException if the number of queues is invalid
+     */
+    public NvmeOptions {
+        if (queues < 1 || queues > MAX_QUEUES) {
+            throw new IllegalArgumentException(
+                    "The number of queues is %d. It must be from 1 to %d."
+                            .formatted(queues, MAX_QUEUES));
+        }
+    }
+
+    /** Returns a copy with another {@link #adminTimeout()}. */
+    public NvmeOptions adminTimeout(Duration timeout) {
+        return new NvmeOptions(timeout, ioTimeout, queues);
+    }
+
+    /** Returns a copy with another {@link #ioTimeout()}. */
+    public NvmeOptions ioTimeout(Duration timeout) {
+        return new NvmeOptions(adminTimeout, timeout, queues);
+    }
+
+    /** Returns a copy with another {@link #queues()}. */
+    public NvmeOptions queues(int count) {
+        return new NvmeOptions(adminTimeout, ioTimeout, count);
+    }
+}

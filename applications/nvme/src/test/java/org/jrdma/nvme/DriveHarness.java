@@ -1,0 +1,90 @@
+package org.jrdma.nvme;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.pcie.ControllerAccess;
+import org.jrdma.nvme.pcie.DmaAllocation;
+import org.jrdma.nvme.pcie.HostedController;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.nvme.soft.WatchedModel;
+import org.jrdma.soft.sisci.device.DeviceHost;
+
+/** A controller in software in this process, and the access to it. Records all allocations. */
+final class DriveHarness implements ControllerAccess {
+
+    static final int BLOCKS = 16_384;
+    static final int BLOCK_BYTES = 512;
+
+    private final Arena arena = Arena.ofShared();
+    private final BlockStorage storage = BlockStorage.inMemory(BLOCKS, BLOCK_BYTES);
+    private final BlockStorage second = BlockStorage.inMemory(1000, 4096);
+    private final WatchedModel model;
+    private final DeviceHost host;
+    private final HostedController access;
+    final List<DmaAllocation> allocations = new ArrayList<>();
+
+    DriveHarness() {
+        var subsystem = new Subsystem("serial 7", "jrdma drive");
+        var _ = subsystem.addNamespace(storage);
+        var _ = subsystem.addNamespace(second);
+        var bar = arena.allocate(0x4000, 4096);
+        model = new WatchedModel(subsystem.newController());
+        host = DeviceHost.start(model, List.of(bar));
+        access = new HostedController(host, bar, 1);
+    }
+
+    NvmeDrive open() throws FabricException {
+        return Nvme.open(this, NvmeOptions.DEFAULTS);
+    }
+
+    /** Stops the controller without any sign in its registers. */
+    void stopController() {
+        model.stop();
+    }
+
+    void resumeController() {
+        model.resume();
+    }
+
+    DeviceHost host() {
+        return host;
+    }
+
+    @Override
+    public Registers registers() {
+        return access.registers();
+    }
+
+    @Override
+    public synchronized DmaAllocation allocate(long bytes) throws FabricException {
+        var allocation = access.allocate(bytes);
+        allocations.add(allocation);
+        return allocation;
+    }
+
+    /** Returns the number of allocations that were not freed. */
+    synchronized long allocated() {
+        return allocations.stream().filter(each -> each.memory().scope().isAlive()).count();
+    }
+
+    @Override
+    public String toString() {
+        return "the test controller";
+    }
+
+    @Override
+    public void close() {
+        access.close();
+        host.close();
+        storage.close();
+        second.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+        model.assertNoFailure();
+    }
+}
