@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
@@ -89,7 +90,7 @@ class DocumentationTest {
                 next.add(Files.isDirectory(target) ? target.resolve("README.md") : target);
             }
         }
-        assertThat(reached).containsAll(files(".md"));
+        assertThat(reached).containsAll(RepositoryFiles.endingWith(".md"));
     }
 
     /** Returns the anchors of the headings of a document, derived in the same way as on GitHub. */
