@@ -62,7 +62,7 @@ class ComposeTest {
     @BeforeEach
     @SuppressWarnings("unchecked")
     void read() throws Exception {
-        var file = Path.of(System.getProperty("jrdma.compose"));
+        var file = Path.of(System.getProperty("jrdma.test.compose"));
         assertThat(file.resolveSibling("Dockerfile")).exists();
         Map<String, Map<String, Map<String, ?>>> definition =
                 new Yaml().load(Files.readString(file));

@@ -134,8 +134,8 @@ final class ContainerHost implements AutoCloseable {
         private List<Bind> mounts() {
             var mounts = new ArrayList<Bind>();
             mounts.add(readOnly(Path.of(System.getProperty("java.home")), "/jdk"));
-            mounts.add(readOnly(Path.of(System.getProperty("jrdma.tests")), TESTS));
-            Stream.of(System.getProperty("jrdma.jars").split(","))
+            mounts.add(readOnly(Path.of(System.getProperty("jrdma.test.tests")), TESTS));
+            Stream.of(System.getProperty("jrdma.test.jars").split(","))
                     .map(Path::of)
                     .map(jar -> readOnly(jar, JARS + "/" + jar.getFileName()))
                     .forEach(mounts::add);

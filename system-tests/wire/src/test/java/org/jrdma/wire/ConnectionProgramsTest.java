@@ -51,7 +51,8 @@ class ConnectionProgramsTest {
 
     private static Program example(Family family, String... words) throws IOException {
         var command =
-                new ArrayList<>(List.of(System.getProperty("jrdma.root") + "/jrdma", "example"));
+                new ArrayList<>(
+                        List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example"));
         command.addAll(List.of(words));
         return Program.start(
                 Map.of(

@@ -102,7 +102,7 @@ class PingPongTest {
             command.addAll(List.of("-d", Wire.KERNEL_DEVICE));
             command.addAll(List.of("-g", String.valueOf(family.kernelGid())));
         } else {
-            command.addAll(List.of(System.getProperty("jrdma.root") + "/jrdma", "example"));
+            command.addAll(List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example"));
             command.add(transport + "-pingpong");
         }
         command.addAll(options);

@@ -67,7 +67,7 @@ class RpingTest {
             command.addAll(Wire.atKernel("stdbuf", "-oL", "rping", "-d"));
         } else {
             command.addAll(
-                    List.of(System.getProperty("jrdma.root") + "/jrdma", "example", "rping"));
+                    List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example", "rping"));
         }
         command.addAll(List.of(options));
         command.addAll(List.of("-v", "-C", PINGS, "-S", "100"));
