@@ -67,7 +67,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         descriptor.add();
         try {
             // Added before the request, because messages from the owner may follow the response.
-            context.objects().add(number, segment);
+            context.objects().add(number, owner, segment);
             segment.map(
                     fabric.requestMemory(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0)));
             // If the owner ended before the segment was added, lost(Connection) has not found it.

@@ -89,7 +89,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
         return descriptor.add(() -> {
             var number = context.objects().newNumber();
             var device = new BorrowedDevice(descriptor, entry, lender, number);
-            context.objects().add(number, device);
+            context.objects().add(number, lender, device);
             try {
                 var exclusive = Flags.has(flags, SCI_FLAG_EXCLUSIVE()) ? 1 : 0;
                 device.request(

@@ -8,12 +8,15 @@ import org.jrdma.soft.sisci.control.Message;
 
 /**
  * The objects of this process that messages from other processes refer to. This process has chosen
- * the number of each object. Safe for use by multiple threads.
+ * the number of each object. Only the peer of an object can send messages to it. Safe for use by
+ * multiple threads.
  */
 final class ConnectedObjects {
 
-    private final Map<Integer, ConnectedObject> byNumber = new ConcurrentHashMap<>();
+    private final Map<Integer, Registration> byNumber = new ConcurrentHashMap<>();
     private final AtomicInteger lastNumber = new AtomicInteger();
+
+    private record Registration(Connection peer, ConnectedObject object) {}
 
     /** An object of this process that is connected to an object of another process. */
     interface ConnectedObject {
@@ -30,26 +33,31 @@ final class ConnectedObjects {
         return lastNumber.incrementAndGet();
     }
 
-    void add(int number, ConnectedObject object) {
-        byNumber.put(number, object);
+    /**
+     * Adds an object.
+     *
+     * @param peer the connection over which messages for the object arrive
+     */
+    void add(int number, Connection peer, ConnectedObject object) {
+        byNumber.put(number, new Registration(peer, object));
     }
 
     void remove(int number) {
         byNumber.remove(number);
     }
 
-    void received(Message message) {
-        var object = byNumber.get(message.subject());
-        if (object != null) {
-            object.received(message);
+    void received(Connection from, Message message) {
+        var found = byNumber.get(message.subject());
+        if (found != null && found.peer() == from) {
+            found.object().received(message);
         }
     }
 
     void lost(Connection connection) {
-        byNumber.values().forEach(object -> object.lost(connection));
+        byNumber.values().forEach(found -> found.object().lost(connection));
     }
 
     void abandon() {
-        byNumber.values().forEach(ConnectedObject::abandon);
+        byNumber.values().forEach(found -> found.object().abandon());
     }
 }

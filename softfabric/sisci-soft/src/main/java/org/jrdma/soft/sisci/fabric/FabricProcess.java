@@ -237,7 +237,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                     UNMAP_FOR_DEVICE ->
                     devices.received(from, message);
             case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN, DEVICE_SIGNAL, DEVICE_GONE ->
-                    context.objects().received(message);
+                    context.objects().received(from, message);
             case REFRESH ->
                     FabricClient.handle(from, message, () -> refreshAndRespond(from, message));
         }

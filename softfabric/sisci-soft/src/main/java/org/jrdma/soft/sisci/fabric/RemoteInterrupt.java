@@ -62,7 +62,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         var number = context.objects().newNumber();
         var remote = new RemoteInterrupt(descriptor, connection, number, adapter, carriesData);
         descriptor.add();
-        context.objects().add(number, remote);
+        context.objects().add(number, connection, remote);
         try {
             var _ =
                     fabric.request(

@@ -70,7 +70,7 @@ final class SegmentConnection {
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
         // Added before the request, because messages from the owner may follow the response.
-        context.objects().add(number, object);
+        context.objects().add(number, connection, object);
         try {
             var memory = fabric.requestMemory(connection, request.apply(number));
             try {
