@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * memory that is mapped for it. A mapping and its end take effect between two polls of the model:
  * after {@link #unmap} or {@link #detach} the device does not access the memory any more.
  *
- * <p>While no borrower is attached, the thread sleeps. Otherwise it polls, and pauses for longer
- * the longer the device has been idle, for at most 1 ms.
+ * <p>While no borrower is attached, the thread sleeps. Otherwise it polls. It pauses after a poll
+ * that has found nothing to do; the pause grows with the idle time, up to 1 ms.
  *
  * <p>Safe for use by multiple threads. {@link #close()} waits for the current poll.
  */
@@ -216,8 +216,8 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     private static void notifyModel(Runnable notification) {
         try {
             notification.run();
-        } catch (RuntimeException e) {
-            LOG.error("A device failed to handle the end of a borrower", e);
+        } catch (Throwable e) { // the borrower has ended in any case
+            FailureLog.error(LOG, "A device failed to handle the end of a borrower", e);
         }
     }
 
@@ -330,12 +330,18 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     }
 
     private boolean poll() {
-        lock.lock();
         try {
-            return !closed && attached > 0 && model.poll();
+            return pollLocked();
         } catch (Throwable e) {
             FailureLog.errorAndPause(LOG, "A device failed and continues with the next poll", e);
             return false;
+        }
+    }
+
+    private boolean pollLocked() {
+        lock.lock();
+        try {
+            return !closed && attached > 0 && model.poll();
         } finally {
             lock.unlock();
         }
