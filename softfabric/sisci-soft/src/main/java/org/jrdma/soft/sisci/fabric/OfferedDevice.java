@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
@@ -248,20 +249,44 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         } catch (FabricException e) {
             throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), String.valueOf(e.getMessage()));
         }
-        var memory = SciException.translate(() -> Mapping.of(file, offset, bytes, true));
+        devices.quota().acquire(borrower.connection());
         try {
-            var address =
+            var memory = SciException.translate(() -> Mapping.of(file, offset, bytes, true));
+            return map(borrower, borrow, number, memory, bytes, node, adapter);
+        } catch (Throwable e) {
+            devices.quota().release(borrower.connection(), 1);
+            throw e;
+        }
+    }
+
+    private long map(
+            Borrower borrower,
+            Borrow borrow,
+            int number,
+            Mapping memory,
+            long bytes,
+            int node,
+            int adapter) {
+        var address = 0L;
+        try {
+            address =
                     host.map(
                             borrow.number(),
                             memory.memory().asSlice(0, bytes),
                             stored -> signal(borrower, number, stored));
             var window = new Window(address, memory, bytes, node, adapter);
-            borrow.windows().put(number, window);
             updateLink(borrow, window);
+            borrow.windows().put(number, window);
             return address;
         } catch (IllegalStateException e) { // the borrower has used all its I/O addresses
             memory.close();
             throw new SciException(SCI_ERR_MAX_ENTRIES(), String.valueOf(e.getMessage()));
+        } catch (Throwable e) {
+            if (address != 0) {
+                host.unmap(borrow.number(), address);
+            }
+            memory.close();
+            throw e;
         }
     }
 
@@ -277,6 +302,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         if (window != null) {
             host.unmap(borrow.number(), window.address());
             window.memory().close();
+            devices.quota().release(borrower.connection(), 1);
         }
     }
 
@@ -296,6 +322,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             host.detach(borrow.number()); // calls methods of the model, which may fail
         } finally {
             borrow.windows().values().forEach(window -> window.memory().close());
+            devices.quota().release(borrower.connection(), borrow.windows().size());
             borrow.segments().close();
             if (borrows.isEmpty()) {
                 shared.close();
@@ -331,11 +358,13 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             }
             closed = true;
             for (var borrower : List.copyOf(borrows.keySet())) {
-                borrower.connection().send(Message.about(Kind.DEVICE_GONE, borrower.number()));
                 try {
                     end(borrower);
-                } catch (RuntimeException e) {
-                    LOG.error("A device failed when its last borrow ended", e);
+                } catch (Throwable e) { // the other borrows must end too
+                    FailureLog.error(LOG, "A device failed when a borrow ended", e);
+                } finally {
+                    // after end(), because the borrower frees its memory when it is notified
+                    borrower.connection().send(Message.about(Kind.DEVICE_GONE, borrower.number()));
                 }
             }
             host.close();

@@ -26,11 +26,18 @@ public final class OfferedDevices {
     /** The number of unsent messages to a process from which on its requests are dropped. */
     private static final int MAX_BACKLOG = 1024;
 
+    /** The number of waiting requests of a process from which on its requests are refused. */
+    private static final int MAX_WAITING = 128;
+
+    /** More than the number of borrows and windows that a process can end. */
+    private static final int MAX_WAITING_CLEAN_UPS = 2 * WindowQuota.MAX_OF_PROCESS;
+
     private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
 
     private final MemberContext context;
     private final FabricClient fabric;
     private final RequestQueues requests;
+    private final WindowQuota quota = new WindowQuota();
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
     private final Map<Borrower, OfferedDevice> byBorrower = new ConcurrentHashMap<>();
 
@@ -69,6 +76,10 @@ public final class OfferedDevices {
         throw new SciException(SCI_ERR_NOSPC(), "The node has no free slot for a device.");
     }
 
+    WindowQuota quota() {
+        return quota;
+    }
+
     void remove(OfferedDevice device) {
         bySlot.remove(device.slot(), device);
         byBorrower.values().removeIf(lent -> lent == device);
@@ -80,7 +91,7 @@ public final class OfferedDevices {
     }
 
     void received(Connection from, Message message) {
-        if (from.backlog() >= MAX_BACKLOG) {
+        if (from.backlog() >= MAX_BACKLOG && !isCleanUp(message)) {
             return; // the peer does not receive its responses, which may carry descriptors
         }
         FabricClient.handle(
@@ -96,6 +107,14 @@ public final class OfferedDevices {
                 });
     }
 
+    /**
+     * Returns true for a request that ends something. If such a request were dropped, the device
+     * would remain borrowed or the memory mapped.
+     */
+    private static boolean isCleanUp(Message message) {
+        return message.kind() == Kind.RETURN_DEVICE || message.kind() == Kind.UNMAP_FOR_DEVICE;
+    }
+
     private void enqueue(Connection from, Message message) {
         var memory =
                 message.kind() == Kind.MAP_FOR_DEVICE
@@ -104,6 +123,7 @@ public final class OfferedDevices {
         try {
             requests.add(
                     from,
+                    isCleanUp(message) ? MAX_WAITING_CLEAN_UPS : MAX_WAITING,
                     () -> FabricClient.handle(from, message, () -> handle(from, message, memory)));
         } catch (Throwable e) {
             if (memory != NO_DESCRIPTOR) {

@@ -19,9 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class RequestQueues {
 
-    /** The maximum number of requests of one connection that wait. */
-    static final int MAX_WAITING = 128;
-
     private static final Logger LOG = LoggerFactory.getLogger(RequestQueues.class);
 
     private final Executor workers;
@@ -33,10 +30,10 @@ final class RequestQueues {
         this.workers = workers;
     }
 
-    /** Adds a request. Fails with SCI_ERR_BUSY if too many requests of the connection wait. */
-    synchronized void add(Connection connection, Runnable request) {
+    /** Adds a request. Fails with SCI_ERR_BUSY if {@code limit} requests of the connection wait. */
+    synchronized void add(Connection connection, int limit, Runnable request) {
         var queue = tasks.get(connection);
-        throwIf(queue != null && queue.size() >= MAX_WAITING, SCI_ERR_BUSY());
+        throwIf(queue != null && queue.size() >= limit, SCI_ERR_BUSY());
         addLast(connection, request);
     }
 

@@ -25,6 +25,10 @@ class DeviceMessagesTest {
     private static final int SLOT = 1;
     private static final int BORROW = 50;
     private static final int BYTES = 64 << 10;
+
+    /** The maximum number of windows of a process. */
+    private static final int MAX_WINDOWS = 4096;
+
     private static final int PRIVATE = SCI_MEMTYPE_PRIVATE();
 
     private final ScriptedDevice model = new ScriptedDevice(1, 2, "hostile");
@@ -223,37 +227,54 @@ class DeviceMessagesTest {
     }
 
     @Test
-    void shouldIgnoreSignalsOutsideTheMappedMemory() throws Exception {
+    void shouldLimitTheWindowsOfAProcessOverAllItsBorrows() {
+        for (var window = 0; window < MAX_WINDOWS; window++) {
+            if (window % 1024 == 0) {
+                assertThat(borrower.request(Kind.BORROW_DEVICE, window, SLOT, 0, 0))
+                        .isEqualTo("OK");
+            }
+            assertThat(map(window / 1024 * 1024, window, 0, 4096, memory)).isEqualTo("OK");
+        }
+        assertThat(map(BORROW, 1, 0, 4096, memory)).isEqualTo("MAX_ENTRIES");
+
+        assertThat(borrower.request(Kind.UNMAP_FOR_DEVICE, 0, 0, 0, 0)).isEqualTo("OK");
+        assertThat(map(BORROW, 1, 0, 4096, memory)).isEqualTo("OK");
+        assertThat(map(BORROW, 2, 0, 4096, memory)).isEqualTo("MAX_ENTRIES");
+
+        assertThat(borrower.request(Kind.RETURN_DEVICE, 1024, 0, 0, 0)).isEqualTo("OK");
+        assertThat(map(BORROW, 2, 0, 4096, memory)).isEqualTo("OK");
+    }
+
+    @Test
+    void shouldIgnoreMessagesForABorrowFromProcessesOtherThanTheLender() throws Exception {
         var own = new Borrower(lender, lender.open());
         var device = own.borrow(lent.fabricDeviceId(), 0);
         var segment = own.prepare(9, BYTES);
-        var before = register(segment, 0);
-        var inside = register(segment, 8192);
-        var after = register(segment, 4096 + 8192);
-        own.mapLocal(segment, device, 4096, 8192);
+        var flag = register(segment, 8192);
+        var address = own.mapLocal(segment, device, 4096, 8192);
 
-        for (var offset : new long[] {-4096, 8192, Long.MIN_VALUE, Long.MAX_VALUE}) {
-            signal(1, offset);
+        for (var number = 0; number < 10; number++) {
+            for (var window = 0; window < 10; window++) {
+                send(Kind.DEVICE_SIGNAL, number, window, 4096);
+            }
+            send(Kind.DEVICE_GONE, number, 0, 0);
         }
-        signal(0, 4096);
-        signal(2, 4096);
+        // the process has handled all earlier messages when it responds to this one
+        assertThat(borrower.request(Kind.IDENTIFY_DEVICE, SLOT, 0, 0, 0)).isEqualTo("OK");
 
-        assertThat(awaitInterrupt(inside, 50)).isEqualTo("TIMEOUT");
-        signal(1, 4096);
-        assertThat(awaitInterrupt(inside, 5_000)).isEqualTo("OK");
-        assertThat(awaitInterrupt(before, 0)).isEqualTo("TIMEOUT");
-        assertThat(awaitInterrupt(after, 0)).isEqualTo("TIMEOUT");
+        assertThat(awaitInterrupt(flag, 50)).isEqualTo("TIMEOUT");
+        assertThat(model.signal(address + 4096, 1)).isTrue();
+        assertThat(awaitInterrupt(flag, 5_000)).isEqualTo("OK");
+    }
+
+    private void send(Kind kind, int number, int window, long offset) {
+        borrower.send(kind, number, window, 0, offset, new byte[0], NO_DESCRIPTOR);
     }
 
     private long register(long segment, int offset) {
         var place = lender.place();
         lender.ok("SCIRegisterInterruptFlag", 0, place.address(), segment, offset, 0, 0, 0);
         return CProgram.handle(place);
-    }
-
-    /** Sends a signal to the first object of the process. */
-    private void signal(int window, long offset) {
-        borrower.send(Kind.DEVICE_SIGNAL, 1, window, 0, offset, new byte[0], NO_DESCRIPTOR);
     }
 
     private String awaitInterrupt(long flag, int milliseconds) {

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
@@ -13,6 +14,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
@@ -181,6 +186,24 @@ class LostDeviceTest {
         assertThat(second.disconnect(bar)).isEqualTo("OK");
         assertThat(second.giveBack(device)).isEqualTo("OK");
         lent.close();
+    }
+
+    @Test
+    void shouldUnmapMemoryOnlyAfterTheLastAccessOfADeviceThatIsWithdrawn() throws Exception {
+        var device = second.borrow(id, 0);
+        var segment = second.prepare(9, BYTES);
+        second.mapLocal(segment, device, 0, BYTES);
+        var release = new CountDownLatch(1);
+        model.block(release);
+
+        var withdrawal = CompletableFuture.runAsync(lent::close);
+        var unmap = CompletableFuture.supplyAsync(() -> second.unmapLocal(segment, device));
+        assertThatThrownBy(() -> unmap.get(300, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+
+        release.countDown();
+        assertThat(unmap.get(5, TimeUnit.SECONDS)).isEqualTo("OK");
+        withdrawal.get(5, TimeUnit.SECONDS);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.abi;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jrdma.soft.sisci.device.DeviceBus;
@@ -46,6 +48,24 @@ final class ScriptedDevice implements DeviceModel {
 
     boolean signal(long address, int data) throws Exception {
         return request(used -> used.signal(address, data));
+    }
+
+    /** Lets the next poll last until the latch is released. Returns when that poll has begun. */
+    void block(CountDownLatch latch) throws Exception {
+        var begun = new CountDownLatch(1);
+        requests.add(() -> {
+            begun.countDown();
+            awaitUninterruptibly(latch);
+        });
+        assertThat(begun.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     long readBar(int number, long offset) throws Exception {

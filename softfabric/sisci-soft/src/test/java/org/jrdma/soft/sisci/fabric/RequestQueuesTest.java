@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 /** Tests the queue of one connection, which is identified by null here. */
 class RequestQueuesTest {
 
+    private static final int LIMIT = 128;
+
     private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
     private final RequestQueues queues = new RequestQueues(workers::add);
     private final ArrayList<Integer> results = new ArrayList<>();
@@ -19,17 +21,18 @@ class RequestQueuesTest {
     void shouldRunTheRequestsOfAConnectionOneAfterTheOther() {
         queues.add(
                 null,
+                LIMIT,
                 () -> {
                     results.add(1);
-                    queues.add(null, () -> results.add(3));
+                    queues.add(null, LIMIT, () -> results.add(3));
                 });
-        queues.add(null, () -> results.add(2));
+        queues.add(null, LIMIT, () -> results.add(2));
 
         assertThat(workers).hasSize(1);
         workers.remove().run();
 
         assertThat(results).containsExactly(1, 2, 3);
-        queues.add(null, () -> results.add(4));
+        queues.add(null, LIMIT, () -> results.add(4));
         workers.remove().run();
         assertThat(results).endsWith(4);
     }
@@ -38,10 +41,11 @@ class RequestQueuesTest {
     void shouldContinueAfterARequestThatFails() {
         queues.add(
                 null,
+                LIMIT,
                 () -> {
                     throw new IllegalStateException("thrown by a request, on purpose");
                 });
-        queues.add(null, () -> results.add(1));
+        queues.add(null, LIMIT, () -> results.add(1));
 
         workers.remove().run();
 
@@ -50,16 +54,16 @@ class RequestQueuesTest {
 
     @Test
     void shouldRejectRequestsButNotTheLastTaskIfTooManyWait() {
-        for (var i = 0; i < RequestQueues.MAX_WAITING; i++) {
-            queues.add(null, () -> results.add(0));
+        for (var i = 0; i < LIMIT; i++) {
+            queues.add(null, LIMIT, () -> results.add(0));
         }
 
         assertThatExceptionOfType(SciException.class)
-                .isThrownBy(() -> queues.add(null, () -> results.add(1)));
+                .isThrownBy(() -> queues.add(null, LIMIT, () -> results.add(1)));
 
         queues.addLast(null, () -> results.add(2));
         workers.remove().run();
-        assertThat(results).hasSize(RequestQueues.MAX_WAITING + 1).endsWith(2).doesNotContain(1);
+        assertThat(results).hasSize(LIMIT + 1).endsWith(2).doesNotContain(1);
     }
 
     @Test
@@ -73,10 +77,10 @@ class RequestQueuesTest {
                     workers.add(task);
                 });
         assertThatExceptionOfType(RejectedExecutionException.class)
-                .isThrownBy(() -> scarce.add(null, () -> results.add(1)));
+                .isThrownBy(() -> scarce.add(null, LIMIT, () -> results.add(1)));
         isAvailable.add(true);
 
-        scarce.add(null, () -> results.add(2));
+        scarce.add(null, LIMIT, () -> results.add(2));
         workers.remove().run();
 
         assertThat(results).containsExactly(2);
