@@ -15,6 +15,8 @@ import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An NVMe controller, revision 1.4, in software. BAR 0 has 16 KiB: the registers, the doorbells
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NvmeController implements DeviceModel {
 
+    private static final Logger LOG = LoggerFactory.getLogger(NvmeController.class);
     private static final int VENDOR_ID = 0x1234;
     private static final int DEVICE_ID = 0x0010;
     private static final int CLASS_CODE = 0x010802;
@@ -87,6 +90,7 @@ public final class NvmeController implements DeviceModel {
     private int configuration;
     private int nextQueue = 1;
     private int nextUnusedDoorbell;
+    private boolean failureLogged;
 
     /** The parts of this controller that use the bus. */
     private record Parts(
@@ -337,8 +341,23 @@ public final class NvmeController implements DeviceModel {
             }
             errors.add(queue.id(), command, e.status());
             complete(queue, command.id(), 0, e.status());
+        } catch (Throwable e) { // such as OutOfMemoryError: the driver waits for a completion
+            queue.finished();
+            logFailure(e);
+            complete(queue, command.id(), 0, Status.INTERNAL_ERROR);
         }
         return COMMAND_COST + (queue.id() == 0 ? 0 : (long) command.blocks() << PAGE_SHIFT);
+    }
+
+    /** Logs the first failure only, because a driver may repeat the command. */
+    private void logFailure(Throwable failure) {
+        if (!failureLogged) {
+            failureLogged = true;
+            LOG.error(
+                    "A command failed on \"{}\". Further failures are not logged.",
+                    identity.name(),
+                    failure);
+        }
     }
 
     private void executeAdmin(SubmissionQueue queue, Command command) throws CommandException {

@@ -57,6 +57,10 @@ final class Harness implements AutoCloseable {
         return registers;
     }
 
+    WatchedModel model() {
+        return model;
+    }
+
     DeviceHost host() {
         return host;
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
+import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
@@ -249,6 +250,17 @@ class IoCommandsTest extends ControllerTestBase {
         assertPattern(0, 1, 9);
         assertPattern(1, 62, 0);
         assertPattern(63, 1, 9);
+    }
+
+    @Test
+    void shouldCompleteACommandThatFailsWithAnError() {
+        harness.model().failWritesTo(data.address());
+        assertThat(queue.status(read(0, 1))).isEqualTo(Status.INTERNAL_ERROR);
+        var identify = Command.admin(AdminOpcode.IDENTIFY).withDwords(1, 0, 0);
+        assertThat(admin.status(identify.withData(data.address(), 0)))
+                .isEqualTo(Status.INTERNAL_ERROR);
+        harness.model().failWritesTo(0);
+        assertThat(queue.status(read(0, 1))).isEqualTo(Status.SUCCESS);
     }
 
     private Command deallocate(int ranges, int attributes) {
