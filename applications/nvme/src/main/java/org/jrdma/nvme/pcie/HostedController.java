@@ -14,6 +14,8 @@ import org.jrdma.soft.sisci.device.DeviceHost;
  */
 public final class HostedController implements ControllerAccess {
 
+    private static final long NOT_MAPPED = 0;
+
     private final DeviceHost host;
     private final int borrower;
     private final Registers registers;
@@ -47,16 +49,14 @@ public final class HostedController implements ControllerAccess {
         }
         var rounded = Math.ceilDiv(bytes, DmaAllocation.PAGE_BYTES) * DmaAllocation.PAGE_BYTES;
         var arena = Arena.ofShared();
+        var address = NOT_MAPPED;
         try {
+            arenas.add(arena); // before the memory is mapped, because close() frees these arenas
             var memory = arena.allocate(rounded, DmaAllocation.PAGE_BYTES);
-            var address = host.map(borrower, memory, DeviceHost.Signal.NONE);
-            arenas.add(arena);
-            return new DmaAllocation(
-                    memory,
-                    DmaAllocation.contiguous(address, rounded),
-                    () -> release(arena, address));
+            address = host.map(borrower, memory, DeviceHost.Signal.NONE);
+            return allocation(arena, memory, address);
         } catch (IllegalStateException | IllegalArgumentException | OutOfMemoryError e) {
-            arena.close();
+            release(arena, address);
             throw new FabricException(
                     "Cannot map %d bytes of memory for %s: %s"
                             .formatted(bytes, this, e.getMessage()),
@@ -65,24 +65,52 @@ public final class HostedController implements ControllerAccess {
         }
     }
 
+    private DmaAllocation allocation(Arena arena, MemorySegment memory, long address) {
+        return new DmaAllocation(
+                memory,
+                DmaAllocation.contiguous(address, memory.byteSize()),
+                () -> release(arena, address));
+    }
+
     private synchronized void release(Arena arena, long address) {
-        if (arenas.remove(arena)) {
+        if (!arenas.contains(arena)) {
+            return; // closed
+        }
+        if (address != NOT_MAPPED) {
             try {
                 host.unmap(borrower, address);
             } catch (IllegalStateException _) {
                 // the host has been closed, and does not access the memory
             }
-            arena.close();
         }
+        arena.close();
+        arenas.remove(arena);
     }
 
+    /**
+     * Ends the access. If a native call uses memory of this access, that memory is freed by the
+     * next call of this method.
+     *
+     * @throws IllegalStateException if a native call uses memory of this access; all other memory
+     *     has been freed
+     */
     @Override
     public synchronized void close() {
         if (!closed) {
             closed = true;
             host.detach(borrower);
-            arenas.forEach(Arena::close);
-            arenas.clear();
+        }
+        IllegalStateException failure = null;
+        for (var arena : arenas) {
+            try {
+                arena.close();
+                arenas.remove(arena);
+            } catch (IllegalStateException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
