@@ -259,10 +259,21 @@ final class Controller {
         return allocation;
     }
 
-    /** Frees memory that the controller does not access any more. */
+    /**
+     * Frees memory that the controller does not access any more. If that fails, for example because
+     * a native call uses the memory, it remains allocated until the {@link ControllerAccess} is
+     * closed.
+     */
     void free(DmaAllocation allocation) {
         if (allocations.remove(allocation)) {
-            allocation.release();
+            try {
+                allocation.release();
+            } catch (RuntimeException e) {
+                LOG.warn(
+                        "Cannot free memory of {}. It remains allocated until the access is closed.",
+                        access,
+                        e);
+            }
         }
     }
 

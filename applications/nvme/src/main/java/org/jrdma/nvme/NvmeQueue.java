@@ -72,7 +72,9 @@ public final class NvmeQueue implements AutoCloseable {
     private final long[] firstBlocks;
     private final int[] blockCounts;
 
+    /** Written under the monitor of this object. A thread sees itself here only if it is the owner. */
     private @Nullable Thread owner;
+
     private int free;
     private int tail;
     private int head;
@@ -326,19 +328,20 @@ public final class NvmeQueue implements AutoCloseable {
             phase ^= 1;
         }
         isPending[slot] = false;
-        resources.releaseMemory(slot);
-        hasTaken = true;
-        context = contexts[slot];
-        status = Completion.status(last);
-        if (status != 0) {
-            failure = failure(slot);
-        }
         freeSlots[free] = slot;
         free++;
         hasProgressed = true;
         unreported++;
         if (unreported >= ringThreshold) {
             reportHead();
+        }
+        hasTaken = true;
+        context = contexts[slot];
+        status = Completion.status(last);
+        try {
+            failure = status == 0 ? null : failure(slot);
+        } finally {
+            resources.releaseMemory(slot); // last, because it may free memory, which can fail
         }
     }
 
@@ -467,7 +470,7 @@ public final class NvmeQueue implements AutoCloseable {
         }
     }
 
-    private void bindThread() {
+    private synchronized void bindThread() {
         if (owner != null) {
             throw new WrongThreadException("%s is confined to %s".formatted(lifetime, owner));
         }

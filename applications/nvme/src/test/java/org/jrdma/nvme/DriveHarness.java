@@ -3,6 +3,7 @@ package org.jrdma.nvme;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.pcie.ControllerAccess;
@@ -25,6 +26,7 @@ final class DriveHarness implements ControllerAccess {
     private final WatchedModel model;
     private final DeviceHost host;
     private final HostedController access;
+    private boolean failsReleases;
     final List<DmaAllocation> allocations = new ArrayList<>();
 
     DriveHarness() {
@@ -63,7 +65,22 @@ final class DriveHarness implements ControllerAccess {
     public synchronized DmaAllocation allocate(long bytes) throws FabricException {
         var allocation = access.allocate(bytes);
         allocations.add(allocation);
-        return allocation;
+        return failsReleases ? withFailingRelease(allocation) : allocation;
+    }
+
+    private static DmaAllocation withFailingRelease(DmaAllocation allocation) {
+        var pages = Math.toIntExact(allocation.memory().byteSize() / DmaAllocation.PAGE_BYTES);
+        return new DmaAllocation(
+                allocation.memory(),
+                IntStream.range(0, pages).mapToLong(allocation::pageAddress).toArray(),
+                () -> {
+                    throw new IllegalStateException("simulated");
+                });
+    }
+
+    /** Lets the release of all further allocations fail, as if a native call used them. */
+    synchronized void failReleases() {
+        failsReleases = true;
     }
 
     /** Returns the number of allocations that were not freed. */

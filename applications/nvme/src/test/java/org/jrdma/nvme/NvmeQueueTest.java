@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -300,6 +301,51 @@ class NvmeQueueTest {
             assertThatThrownBy(() -> threads.submit(queue::next).get())
                     .hasCauseInstanceOf(WrongThreadException.class);
         }
+    }
+
+    @Test
+    void shouldAcceptOneOfTwoThreadsThatUseItFirstAtTheSameTime() throws Exception {
+        try (var threads = Executors.newFixedThreadPool(2)) {
+            for (var round = 0; round < 200; round++) {
+                try (var queue = drive.newQueue(1)) {
+                    var start = new CyclicBarrier(2);
+                    var results = new ArrayList<Future<Boolean>>();
+                    for (var thread = 0; thread < 2; thread++) {
+                        results.add(threads.submit(() -> isAccepted(queue, start)));
+                    }
+                    assertThat(results.get(0).get()).isNotEqualTo(results.get(1).get());
+                }
+            }
+        }
+    }
+
+    private static boolean isAccepted(NvmeQueue queue, CyclicBarrier start) throws Exception {
+        var _ = start.await();
+        try {
+            return !queue.next();
+        } catch (WrongThreadException _) {
+            return false;
+        }
+    }
+
+    @Test
+    void shouldReturnTheCompletionOfACommandWhoseMemoryCannotBeFreed() throws Exception {
+        try (var queue = drive.newQueue(1)) {
+            harness.failReleases();
+            var memory = drive.newMemory(4096);
+            assertThat(queue.read(namespace, 0, 1, memory, 0, 7)).isTrue();
+            memory.close();
+            finish(queue);
+            assertThat(queue.context()).isEqualTo(7);
+            assertThat(queue.pending()).isZero();
+            assertThat(queue.flush(namespace, 8)).isTrue();
+            finish(queue);
+            assertThat(queue.context()).isEqualTo(8);
+        }
+        drive.close();
+        assertThat(harness.allocated()).isEqualTo(1);
+        harness.close();
+        assertThat(harness.allocated()).isZero();
     }
 
     @Test
