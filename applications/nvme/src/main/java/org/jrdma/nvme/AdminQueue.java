@@ -69,11 +69,11 @@ final class AdminQueue {
      * @return the result of the completion
      */
     int execute(String name, Command command, Deadline deadline) throws FabricException {
-        lock(name, deadline);
+        acquire(name, deadline);
         try {
-            return executeLocked(name, command, deadline);
+            return executeNext(name, command, deadline);
         } finally {
-            lock.unlock();
+            release();
         }
     }
 
@@ -84,37 +84,63 @@ final class AdminQueue {
      */
     <T> T read(String name, Command command, Deadline deadline, Function<MemorySegment, T> decoder)
             throws FabricException {
-        lock(name, deadline);
+        acquire(name, deadline);
         try {
-            awaitPending(name, deadline);
             data.fill((byte) 0);
-            var _ = executeLocked(name, command.withData(memory.pageAddress(2), 0), deadline);
+            var _ = executeNext(name, command.withData(memory.pageAddress(2), 0), deadline);
             return decoder.apply(data);
         } finally {
-            lock.unlock();
+            release();
         }
     }
 
-    private void lock(String name, Deadline deadline) throws FabricException {
+    /**
+     * Waits for the commands of other threads. Only the current thread can execute commands until
+     * {@link #release()}. If this method fails, the controller has seen no command.
+     *
+     * @param name the next command with its values, for messages
+     */
+    void acquire(String name, Deadline deadline) throws FabricException {
+        lock(name, deadline);
         try {
-            if (!lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-                throw deadline.missed("%s did not start %s".formatted(controller, name));
+            if (pending) {
+                var _ = awaitCompletion(name, deadline);
             }
-        } catch (InterruptedException e) {
-            throw interrupted(name);
+            controller.checkRunning();
+        } catch (Throwable e) {
+            release();
+            throw e;
+        }
+    }
+
+    void release() {
+        lock.unlock();
+    }
+
+    private void lock(String name, Deadline deadline) throws FabricException {
+        var isLocked = false;
+        while (!isLocked) {
+            try {
+                isLocked = lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+                if (!isLocked) {
+                    throw deadline.missed("%s did not start %s".formatted(controller, name));
+                }
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+                if (Interrupts.endWait()) {
+                    throw interrupted(name);
+                }
+            }
         }
     }
 
     private NvmeException interrupted(String name) {
-        Thread.currentThread().interrupt();
         return new NvmeException(
                 "Interrupted while waiting for %s of %s".formatted(name, controller));
     }
 
-    private int executeLocked(String name, Command command, Deadline deadline)
-            throws FabricException {
-        awaitPending(name, deadline);
-        controller.checkRunning();
+    /** Executes a command without data. The thread has acquired this queue. */
+    int executeNext(String name, Command command, Deadline deadline) throws FabricException {
         nextId = (nextId + 1) & 0xffff;
         command.withId(nextId).encode(submissions, (long) tail * Command.BYTES);
         tail = (tail + 1) % ENTRIES;
@@ -129,12 +155,6 @@ final class AdminQueue {
         return completion.result();
     }
 
-    private void awaitPending(String name, Deadline deadline) throws FabricException {
-        if (pending) {
-            var _ = awaitCompletion(name, deadline);
-        }
-    }
-
     private Completion awaitCompletion(String name, Deadline deadline) throws FabricException {
         var offset = (long) head * Completion.BYTES;
         for (var polls = 0; !hasCompletion(offset); polls++) {
@@ -147,7 +167,7 @@ final class AdminQueue {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name));
             }
             LockSupport.parkNanos(PAUSE_NANOS);
-            if (Thread.interrupted()) {
+            if (Interrupts.endWait()) {
                 throw interrupted(name);
             }
         }

@@ -143,8 +143,7 @@ final class Controller {
             throw deadline.missed("%s did not %s".formatted(access, goal));
         }
         LockSupport.parkNanos(POLL_NANOS);
-        if (Thread.interrupted()) {
-            Thread.currentThread().interrupt();
+        if (Interrupts.endWait()) {
             throw new NvmeException(
                     "Interrupted while waiting for %s to %s".formatted(access, goal));
         }
@@ -191,7 +190,7 @@ final class Controller {
         stopped = true;
         try {
             if (hasTakenControl && isOwnAdminQueue()) {
-                uninterruptibly(() -> {
+                Interrupts.defer(() -> {
                     shutDown();
                     disable();
                 });
@@ -212,24 +211,6 @@ final class Controller {
     private boolean isOwnAdminQueue() {
         var address = registers.readLong(Registers.ADMIN_SUBMISSION_QUEUE);
         return address == admin.submissionAddress() || address == Registers.UNREACHABLE;
-    }
-
-    /** A step of a close. */
-    @FunctionalInterface
-    interface Step {
-        void run() throws FabricException;
-    }
-
-    /** Runs a step of a close to its end, even if the thread has been interrupted before. */
-    static void uninterruptibly(Step step) throws FabricException {
-        var wasInterrupted = Thread.interrupted();
-        try {
-            step.run();
-        } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 
     /** Asks the controller to make all data durable. A failure does not prevent the reset. */

@@ -25,7 +25,7 @@ public final class Nvme {
         try {
             controller.start();
             return new NvmeDrive(controller);
-        } catch (FabricException | RuntimeException e) {
+        } catch (Throwable e) {
             controller.stop();
             throw e;
         }

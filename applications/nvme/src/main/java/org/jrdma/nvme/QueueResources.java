@@ -74,14 +74,26 @@ final class QueueResources {
         DmaAllocation memory;
         try {
             memory = controller.allocate(bytes);
-        } catch (FabricException | RuntimeException e) {
+        } catch (Throwable e) {
             controller.returnQueueId(id);
             throw e;
         }
+        var admin = controller.admin();
+        var isUnused = true; // false while the controller may use the memory
+        var deadline = controller.deadline();
         try {
-            createQueues(controller, id, depth, completionEntries, memory);
-        } catch (NvmeException e) {
-            if (e.code() != 0) { // the controller refused, and does not use the memory
+            admin.acquire("creation of queue " + id, deadline);
+            try {
+                isUnused = false;
+                createQueues(controller, id, depth, completionEntries, memory, deadline);
+            } catch (NvmeException e) {
+                isUnused = e.code() != 0; // the controller refused
+                throw e;
+            } finally {
+                admin.release();
+            }
+        } catch (Throwable e) {
+            if (isUnused) {
                 controller.free(memory);
                 controller.returnQueueId(id);
             }
@@ -94,10 +106,15 @@ final class QueueResources {
         return Math.ceilDiv(bytes, DmaAllocation.PAGE_BYTES) * (long) DmaAllocation.PAGE_BYTES;
     }
 
+    /** Creates the queues. The thread has acquired the admin queue. */
     private static void createQueues(
-            Controller controller, int id, int depth, int completionEntries, DmaAllocation memory)
+            Controller controller,
+            int id,
+            int depth,
+            int completionEntries,
+            DmaAllocation memory,
+            Deadline deadline)
             throws FabricException {
-        var deadline = controller.deadline();
         var completionPage =
                 (int) (pages((long) (depth + 1) * Command.BYTES) / DmaAllocation.PAGE_BYTES);
         var completionPages =
@@ -115,7 +132,7 @@ final class QueueResources {
         var _ =
                 controller
                         .admin()
-                        .execute(
+                        .executeNext(
                                 "creation of completion queue " + id,
                                 Command.admin(AdminOpcode.CREATE_COMPLETION_QUEUE)
                                         .withData(memory.pageAddress(completionPage), 0)
@@ -126,7 +143,7 @@ final class QueueResources {
             var _ =
                     controller
                             .admin()
-                            .execute(
+                            .executeNext(
                                     "creation of submission queue " + id,
                                     Command.admin(AdminOpcode.CREATE_SUBMISSION_QUEUE)
                                             .withData(memory.pageAddress(0), 0)
@@ -173,7 +190,7 @@ final class QueueResources {
      */
     private void destroy() throws FabricException {
         var deadline = controller.deadline();
-        Controller.uninterruptibly(() -> {
+        Interrupts.defer(() -> {
             delete(controller, AdminOpcode.DELETE_SUBMISSION_QUEUE, id, deadline);
             delete(controller, AdminOpcode.DELETE_COMPLETION_QUEUE, id, deadline);
         });

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Configuration;
@@ -205,6 +207,56 @@ class NvmeDriveTest {
             Thread.currentThread().interrupt();
         }
         assertThat(Thread.interrupted()).isTrue();
+        assertThat(harness.allocated()).isZero();
+    }
+
+    @Test
+    void shouldCompleteACloseThatIsInterruptedWhileItWaits() throws Exception {
+        var drive = harness.open();
+        harness.stopController();
+        var wasInterrupted = new CompletableFuture<Boolean>();
+        var closer =
+                Thread.ofPlatform()
+                        .start(() -> {
+                            drive.close();
+                            wasInterrupted.complete(Thread.interrupted());
+                        });
+        while (Configuration.decode(harness.registers().read(Registers.CONFIGURATION)).shutdown()
+                == 0) {
+            Thread.onSpinWait();
+        }
+        closer.interrupt();
+        harness.resumeController();
+        assertThat(wasInterrupted.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(harness.registers().read(Registers.STATUS)).isZero();
+        assertThat(harness.allocated()).isZero();
+    }
+
+    @Test
+    void shouldReuseTheIdAndTheMemoryOfAQueueWhoseCreationDidNotStart() throws Exception {
+        try (var drive = Nvme.open(harness, QUICK.queues(1))) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> drive.newQueue(1)).hasMessageContaining("Interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+            harness.stopController();
+            assertThatThrownBy(drive::smartLog).isInstanceOf(FabricTimeoutException.class);
+            assertThatThrownBy(() -> drive.newQueue(1)).isInstanceOf(FabricTimeoutException.class);
+            assertThat(harness.allocated()).isEqualTo(1);
+            harness.resumeController();
+            try (var queue = drive.newQueue(1)) {
+                assertThat(queue.pending()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepTheMemoryOfAQueueWhoseCreationDidNotComplete() throws Exception {
+        try (var drive = Nvme.open(harness, QUICK.queues(1))) {
+            harness.stopController();
+            assertThatThrownBy(() -> drive.newQueue(1)).isInstanceOf(FabricTimeoutException.class);
+            assertThat(harness.allocated()).isEqualTo(2);
+            harness.resumeController();
+        }
         assertThat(harness.allocated()).isZero();
     }
 
