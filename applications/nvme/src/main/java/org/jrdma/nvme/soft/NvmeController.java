@@ -52,12 +52,6 @@ public final class NvmeController implements DeviceModel {
                     PAGE_SHIFT,
                     PAGE_SHIFT);
 
-    private static final long VECTOR_TABLE = 0x2000;
-    private static final int VECTOR_BYTES = 16;
-    private static final int VECTOR_DATA = 8;
-    private static final int VECTOR_CONTROL = 12;
-    private static final int VECTOR_MASKED = 1;
-
     private static final int COMMANDS_PER_POLL = 64;
     private static final long BYTES_PER_POLL = 2 << 20;
     private static final long COMMAND_COST = DataBuffer.PAGE_BYTES;
@@ -97,6 +91,7 @@ public final class NvmeController implements DeviceModel {
             DeviceBus bus,
             Registers registers,
             QueueSet queues,
+            InterruptVectors interrupts,
             Features features,
             LogPages logPages,
             AdminCommands admin,
@@ -129,14 +124,16 @@ public final class NvmeController implements DeviceModel {
     @Override
     public void attach(DeviceBus bus) {
         var data = new DataBuffer(bus);
+        var registers = new Registers(bus.bar(0));
         var queues = new QueueSet(bus);
         var features = new Features(subsystem, data);
         var logPages = new LogPages(errors, statistics, features, events, data);
         parts =
                 new Parts(
                         bus,
-                        new Registers(bus.bar(0)),
+                        registers,
                         queues,
+                        new InterruptVectors(bus, registers),
                         features,
                         logPages,
                         new AdminCommands(
@@ -199,7 +196,7 @@ public final class NvmeController implements DeviceModel {
             takeNotices();
             isBusy |= executeCommands();
             isBusy |= reportEvents();
-            sendInterrupts();
+            parts().interrupts().send(parts().queues());
         }
         return isBusy;
     }
@@ -434,29 +431,6 @@ public final class NvmeController implements DeviceModel {
         return isBusy;
     }
 
-    private void sendInterrupts() {
-        for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
-            var completion = parts().queues().completion(queue);
-            if (completion != null && completion.isInterruptPending()) {
-                sendInterrupt(completion);
-            }
-        }
-    }
-
-    /** Sends the message of a vector, unless it is masked or addresses another borrower. */
-    private void sendInterrupt(CompletionQueue queue) {
-        var registers = parts().registers();
-        var vector = VECTOR_TABLE + (long) queue.vector() * VECTOR_BYTES;
-        if ((registers.read(vector + VECTOR_CONTROL) & VECTOR_MASKED) != 0) {
-            return;
-        }
-        queue.interruptSent();
-        var address = registers.readLong(vector);
-        if (address != 0 && parts().bus().borrowerAt(address) == queue.borrower()) {
-            var _ = parts().bus().signal(address, registers.read(vector + VECTOR_DATA));
-        }
-    }
-
     /** Called by the threads of all controllers of the subsystem. */
     void notifyReservation(int namespace, HostIdentifier host, int type) {
         var all = parts;
@@ -479,6 +453,7 @@ public final class NvmeController implements DeviceModel {
         var queues = parts().queues();
         var isManager = queues.submission(0) != null && adminBorrower() == borrower;
         queues.removeQueuesOf(borrower);
+        parts().interrupts().clearUnused();
         if (isManager) {
             events.dropRequests();
         }

@@ -63,6 +63,17 @@ class IsolationTest extends ControllerTestBase {
     }
 
     @Test
+    void shouldClearTheInterruptVectorsOfABorrowerThatEnded() {
+        var first = 0x2000;
+        var second = first + 16;
+        harness.registers().writeLong(first, guest.allocate(4096).address());
+        harness.registers().writeLong(second, page.address());
+        guest.detach();
+        assertThat(harness.registers().readLong(first)).isZero();
+        assertThat(harness.registers().readLong(second)).isEqualTo(page.address());
+    }
+
+    @Test
     void shouldContinueTheQueuesOfOthersWithoutAManager() {
         var queue = harness.createQueue(admin, 1, 8, guest);
         var data = guest.allocate(4096);
