@@ -35,6 +35,12 @@ public record Completion(
                 status(last));
     }
 
+    /** Returns a copy with another phase bit. */
+    public Completion withPhase(int newPhase) {
+        return new Completion(
+                result, submissionHead, submissionQueue, commandId, newPhase, status);
+    }
+
     /** Encodes this completion. */
     public void encode(MemorySegment memory, long offset) {
         memory.set(Fields.INT, offset, result);

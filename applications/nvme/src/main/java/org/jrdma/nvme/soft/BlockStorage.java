@@ -24,6 +24,9 @@ public final class BlockStorage implements AutoCloseable {
     private static final int SMALLEST_BLOCK = 512;
     private static final int LARGEST_BLOCK = 4096;
 
+    /** The cost of making blocks durable, so high that a poll does it once. */
+    private static final long FORCE_COST = NvmeController.BYTES_PER_POLL;
+
     private final String name;
     private final Arena arena;
     private final MemorySegment memory;
@@ -143,20 +146,30 @@ public final class BlockStorage implements AutoCloseable {
         }
     }
 
-    /** Makes blocks durable if they are in a file. */
-    void force(long offset, long bytes) throws CommandException {
+    /**
+     * Makes blocks durable if they are in a file.
+     *
+     * @return the cost in bytes
+     */
+    long force(long offset, long bytes) throws CommandException {
         try {
-            if (memory.isMapped()) {
-                memory.asSlice(offset, bytes).force();
+            if (!memory.isMapped()) {
+                return 0;
             }
+            memory.asSlice(offset, bytes).force();
+            return FORCE_COST;
         } catch (UncheckedIOException | InternalError | IllegalStateException e) {
             throw failure(Status.WRITE_FAULT, e);
         }
     }
 
-    /** Makes all blocks durable if they are in a file. */
-    void force() throws CommandException {
-        force(0, memory.byteSize());
+    /**
+     * Makes all blocks durable if they are in a file.
+     *
+     * @return the cost in bytes
+     */
+    long force() throws CommandException {
+        return force(0, memory.byteSize());
     }
 
     /** Logs the first failure. Called by the controllers, which may run on several threads. */

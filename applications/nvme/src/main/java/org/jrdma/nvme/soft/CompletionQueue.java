@@ -1,8 +1,9 @@
 package org.jrdma.nvme.soft;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.jrdma.nvme.model.Completion;
-import org.jrdma.soft.sisci.device.DeviceBus;
 
 /** A completion queue: a ring in the memory of a borrower, of which the controller has the tail. */
 final class CompletionQueue {
@@ -11,7 +12,7 @@ final class CompletionQueue {
     static final int NO_VECTOR = -1;
 
     private final int id;
-    private final long address;
+    private final QueueMemory memory;
     private final int entries;
     private final int borrower;
     private final int vector;
@@ -24,9 +25,12 @@ final class CompletionQueue {
     private int submissionQueues;
     private boolean interruptPending;
 
-    CompletionQueue(int id, long address, int entries, int borrower, int vector) {
+    /** The entries that were not written yet, because the memory was not accessible. */
+    private final Deque<Completion> unwritten = new ArrayDeque<>();
+
+    CompletionQueue(int id, QueueMemory memory, int entries, int borrower, int vector) {
         this.id = id;
-        this.address = address;
+        this.memory = memory;
         this.entries = entries;
         this.borrower = borrower;
         this.vector = vector;
@@ -45,9 +49,9 @@ final class CompletionQueue {
         return vector;
     }
 
-    /** Returns the number of entries that can be added. */
+    /** Returns the number of entries that can be added; 0 while the memory is not accessible. */
     int free() {
-        return (head - tail - 1 + entries) % entries;
+        return unwritten.isEmpty() ? (head - tail - 1 + entries) % entries : 0;
     }
 
     /**
@@ -72,14 +76,17 @@ final class CompletionQueue {
         return true;
     }
 
-    /**
-     * Adds an entry. The queue must not be full.
-     *
-     * @return false if the memory of the queue is not accessible
-     */
-    boolean add(DeviceBus bus, SubmissionQueue queue, int commandId, int result, int status) {
-        new Completion(result, queue.head(), queue.id(), commandId, phase, status).encode(entry, 0);
-        if (!bus.write(address + (long) tail * Completion.BYTES, entry)) {
+    /** Adds an entry. The queue must not be full. */
+    void add(SubmissionQueue queue, int commandId, int result, int status) {
+        var completion = new Completion(result, queue.head(), queue.id(), commandId, phase, status);
+        if (!unwritten.isEmpty() || !write(completion)) {
+            unwritten.add(completion);
+        }
+    }
+
+    private boolean write(Completion completion) {
+        completion.encode(entry, 0);
+        if (!memory.write((long) tail * Completion.BYTES, entry)) {
             return false;
         }
         tail++;
@@ -89,6 +96,15 @@ final class CompletionQueue {
         }
         interruptPending = vector != NO_VECTOR;
         return true;
+    }
+
+    /** Writes the entries that could not be written earlier. */
+    void writeUnwritten() {
+        while (!unwritten.isEmpty()
+                && memory.isAccessDue()
+                && write(unwritten.getFirst().withPhase(phase))) {
+            unwritten.removeFirst();
+        }
     }
 
     boolean isInterruptPending() {

@@ -50,7 +50,8 @@ final class InterruptVectors {
     void clearUnused() {
         for (var vector = 0; vector < QueueSet.VECTORS; vector++) {
             var entry = entry(vector);
-            if (bus.borrowerAt(registers.readLong(entry)) == DeviceBus.NO_BORROWER) {
+            var address = registers.readLong(entry);
+            if (address != 0 && bus.borrowerAt(address) == DeviceBus.NO_BORROWER) {
                 registers.writeLong(entry, 0);
             }
         }

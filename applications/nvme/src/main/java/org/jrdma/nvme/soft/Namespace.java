@@ -1,10 +1,13 @@
 package org.jrdma.nvme.soft;
 
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.nvme.model.IdentifyNamespace;
 
 /**
- * A namespace: its blocks and its reservations. Its monitor is held during each I/O command, so
- * that a reservation takes effect between two commands of all controllers.
+ * A namespace: its blocks and its reservations. Its lock is held during each I/O command, so that a
+ * reservation takes effect between two commands of all controllers.
  */
 final class Namespace {
 
@@ -15,6 +18,9 @@ final class Namespace {
     private final BlockStorage storage;
     private final Reservations reservations;
 
+    /** Fair, because a busy controller would otherwise lock out all others. */
+    private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
+
     Namespace(int id, BlockStorage storage, Reservations.Listener listener) {
         this.id = id;
         this.storage = storage;
@@ -23,6 +29,15 @@ final class Namespace {
 
     int id() {
         return id;
+    }
+
+    /**
+     * Returns the lock of a command.
+     *
+     * @param isShared true if other commands that share the lock can run at the same time
+     */
+    Lock lock(boolean isShared) {
+        return isShared ? lock.readLock() : lock.writeLock();
     }
 
     BlockStorage storage() {

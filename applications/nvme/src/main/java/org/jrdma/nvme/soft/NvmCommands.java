@@ -48,26 +48,56 @@ final class NvmCommands {
     }
 
     /**
-     * Executes a command, or a part of a command that takes long.
+     * Executes a command, or a part of a command that takes long. If the queue has suspended the
+     * command after that, the next poll continues it.
      *
-     * @return false if the queue continues the command with the next poll
+     * @return the cost in bytes, by which the controller limits the work of a poll
      */
-    boolean execute(SubmissionQueue queue, Command command) throws CommandException {
+    long execute(SubmissionQueue queue, Command command) throws CommandException {
         CommandException.require(command.flags() == 0, Status.INVALID_FIELD);
         if (command.opcode() == IoOpcode.FLUSH && command.namespace() == Command.ALL_NAMESPACES) {
-            for (var namespace : subsystem.namespaces()) {
-                flush(namespace);
-            }
-            return true;
+            return flushAll(queue, command);
         }
         var namespace = subsystem.namespace(command.namespace());
         if (namespace == null) {
             throw new CommandException(
                     isKnown(command.opcode()) ? Status.INVALID_NAMESPACE : Status.INVALID_OPCODE);
         }
-        synchronized (namespace) {
-            return execute(queue, command, namespace);
+        return execute(queue, command, namespace);
+    }
+
+    private long execute(SubmissionQueue queue, Command command, Namespace namespace)
+            throws CommandException {
+        var lock = namespace.lock(isShared(command.opcode()));
+        lock.lock();
+        try {
+            return executeLocked(queue, command, namespace);
+        } finally {
+            lock.unlock();
         }
+    }
+
+    /**
+     * Returns true if a command can run while commands of other controllers run. Writes cannot,
+     * because a read must not return a part of a block of an older write.
+     */
+    private static boolean isShared(int opcode) {
+        return opcode == IoOpcode.READ
+                || opcode == IoOpcode.FLUSH
+                || opcode == IoOpcode.RESERVATION_REPORT;
+    }
+
+    /** Makes one namespace durable with each poll. */
+    private long flushAll(SubmissionQueue queue, Command command) throws CommandException {
+        var index = (int) queue.progress();
+        if (index == subsystem.namespaceCount()) {
+            return 0;
+        }
+        var cost = execute(queue, command, subsystem.namespaces().get(index));
+        if (index + 1 < subsystem.namespaceCount()) {
+            queue.suspend(command, index + 1L);
+        }
+        return cost;
     }
 
     private static boolean isKnown(int opcode) {
@@ -86,17 +116,26 @@ final class NvmCommands {
         };
     }
 
-    private boolean execute(SubmissionQueue queue, Command command, Namespace namespace)
+    private long executeLocked(SubmissionQueue queue, Command command, Namespace namespace)
             throws CommandException {
         var borrower = queue.borrower();
         switch (command.opcode()) {
-            case IoOpcode.FLUSH -> flush(namespace);
-            case IoOpcode.WRITE -> write(namespace, command, borrower);
-            case IoOpcode.READ -> read(namespace, command, borrower);
+            case IoOpcode.FLUSH -> {
+                requireWriteAccess(namespace);
+                return namespace.storage().force();
+            }
+            case IoOpcode.WRITE -> {
+                return write(namespace, command, borrower);
+            }
+            case IoOpcode.READ -> {
+                return read(namespace, command, borrower);
+            }
             case IoOpcode.WRITE_ZEROES -> {
                 return writeZeroes(queue, namespace, command);
             }
-            case IoOpcode.DATASET_MANAGEMENT -> manageDataset(namespace, command, borrower);
+            case IoOpcode.DATASET_MANAGEMENT -> {
+                return manageDataset(queue, namespace, command);
+            }
             case IoOpcode.RESERVATION_REGISTER ->
                     reservations.register(namespace, command, borrower);
             case IoOpcode.RESERVATION_REPORT -> reservations.report(namespace, command, borrower);
@@ -104,14 +143,7 @@ final class NvmCommands {
             case IoOpcode.RESERVATION_RELEASE -> reservations.release(namespace, command, borrower);
             default -> throw new CommandException(Status.INVALID_OPCODE);
         }
-        return true;
-    }
-
-    private void flush(Namespace namespace) throws CommandException {
-        synchronized (namespace) {
-            requireWriteAccess(namespace);
-            namespace.storage().force();
-        }
+        return 0;
     }
 
     private void requireWriteAccess(Namespace namespace) throws CommandException {
@@ -136,33 +168,36 @@ final class NvmCommands {
                 Status.LBA_OUT_OF_RANGE);
     }
 
-    private void read(Namespace namespace, Command command, int borrower) throws CommandException {
+    private long read(Namespace namespace, Command command, int borrower) throws CommandException {
         var bytes = select(namespace, command, borrower);
         CommandException.require(
                 namespace.reservations().mayRead(features.host()), Status.RESERVATION_CONFLICT);
         var storage = namespace.storage();
         storage.read(command.firstBlock() << storage.blockShift(), bytes, data);
         statistics.countRead(bytes);
+        return bytes;
     }
 
-    private void write(Namespace namespace, Command command, int borrower) throws CommandException {
+    private long write(Namespace namespace, Command command, int borrower) throws CommandException {
         var bytes = select(namespace, command, borrower);
         requireWriteAccess(namespace);
         var storage = namespace.storage();
         var offset = command.firstBlock() << storage.blockShift();
         storage.write(offset, bytes, data);
-        forceIfRequested(storage, command, offset, bytes);
+        var forced = forceIfRequested(storage, command, offset, bytes);
         statistics.countWrite(bytes);
+        return bytes + forced;
     }
 
-    private void forceIfRequested(BlockStorage storage, Command command, long offset, long bytes)
+    private long forceIfRequested(BlockStorage storage, Command command, long offset, long bytes)
             throws CommandException {
         if ((command.dword12() & FORCE_UNIT_ACCESS) != 0 || !features.isWriteCacheEnabled()) {
-            storage.force(offset, bytes);
+            return storage.force(offset, bytes);
         }
+        return 0;
     }
 
-    private boolean writeZeroes(SubmissionQueue queue, Namespace namespace, Command command)
+    private long writeZeroes(SubmissionQueue queue, Namespace namespace, Command command)
             throws CommandException {
         requireRange(namespace, command.firstBlock(), command.blocks());
         requireWriteAccess(namespace);
@@ -174,16 +209,15 @@ final class NvmCommands {
         storage.zero(offset + done, part);
         if (done + part < bytes) {
             queue.suspend(command, done + part);
-            return false;
+            return part;
         }
-        forceIfRequested(storage, command, offset, bytes);
-        return true;
+        return part + forceIfRequested(storage, command, offset, bytes);
     }
 
-    private void manageDataset(Namespace namespace, Command command, int borrower)
+    private long manageDataset(SubmissionQueue queue, Namespace namespace, Command command)
             throws CommandException {
         var ranges = (command.dword10() & 0xff) + 1;
-        data.select(command, ranges * RANGE_BYTES, borrower);
+        data.select(command, ranges * RANGE_BYTES, queue.borrower());
         var list = data.staging(ranges * RANGE_BYTES);
         data.read(list, 0);
         for (var i = 0L; i < ranges; i++) {
@@ -191,15 +225,35 @@ final class NvmCommands {
         }
         requireWriteAccess(namespace);
         if ((command.dword11() & DEALLOCATE) == 0) {
-            return;
+            return 0;
         }
-        var storage = namespace.storage();
-        var left = MAX_DEALLOCATION;
-        for (var i = 0L; i < ranges; i++) {
-            var bytes = Math.min(left, blocks(list, i) << storage.blockShift());
-            storage.zero(firstBlock(list, i) << storage.blockShift(), bytes);
-            left -= bytes;
+        var done = queue.progress();
+        var part = zeroRanges(namespace.storage(), list, ranges, done);
+        if (part == ZEROES_PER_POLL && done + part < MAX_DEALLOCATION) {
+            queue.suspend(command, done + part);
         }
+        return part;
+    }
+
+    /**
+     * Sets a part of some ranges to zero.
+     *
+     * @param done the number of bytes at the beginning of the ranges to skip
+     * @return the number of bytes that were set to zero, at most {@link #ZEROES_PER_POLL}
+     */
+    private static long zeroRanges(BlockStorage storage, MemorySegment list, int ranges, long done)
+            throws CommandException {
+        var skip = done;
+        var left = ZEROES_PER_POLL;
+        for (var i = 0L; i < ranges && left > 0; i++) {
+            var bytes = blocks(list, i) << storage.blockShift();
+            var part = Math.min(left, Math.max(bytes - skip, 0));
+            var first = Math.min(skip, bytes);
+            storage.zero((firstBlock(list, i) << storage.blockShift()) + first, part);
+            skip -= first;
+            left -= part;
+        }
+        return ZEROES_PER_POLL - left;
     }
 
     private static long firstBlock(MemorySegment ranges, long index) {

@@ -53,7 +53,10 @@ public final class NvmeController implements DeviceModel {
                     PAGE_SHIFT);
 
     private static final int COMMANDS_PER_POLL = 64;
-    private static final long BYTES_PER_POLL = 2 << 20;
+
+    /** The limit of the cost of the commands of a poll. One command can exceed it. */
+    static final long BYTES_PER_POLL = 2 << 20;
+
     private static final long COMMAND_COST = DataBuffer.PAGE_BYTES;
     private static final int MAX_NOTICES = 64;
     private static final int MEDIA_ERROR_TYPE = 2;
@@ -88,7 +91,6 @@ public final class NvmeController implements DeviceModel {
 
     /** The parts of this controller that use the bus. */
     private record Parts(
-            DeviceBus bus,
             Registers registers,
             QueueSet queues,
             InterruptVectors interrupts,
@@ -125,12 +127,11 @@ public final class NvmeController implements DeviceModel {
     public void attach(DeviceBus bus) {
         var data = new DataBuffer(bus);
         var registers = new Registers(bus.bar(0));
-        var queues = new QueueSet(bus);
+        var queues = new QueueSet(bus, events);
         var features = new Features(subsystem, data);
         var logPages = new LogPages(errors, statistics, features, events, data);
         parts =
                 new Parts(
-                        bus,
                         registers,
                         queues,
                         new InterruptVectors(bus, registers),
@@ -182,10 +183,6 @@ public final class NvmeController implements DeviceModel {
     private void enter(State newState, int status) {
         state = newState;
         parts().registers().write(Registers.STATUS, status);
-    }
-
-    private void fail() {
-        enter(State.FAILED, Registers.READY | Registers.FATAL);
     }
 
     @Override
@@ -244,7 +241,7 @@ public final class NvmeController implements DeviceModel {
         }
         for (var namespace : subsystem.namespaces()) {
             try {
-                namespace.storage().force();
+                var _ = namespace.storage().force();
             } catch (CommandException _) {
                 statistics.countMediaError();
             }
@@ -267,6 +264,9 @@ public final class NvmeController implements DeviceModel {
                 events.add(AsyncEvent.INVALID_DOORBELL_VALUE);
             }
             var completion = queues.completion(queue);
+            if (completion != null) {
+                completion.writeUnwritten();
+            }
             if (completion != null
                     && !completion.ring(
                             registers.read(Registers.headDoorbell(queue, DOORBELL_STRIDE)))) {
@@ -300,12 +300,12 @@ public final class NvmeController implements DeviceModel {
         var left = BYTES_PER_POLL;
         var commands = 0;
         var isIdle = false;
-        while (!isIdle && left > 0 && commands < COMMANDS_PER_POLL && state == State.READY) {
+        while (!isIdle && left > 0 && commands < COMMANDS_PER_POLL) {
             isIdle = true;
             for (var i = 0; i <= QueueSet.MAX_IO_QUEUES && left > 0; i++) {
                 var queue = parts().queues().submission(nextQueue);
                 nextQueue = nextQueue == QueueSet.MAX_IO_QUEUES ? 0 : nextQueue + 1;
-                if (queue != null && queue.isReady() && state == State.READY) {
+                if (queue != null && queue.isReady()) {
                     left -= executeOne(queue);
                     commands++;
                     isIdle = false;
@@ -317,33 +317,31 @@ public final class NvmeController implements DeviceModel {
 
     /** Executes the next command of a queue, and returns its cost in bytes. */
     private long executeOne(SubmissionQueue queue) {
-        var command = queue.next(parts().bus());
+        var command = queue.next();
         if (command == null) {
-            stop(queue);
             return COMMAND_COST;
         }
         try {
-            if (queue.id() != 0) {
-                if (parts().nvm().execute(queue, command)) {
-                    queue.finished();
-                    complete(queue, command.id(), 0, Status.SUCCESS);
-                }
-            } else {
+            if (queue.id() == 0) {
                 executeAdmin(queue, command);
+                return COMMAND_COST;
             }
+            var cost = parts().nvm().execute(queue, command);
+            if (!queue.isSuspended()) {
+                complete(queue, command.id(), 0, Status.SUCCESS);
+            }
+            return COMMAND_COST + cost;
         } catch (CommandException e) {
-            queue.finished();
             if (e.status().typeAndCode() >>> 8 == MEDIA_ERROR_TYPE) {
                 statistics.countMediaError();
             }
             errors.add(queue.id(), command, e.status());
             complete(queue, command.id(), 0, e.status());
         } catch (Throwable e) { // such as OutOfMemoryError: the driver waits for a completion
-            queue.finished();
             logFailure(e);
             complete(queue, command.id(), 0, Status.INTERNAL_ERROR);
         }
-        return COMMAND_COST + (queue.id() == 0 ? 0 : (long) command.blocks() << PAGE_SHIFT);
+        return BYTES_PER_POLL; // a failed command may have taken long
     }
 
     /** Logs the first failure only, because a driver may repeat the command. */
@@ -399,28 +397,15 @@ public final class NvmeController implements DeviceModel {
         return 1;
     }
 
-    private void complete(SubmissionQueue queue, int commandId, int result, Status status) {
-        if (!queue.completions().add(parts().bus(), queue, commandId, result, status.encode())) {
-            stop(queue);
-        }
-    }
-
-    /**
-     * Stops a queue whose memory is not accessible. Without an admin queue the controller fails.
-     */
-    private void stop(SubmissionQueue queue) {
-        if (queue.id() == 0) {
-            fail();
-        } else {
-            queue.stop();
-            events.add(AsyncEvent.PERSISTENT_ERROR);
-        }
+    private static void complete(
+            SubmissionQueue queue, int commandId, int result, Status status) {
+        queue.completions().add(queue, commandId, result, status.encode());
     }
 
     private boolean reportEvents() {
         var admin = parts().queues().submission(0);
         var isBusy = false;
-        while (admin != null && state == State.READY && admin.completions().free() > 0) {
+        while (admin != null && admin.completions().free() > 0) {
             var report = events.next();
             if (report == null) {
                 break;

@@ -17,13 +17,15 @@ final class QueueSet {
     private static final int INTERRUPTS = 1 << 1;
 
     private final DeviceBus bus;
+    private final AsyncEvents events;
     private final @Nullable SubmissionQueue[] submissions =
             new @Nullable SubmissionQueue[MAX_IO_QUEUES + 1];
     private final @Nullable CompletionQueue[] completions =
             new @Nullable CompletionQueue[MAX_IO_QUEUES + 1];
 
-    QueueSet(DeviceBus bus) {
+    QueueSet(DeviceBus bus, AsyncEvents events) {
         this.bus = bus;
+        this.events = events;
     }
 
     @Nullable SubmissionQueue submission(int id) {
@@ -83,10 +85,14 @@ final class QueueSet {
                 || owner(completionAddress, completionEntries * Completion.BYTES) != borrower) {
             return false;
         }
-        var completion = new CompletionQueue(0, completionAddress, completionEntries, borrower, 0);
+        var completion = new CompletionQueue(0, memory(completionAddress), completionEntries, borrower, 0);
         completions[0] = completion;
-        submissions[0] = new SubmissionQueue(0, submissionAddress, submissionEntries, completion);
+        submissions[0] = new SubmissionQueue(0, memory(submissionAddress), submissionEntries, completion);
         return true;
+    }
+
+    private QueueMemory memory(long address) {
+        return new QueueMemory(bus, events, address);
     }
 
     private static boolean isMisaligned(long address) {
@@ -113,7 +119,7 @@ final class QueueSet {
         completions[id] =
                 new CompletionQueue(
                         id,
-                        command.prp1(),
+                        memory(command.prp1()),
                         entries,
                         borrower,
                         (flags & INTERRUPTS) != 0 ? vector : CompletionQueue.NO_VECTOR);
@@ -133,7 +139,7 @@ final class QueueSet {
         }
         var borrower = requireMemory(command, entries * Command.BYTES);
         CommandException.require(borrower == completion.borrower(), Status.INVALID_FIELD);
-        submissions[id] = new SubmissionQueue(id, command.prp1(), entries, completion);
+        submissions[id] = new SubmissionQueue(id, memory(command.prp1()), entries, completion);
         completion.submissionQueueAdded();
     }
 

@@ -2,27 +2,25 @@ package org.jrdma.nvme.soft;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jspecify.annotations.Nullable;
 
 /** A submission queue: a ring in the memory of a borrower, of which the controller has the head. */
 final class SubmissionQueue {
 
     private final int id;
-    private final long address;
+    private final QueueMemory memory;
     private final int entries;
     private final CompletionQueue completions;
     private final MemorySegment entry = MemorySegment.ofArray(new long[Command.BYTES / Long.BYTES]);
     private int head;
     private int tail;
     private int doorbell;
-    private boolean stopped;
     private @Nullable Command unfinished;
     private long progress;
 
-    SubmissionQueue(int id, long address, int entries, CompletionQueue completions) {
+    SubmissionQueue(int id, QueueMemory memory, int entries, CompletionQueue completions) {
         this.id = id;
-        this.address = address;
+        this.memory = memory;
         this.entries = entries;
         this.completions = completions;
     }
@@ -68,15 +66,19 @@ final class SubmissionQueue {
 
     /** Returns true if a command can be processed and completed. */
     boolean isReady() {
-        return !stopped && (unfinished != null || head != tail) && completions.free() > 0;
+        return (unfinished != null || head != tail)
+                && completions.free() > 0
+                && memory.isAccessDue();
     }
 
-    /** Returns the unfinished command or the next one; null if its memory is not accessible. */
-    @Nullable Command next(DeviceBus bus) {
-        if (unfinished != null) {
-            return unfinished;
+    /** Takes the suspended command or the next one; null if its memory is not accessible. */
+    @Nullable Command next() {
+        var suspended = unfinished;
+        if (suspended != null) {
+            unfinished = null;
+            return suspended;
         }
-        if (!bus.read(address + (long) head * Command.BYTES, entry)) {
+        if (!memory.read((long) head * Command.BYTES, entry)) {
             return null;
         }
         head = head + 1 == entries ? 0 : head + 1;
@@ -84,7 +86,7 @@ final class SubmissionQueue {
         return Command.decode(entry, 0);
     }
 
-    /** Returns the number of bytes of the current command that were processed by earlier polls. */
+    /** Returns how much of the current command was processed by earlier polls. */
     long progress() {
         return progress;
     }
@@ -95,14 +97,8 @@ final class SubmissionQueue {
         progress = newProgress;
     }
 
-    /** Ends the current command. */
-    void finished() {
-        unfinished = null;
-    }
-
-    /** Stops this queue until it is deleted, because its memory is not accessible. */
-    void stop() {
-        stopped = true;
-        unfinished = null;
+    /** Returns true if the next poll continues the command that was taken last. */
+    boolean isSuspended() {
+        return unfinished != null;
     }
 }

@@ -57,6 +57,11 @@ final class Borrower {
         host.unmap(number, address);
     }
 
+    /** Cuts or restores the link to the memory. */
+    void setReachable(boolean reachable) {
+        host.setReachable(number, address, reachable);
+    }
+
     void detach() {
         host.detach(number);
     }

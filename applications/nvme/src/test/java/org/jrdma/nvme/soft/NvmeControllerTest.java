@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
+import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.AfterEach;
@@ -101,12 +103,44 @@ class NvmeControllerTest {
     }
 
     @Test
-    void shouldFailIfTheMemoryOfTheAdminQueueIsUnmapped() {
+    void shouldContinueTheQueuesOfOthersWhileTheAdminQueueIsUnreachable() {
         var admin = harness.enable(manager);
-        manager.unmap();
-        admin.submit(Command.admin(AdminOpcode.IDENTIFY));
-        harness.awaitStatus(Registers.FATAL, Registers.FATAL);
+        var guest = harness.borrower(Harness.GUEST);
+        var queue = harness.createQueue(admin, 1, 8, guest);
+        admin.submit(Command.admin(AdminOpcode.ASYNC_EVENT_REQUEST).withId(7));
+        assertThat(admin.status(Command.admin(0xff))).isEqualTo(Status.INVALID_OPCODE);
+        manager.setReachable(false);
+        admin.submit(Command.admin(0xff).withId(8));
+        var flush = Command.blocks(IoOpcode.FLUSH, 1, 0, 1);
+        Harness.await(() -> harness.host().refusedAccesses() > 0);
+        for (var i = 0; i < 20; i++) {
+            assertThat(queue.status(flush)).isEqualTo(Status.SUCCESS);
+        }
+        assertThat(status()).isEqualTo(Registers.READY);
         assertThat(admin.hasCompletion()).isFalse();
+
+        manager.setReachable(true);
+        var event = admin.await();
+        assertThat(event.commandId()).isEqualTo(7);
+        assertThat(AsyncEvent.decode(event.result())).isEqualTo(AsyncEvent.PERSISTENT_ERROR);
+        assertThat(admin.await().commandId()).isEqualTo(8);
+        assertThat(admin.status(Command.admin(0xff))).isEqualTo(Status.INVALID_OPCODE);
+    }
+
+    @Test
+    void shouldContinueAQueueWhoseMemoryIsReachableAgain() {
+        var admin = harness.enable(manager);
+        var guest = harness.borrower(Harness.GUEST);
+        var queue = harness.createQueue(admin, 1, 8, guest);
+        var flush = Command.blocks(IoOpcode.FLUSH, 1, 0, 1);
+        for (var round = 0; round < 20; round++) { // the queue wraps
+            guest.setReachable(false);
+            var refused = harness.host().refusedAccesses();
+            queue.submit(flush.withId(round));
+            Harness.await(() -> harness.host().refusedAccesses() > refused);
+            guest.setReachable(true);
+            assertThat(queue.await().commandId()).isEqualTo(round);
+        }
     }
 
     @Test

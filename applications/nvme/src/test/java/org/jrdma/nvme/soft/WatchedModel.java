@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
@@ -15,20 +16,26 @@ public final class WatchedModel implements DeviceModel {
 
     private final DeviceModel model;
     private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
-    private volatile boolean stopped;
+    private final AtomicLong busyPolls = new AtomicLong();
+    private boolean stopped;
     private volatile long failingAddress;
 
     public WatchedModel(DeviceModel model) {
         this.model = model;
     }
 
-    /** Stops the model without any sign in its registers. */
-    public void stop() {
+    /** Stops the model without any sign in its registers. Waits for the current poll. */
+    public synchronized void stop() {
         stopped = true;
     }
 
-    public void resume() {
+    public synchronized void resume() {
         stopped = false;
+    }
+
+    /** Returns the number of polls in which the model had something to do. */
+    long busyPolls() {
+        return busyPolls.get();
     }
 
     /** Lets writes to an address throw an OutOfMemoryError. */
@@ -93,9 +100,13 @@ public final class WatchedModel implements DeviceModel {
     }
 
     @Override
-    public boolean poll() {
+    public synchronized boolean poll() {
         try {
-            return !stopped && model.poll();
+            var isBusy = !stopped && model.poll();
+            if (isBusy) {
+                busyPolls.incrementAndGet();
+            }
+            return isBusy;
         } catch (Throwable e) {
             failures.add(e);
             throw e;
