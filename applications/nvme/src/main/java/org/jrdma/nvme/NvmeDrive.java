@@ -14,8 +14,10 @@ import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyNamespace;
+import org.jrdma.nvme.model.IdentifyStructure;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.SmartLog;
+import org.jrdma.nvme.pcie.DmaAllocation;
 
 /**
  * A drive that this program controls. Formatting and other admin commands that destroy data are not
@@ -26,14 +28,10 @@ import org.jrdma.nvme.model.SmartLog;
  */
 public final class NvmeDrive implements AutoCloseable {
 
-    private static final int IDENTIFY_NAMESPACE = 0;
-    private static final int IDENTIFY_CONTROLLER = 1;
-    private static final int IDENTIFY_NAMESPACE_LIST = 2;
-    private static final int PAGE_BYTES = 4096;
     private static final int PAGE_SHIFT = 12;
 
     /** The number of addresses in a list, and so the limit of a transfer in pages. */
-    private static final int MAX_TRANSFER_PAGES = PAGE_BYTES / Long.BYTES;
+    private static final int MAX_TRANSFER_PAGES = DmaAllocation.PAGE_BYTES / Long.BYTES;
 
     private static final int MAX_TRANSFER_SHIFT = Integer.numberOfTrailingZeros(MAX_TRANSFER_PAGES);
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -52,7 +50,7 @@ public final class NvmeDrive implements AutoCloseable {
                         .admin()
                         .read(
                                 "identification of the controller",
-                                identify(IDENTIFY_CONTROLLER, 0),
+                                identify(IdentifyStructure.CONTROLLER, 0),
                                 controller.deadline(),
                                 IdentifyController::decode);
         this.namespaces = readNamespaces();
@@ -71,7 +69,7 @@ public final class NvmeDrive implements AutoCloseable {
         var ids =
                 admin.read(
                         "list of namespaces",
-                        identify(IDENTIFY_NAMESPACE_LIST, 0),
+                        identify(IdentifyStructure.NAMESPACE_LIST, 0),
                         controller.deadline(),
                         NvmeDrive::decodeList);
         var result = new ArrayList<NvmeNamespace>();
@@ -79,7 +77,7 @@ public final class NvmeDrive implements AutoCloseable {
             var description =
                     admin.read(
                             "identification of namespace " + Integer.toUnsignedString(id),
-                            identify(IDENTIFY_NAMESPACE, id),
+                            identify(IdentifyStructure.NAMESPACE, id),
                             controller.deadline(),
                             IdentifyNamespace::decode);
             if (isSupported(description)) {
@@ -91,7 +89,7 @@ public final class NvmeDrive implements AutoCloseable {
 
     private static List<Integer> decodeList(MemorySegment data) {
         var ids = new ArrayList<Integer>();
-        for (var i = 0; i < PAGE_BYTES / Integer.BYTES; i++) {
+        for (var i = 0; i < DmaAllocation.PAGE_BYTES / Integer.BYTES; i++) {
             var id = data.getAtIndex(INT, i);
             if (id == 0) {
                 break;
@@ -125,7 +123,7 @@ public final class NvmeDrive implements AutoCloseable {
     /** Returns the largest number of bytes that one command can read or write. */
     public int maxTransferBytes() {
         var shift = identity.maxTransferShift();
-        return PAGE_BYTES
+        return DmaAllocation.PAGE_BYTES
                 << (shift == 0 ? MAX_TRANSFER_SHIFT : Math.min(shift, MAX_TRANSFER_SHIFT));
     }
 

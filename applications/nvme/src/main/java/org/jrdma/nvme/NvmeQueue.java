@@ -16,6 +16,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.pcie.DmaAllocation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +41,6 @@ public final class NvmeQueue implements AutoCloseable {
     private static final VarHandle LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
     private static final int PAGE_SHIFT = 12;
-    private static final int PAGE_BYTES = 1 << PAGE_SHIFT;
     private static final int MAX_BLOCKS = 65_536;
 
     /** The number of polls without a completion between two checks of the controller. */
@@ -72,7 +72,9 @@ public final class NvmeQueue implements AutoCloseable {
     private final long[] firstBlocks;
     private final int[] blockCounts;
 
-    /** Written under the monitor of this object. A thread sees itself here only if it is the owner. */
+    /**
+     * Written under the monitor of this object. A thread sees itself here only if it is the owner.
+     */
     private @Nullable Thread owner;
 
     private int free;
@@ -240,8 +242,8 @@ public final class NvmeQueue implements AutoCloseable {
             if (data != null) {
                 resources.holdMemory(slot, data);
                 var firstPage = (int) (offset >>> PAGE_SHIFT);
-                var inPage = (int) offset & (PAGE_BYTES - 1);
-                var pages = (inPage + bytes + PAGE_BYTES - 1) >>> PAGE_SHIFT;
+                var inPage = (int) offset & (DmaAllocation.PAGE_BYTES - 1);
+                var pages = (inPage + bytes + DmaAllocation.PAGE_BYTES - 1) >>> PAGE_SHIFT;
                 prp1 = data.pageAddress(firstPage) + inPage;
                 if (pages == 2) {
                     prp2 = data.pageAddress(firstPage + 1);
@@ -368,7 +370,7 @@ public final class NvmeQueue implements AutoCloseable {
             hasProgressed = false;
             idleSince = now;
         } else if (now - idleSince > ioTimeoutNanos) {
-            throw new Deadline(0, resources.controller().options().ioTimeout())
+            throw Deadline.after(resources.controller().options().ioTimeout())
                     .missed(
                             "%s completed none of %d pending commands"
                                     .formatted(lifetime, pending()));

@@ -37,8 +37,7 @@ public record Completion(
 
     /** Returns a copy with another phase bit. */
     public Completion withPhase(int newPhase) {
-        return new Completion(
-                result, submissionHead, submissionQueue, commandId, newPhase, status);
+        return new Completion(result, submissionHead, submissionQueue, commandId, newPhase, status);
     }
 
     /** Encodes this completion. */

@@ -70,6 +70,11 @@ public record IdentifyController(
     private static final int COMPLETION_SIZES = 0x44;
     private static final int NAME_BYTES = 224;
 
+    /** One slot for firmware, which cannot be written. */
+    private static final int ONE_FIRMWARE_SLOT = 1 << 1 | 1;
+
+    private static final int FLUSH_OF_ALL_NAMESPACES = 3 << 1;
+
     /** Decodes the data structure. */
     public static IdentifyController decode(MemorySegment data) {
         return new IdentifyController(
@@ -110,13 +115,14 @@ public record IdentifyController(
         Fields.putShort(data, 256, adminCapabilities);
         Fields.putByte(data, 258, abortLimit - 1);
         Fields.putByte(data, 259, asyncEventLimit - 1);
+        Fields.putByte(data, 260, ONE_FIRMWARE_SLOT);
         Fields.putByte(data, 261, logAttributes);
         Fields.putByte(data, 262, errorLogEntries - 1);
         Fields.putByte(data, ENTRY_SIZES_OFFSET, COMMAND_SIZES);
         Fields.putByte(data, ENTRY_SIZES_OFFSET + 1, COMPLETION_SIZES);
         data.set(Fields.INT, 516, namespaces);
         Fields.putShort(data, 520, nvmCapabilities);
-        Fields.putByte(data, 525, hasWriteCache ? 1 : 0);
+        Fields.putByte(data, 525, FLUSH_OF_ALL_NAMESPACES | (hasWriteCache ? 1 : 0));
         data.setString(768, subsystemName, UTF_8);
     }
 }

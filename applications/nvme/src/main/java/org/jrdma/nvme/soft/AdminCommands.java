@@ -12,6 +12,7 @@ import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyNamespace;
+import org.jrdma.nvme.model.IdentifyStructure;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
@@ -21,11 +22,6 @@ final class AdminCommands {
 
     /** The number of abort commands that may be pending. All of them are executed at once. */
     private static final int ABORT_LIMIT = 4;
-
-    private static final int IDENTIFY_NAMESPACE = 0;
-    private static final int IDENTIFY_CONTROLLER = 1;
-    private static final int IDENTIFY_NAMESPACE_LIST = 2;
-    private static final int IDENTIFY_DESCRIPTORS = 3;
 
     private static final int SEVERAL_CONTROLLERS = 1 << 1;
     private static final int EXTENDED_HOST_IDENTIFIERS = 1;
@@ -95,10 +91,10 @@ final class AdminCommands {
         data.select(command, IdentifyController.BYTES, borrower);
         var page = data.zeroed(IdentifyController.BYTES);
         switch (structure) {
-            case IDENTIFY_NAMESPACE -> identifyNamespace(command).encode(page);
-            case IDENTIFY_CONTROLLER -> identifyController().encode(page);
-            case IDENTIFY_NAMESPACE_LIST -> listNamespaces(command, page);
-            case IDENTIFY_DESCRIPTORS -> describeNamespace(command, page);
+            case IdentifyStructure.NAMESPACE -> identifyNamespace(command).encode(page);
+            case IdentifyStructure.CONTROLLER -> identifyController().encode(page);
+            case IdentifyStructure.NAMESPACE_LIST -> listNamespaces(command, page);
+            case IdentifyStructure.NAMESPACE_DESCRIPTORS -> describeNamespace(command, page);
             default -> throw new CommandException(Status.INVALID_FIELD);
         }
         data.write(page, 0);

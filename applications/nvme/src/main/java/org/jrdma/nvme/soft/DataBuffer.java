@@ -22,7 +22,7 @@ final class DataBuffer {
     static final int PAGE_BYTES = 4096;
     static final int MAX_BYTES = PAGE_BYTES << MAX_TRANSFER_SHIFT;
 
-    /** The native copy that survives an error of mapped memory is used from this size on. */
+    /** The native copy that survives an error of mapped memory is used above this size. */
     private static final int SMALL_BYTES = 64;
 
     private static final ValueLayout.OfLong ENTRY = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -114,7 +114,7 @@ final class DataBuffer {
     /** Returns true if a piece is too small to be copied from or to a mapped file. */
     boolean hasSmallPieces() {
         for (var i = 0; i < pieces; i++) {
-            if (lengths[i] < SMALL_BYTES) {
+            if (lengths[i] <= SMALL_BYTES) {
                 return true;
             }
         }

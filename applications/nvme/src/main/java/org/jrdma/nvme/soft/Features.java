@@ -149,11 +149,11 @@ final class Features {
         CommandException.require(
                 submissions != QUEUES_LIMIT && completions != QUEUES_LIMIT, Status.INVALID_FIELD);
         ioQueues = Math.min(Math.max(submissions, completions) + 1, QueueSet.MAX_IO_QUEUES);
-        return queues();
+        return queues(ioQueues);
     }
 
-    private int queues() {
-        return (ioQueues - 1) << 16 | (ioQueues - 1);
+    private static int queues(int count) {
+        return (count - 1) << 16 | (count - 1);
     }
 
     private void setHost(Command command, int borrower) throws CommandException {
@@ -165,6 +165,9 @@ final class Features {
         var newHost = HostIdentifier.decode(page, isExtended);
         CommandException.require(
                 host.isNone() || host.equals(newHost), Status.COMMAND_SEQUENCE_ERROR);
+        CommandException.require(
+                newHost.isNone() || !subsystem.hasHosts(!isExtended),
+                Status.HOST_IDENTIFIER_FORMAT);
         host = newHost;
     }
 
@@ -221,7 +224,11 @@ final class Features {
         var selection = command.dword10() >>> 8 & 7;
         CommandException.require(selection <= CAPABILITIES, Status.INVALID_FIELD);
         if (feature == FeatureId.NUMBER_OF_QUEUES) {
-            return selection == CAPABILITIES ? CHANGEABLE : queues();
+            return switch (selection) {
+                case CURRENT -> queues(ioQueues);
+                case CAPABILITIES -> CHANGEABLE;
+                default -> queues(QueueSet.MAX_IO_QUEUES);
+            };
         }
         if (feature == FeatureId.HOST_IDENTIFIER) {
             return getHost(command, borrower, selection);

@@ -22,7 +22,7 @@ final class LogPages {
     private static final int RETAIN_EVENT = 1 << 15;
     private static final int MAX_NOTIFICATIONS = 64;
 
-    private record Notification(int namespace, int type) {}
+    private record Notification(long count, int namespace, int type) {}
 
     private final ErrorLog errors;
     private final Statistics statistics;
@@ -30,6 +30,8 @@ final class LogPages {
     private final AsyncEvents events;
     private final DataBuffer data;
     private final Deque<Notification> notifications = new ArrayDeque<>();
+
+    /** The number of all notifications, by which a host detects that some were dropped. */
     private long notificationCount;
 
     LogPages(
@@ -47,8 +49,9 @@ final class LogPages {
 
     /** Adds a notification for the host. Drops it if the host reads none of them. */
     void addNotification(int namespace, int type) {
+        notificationCount++;
         if (notifications.size() < MAX_NOTIFICATIONS) {
-            notifications.add(new Notification(namespace, type));
+            notifications.add(new Notification(notificationCount, namespace, type));
             events.add(AsyncEvent.RESERVATION);
         }
     }
@@ -97,7 +100,7 @@ final class LogPages {
                     statistics.smartLog(features.criticalWarning(), errors.count()).encode(page);
             case LogPage.FIRMWARE_SLOTS -> {
                 page.set(ValueLayout.JAVA_BYTE, 0, (byte) 1); // slot 1 is active
-                page.setString(8, FIRMWARE, US_ASCII);
+                page.setString(8, "%-8s".formatted(FIRMWARE), US_ASCII);
             }
             default -> notification().encode(page);
         }
@@ -108,7 +111,7 @@ final class LogPages {
         return oldest == null
                 ? new ReservationNotification(0, 0, 0, 0)
                 : new ReservationNotification(
-                        notificationCount + 1,
+                        oldest.count(),
                         oldest.type(),
                         notifications.size() - 1,
                         oldest.namespace());
@@ -116,11 +119,10 @@ final class LogPages {
 
     private void acknowledge(int id) {
         events.acknowledge(id);
-        if (id == LogPage.RESERVATION_NOTIFICATION && notifications.poll() != null) {
-            notificationCount++;
-            if (!notifications.isEmpty()) {
-                events.add(AsyncEvent.RESERVATION);
-            }
+        if (id == LogPage.RESERVATION_NOTIFICATION
+                && notifications.poll() != null
+                && !notifications.isEmpty()) {
+            events.add(AsyncEvent.RESERVATION);
         }
     }
 }

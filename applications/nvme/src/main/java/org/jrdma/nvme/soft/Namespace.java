@@ -48,6 +48,15 @@ final class Namespace {
         return reservations;
     }
 
+    boolean hasRegistrants(boolean isExtended) {
+        lock.readLock().lock();
+        try {
+            return reservations.hasRegistrants(isExtended);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
     IdentifyNamespace identify() {
         return new IdentifyNamespace(
                 storage.blocks(), storage.blockShift(), 0, true, RESERVATION_CAPABILITIES, true);

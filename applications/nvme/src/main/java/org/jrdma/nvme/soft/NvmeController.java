@@ -397,8 +397,7 @@ public final class NvmeController implements DeviceModel {
         return 1;
     }
 
-    private static void complete(
-            SubmissionQueue queue, int commandId, int result, Status status) {
+    private static void complete(SubmissionQueue queue, int commandId, int result, Status status) {
         queue.completions().add(queue, commandId, result, status.encode());
     }
 
@@ -422,6 +421,14 @@ public final class NvmeController implements DeviceModel {
         if (all != null && all.features().host().equals(host) && notices.size() < MAX_NOTICES) {
             notices.add(new Notice(namespace, host, type));
         }
+    }
+
+    /** Called by the threads of all controllers of the subsystem. */
+    boolean hasHost(boolean isExtended) {
+        var all = parts;
+        return all != null
+                && !all.features().host().isNone()
+                && all.features().host().isExtended() == isExtended;
     }
 
     private void takeNotices() {

@@ -85,9 +85,11 @@ final class QueueSet {
                 || owner(completionAddress, completionEntries * Completion.BYTES) != borrower) {
             return false;
         }
-        var completion = new CompletionQueue(0, memory(completionAddress), completionEntries, borrower, 0);
+        var completion =
+                new CompletionQueue(0, memory(completionAddress), completionEntries, borrower, 0);
         completions[0] = completion;
-        submissions[0] = new SubmissionQueue(0, memory(submissionAddress), submissionEntries, completion);
+        submissions[0] =
+                new SubmissionQueue(0, memory(submissionAddress), submissionEntries, completion);
         return true;
     }
 

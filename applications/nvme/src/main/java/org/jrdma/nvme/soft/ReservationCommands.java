@@ -90,7 +90,10 @@ final class ReservationCommands {
     void report(Namespace namespace, Command command, int borrower) throws CommandException {
         var isExtended = (command.dword11() & 1) != 0;
         CommandException.require(
-                isExtended || !features.host().isExtended(), Status.HOST_IDENTIFIER_FORMAT);
+                isExtended
+                        || !(features.host().isExtended()
+                                || namespace.reservations().hasRegistrants(true)),
+                Status.HOST_IDENTIFIER_FORMAT);
         var requested = Integer.toUnsignedLong(command.dword10()) * 4 + 4;
         CommandException.require(requested <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
         var bytes = (int) requested;

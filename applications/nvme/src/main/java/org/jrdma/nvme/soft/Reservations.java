@@ -21,6 +21,9 @@ final class Reservations {
     /** The largest number of registrants, so that hosts cannot use up the memory. */
     static final int MAX_REGISTRANTS = 256;
 
+    /** The limit of one controller, so that its host cannot prevent registrations of others. */
+    static final int MAX_REGISTRANTS_OF_CONTROLLER = 16;
+
     /** Receives the notifications of hosts about changes that other hosts made. */
     @FunctionalInterface
     interface Listener {
@@ -43,6 +46,10 @@ final class Reservations {
         this.listener = listener;
     }
 
+    boolean hasRegistrants(boolean isExtended) {
+        return registrants.keySet().stream().anyMatch(host -> host.isExtended() == isExtended);
+    }
+
     boolean mayRead(HostIdentifier host) {
         return type == null || type.othersMayRead() || hasFullAccess(type, host);
     }
@@ -62,7 +69,14 @@ final class Reservations {
             requireNoConflict(registration.key() == key);
             return;
         }
-        CommandException.require(registrants.size() < MAX_REGISTRANTS, Status.CAPACITY_EXCEEDED);
+        var ofController =
+                registrants.values().stream()
+                        .filter(other -> other.controllerId() == controllerId)
+                        .count();
+        CommandException.require(
+                registrants.size() < MAX_REGISTRANTS
+                        && ofController < MAX_REGISTRANTS_OF_CONTROLLER,
+                Status.CAPACITY_EXCEEDED);
         registrants.put(host, new Registration(controllerId, key));
         generation++;
     }

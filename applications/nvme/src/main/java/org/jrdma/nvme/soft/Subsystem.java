@@ -77,6 +77,12 @@ public final class Subsystem {
         }
     }
 
+    /** Returns true if a controller or a reservation has a host identifier of a format. */
+    boolean hasHosts(boolean isExtended) {
+        return controllers.stream().anyMatch(controller -> controller.hasHost(isExtended))
+                || namespaces.stream().anyMatch(namespace -> namespace.hasRegistrants(isExtended));
+    }
+
     String serialNumber() {
         return serialNumber;
     }

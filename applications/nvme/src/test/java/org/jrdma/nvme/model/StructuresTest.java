@@ -45,6 +45,8 @@ class StructuresTest {
         assertThat(IdentifyController.decode(data)).isEqualTo(controller);
         assertThat(data.get(JAVA_BYTE, 512)).isEqualTo((byte) 0x66);
         assertThat(data.get(JAVA_BYTE, 513)).isEqualTo((byte) 0x44);
+        assertThat(data.get(JAVA_BYTE, 260)).as("one firmware slot").isEqualTo((byte) 3);
+        assertThat(data.get(JAVA_BYTE, 525)).as("flush of all namespaces").isEqualTo((byte) 7);
         assertThat(data.get(JAVA_BYTE, 24)).isEqualTo((byte) 'm');
         assertThat(data.get(JAVA_BYTE, 63)).isEqualTo((byte) ' ');
     }

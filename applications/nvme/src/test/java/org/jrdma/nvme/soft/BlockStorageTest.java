@@ -83,7 +83,7 @@ class BlockStorageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 4092})
+    @ValueSource(ints = {0, 4032, 4092})
     void shouldReportAMediaErrorIfTheFileIsTruncated(int offset) throws Exception {
         var file = folder.resolve("blocks");
         use(

@@ -161,7 +161,7 @@ class EventsTest extends ControllerTestBase {
     void shouldReadPartsOfLogPagesAndZeroesAfterTheirEnd() {
         page.segment().fill((byte) 0x5a);
         assertThat(readLog(LogPage.FIRMWARE_SLOTS, 256, 8)).isEqualTo(Status.SUCCESS);
-        assertThat(page.segment().getString(0)).isEqualTo("1.0");
+        assertThat(page.segment().getString(0)).isEqualTo("1.0     ");
         Harness.assertZero(page.segment().asSlice(8, 1016));
         assertThat(page.segment().get(JAVA_BYTE, 1024)).isEqualTo((byte) 0x5a);
         assertThat(readLog(LogPage.SMART, 1, 512)).isEqualTo(Status.SUCCESS);

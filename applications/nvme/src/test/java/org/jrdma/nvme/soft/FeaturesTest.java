@@ -93,6 +93,8 @@ class FeaturesTest extends ControllerTestBase {
         assertThat(set(FeatureId.NUMBER_OF_QUEUES, 0, 0xffff)).isEqualTo(Status.INVALID_FIELD);
         assertThat(set(FeatureId.NUMBER_OF_QUEUES, 0, 0xffff_0000)).isEqualTo(Status.INVALID_FIELD);
         assertThat(admin(AdminOpcode.SET_FEATURES, 0, 7, 0x1_0001, 0).result()).isEqualTo(0x1_0001);
+        assertThat(get(FeatureId.NUMBER_OF_QUEUES, 0, 0, 0)).isEqualTo(0x1_0001);
+        assertThat(get(FeatureId.NUMBER_OF_QUEUES, 1, 0, 0)).isEqualTo(0x3f_003f);
         assertThat(admin.status(Harness.createCompletionQueue(3, 8, page.address())))
                 .isEqualTo(Status.INVALID_QUEUE_ID);
         assertThat(admin(AdminOpcode.SET_FEATURES, 0, 7, 0xfff0_fff0, 0).result())

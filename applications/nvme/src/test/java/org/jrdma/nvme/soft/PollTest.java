@@ -53,26 +53,28 @@ class PollTest {
     @Test
     void shouldDeallocateBlocksInPartsOfALimitedSize() {
         try (var storage = BlockStorage.inMemory(BLOCKS, BLOCK_BYTES)) {
-            use(Harness.subsystem(storage), (harness, queue, data) -> {
-                data.segment().set(JAVA_INT, 4, BLOCKS / 2 + 1);
-                data.segment().set(JAVA_INT, 20, BLOCKS / 2 - 1);
-                data.segment().set(JAVA_LONG, 24, BLOCKS / 2 + 1);
-                var deallocate =
-                        Command.admin(IoOpcode.DATASET_MANAGEMENT)
-                                .withNamespace(1)
-                                .withData(data.address(), 0)
-                                .withDwords(1, 4, 0);
-                // the last command may be complete before its poll was counted
-                assertThat(busyPolls(harness, queue, deallocate))
-                        .isGreaterThanOrEqualTo(4 * COMMANDS - 1);
-                for (var block : new int[] {0, BLOCKS / 2, BLOCKS - 1}) {
-                    data.segment().fill((byte) 1);
-                    var read = Command.blocks(IoOpcode.READ, 1, block, 1);
-                    assertThat(queue.status(read.withData(data.address(), 0)))
-                            .isEqualTo(Status.SUCCESS);
-                    Harness.assertZero(data.segment());
-                }
-            });
+            use(
+                    Harness.subsystem(storage),
+                    (harness, queue, data) -> {
+                        data.segment().set(JAVA_INT, 4, BLOCKS / 2 + 1);
+                        data.segment().set(JAVA_INT, 20, BLOCKS / 2 - 1);
+                        data.segment().set(JAVA_LONG, 24, BLOCKS / 2 + 1);
+                        var deallocate =
+                                Command.admin(IoOpcode.DATASET_MANAGEMENT)
+                                        .withNamespace(1)
+                                        .withData(data.address(), 0)
+                                        .withDwords(1, 4, 0);
+                        // the last command may be complete before its poll was counted
+                        assertThat(busyPolls(harness, queue, deallocate))
+                                .isGreaterThanOrEqualTo(4 * COMMANDS - 1);
+                        for (var block : new int[] {0, BLOCKS / 2, BLOCKS - 1}) {
+                            data.segment().fill((byte) 1);
+                            var read = Command.blocks(IoOpcode.READ, 1, block, 1);
+                            assertThat(queue.status(read.withData(data.address(), 0)))
+                                    .isEqualTo(Status.SUCCESS);
+                            Harness.assertZero(data.segment());
+                        }
+                    });
         }
     }
 
@@ -80,18 +82,22 @@ class PollTest {
     void shouldMakeANamespaceDurableAtMostOnceInAPoll() throws Exception {
         try (var first = BlockStorage.inFile(folder.resolve("1"), 8, BLOCK_BYTES);
                 var second = BlockStorage.inFile(folder.resolve("2"), 8, BLOCK_BYTES)) {
-            use(Harness.subsystem(first, second), (harness, queue, data) -> {
-                var flush = Command.blocks(IoOpcode.FLUSH, 1, 0, 1);
-                assertThat(busyPolls(harness, queue, flush)).isGreaterThanOrEqualTo(COMMANDS - 1);
-                var flushAll = flush.withNamespace(Command.ALL_NAMESPACES);
-                assertThat(busyPolls(harness, queue, flushAll))
-                        .isGreaterThanOrEqualTo(2 * COMMANDS - 1);
-                var forced =
-                        Command.blocks(IoOpcode.WRITE, 1, 0, 1)
-                                .withData(data.address(), 0)
-                                .withDwords(0, 0, 1 << 30);
-                assertThat(busyPolls(harness, queue, forced)).isGreaterThanOrEqualTo(COMMANDS - 1);
-            });
+            use(
+                    Harness.subsystem(first, second),
+                    (harness, queue, data) -> {
+                        var flush = Command.blocks(IoOpcode.FLUSH, 1, 0, 1);
+                        assertThat(busyPolls(harness, queue, flush))
+                                .isGreaterThanOrEqualTo(COMMANDS - 1);
+                        var flushAll = flush.withNamespace(Command.ALL_NAMESPACES);
+                        assertThat(busyPolls(harness, queue, flushAll))
+                                .isGreaterThanOrEqualTo(2 * COMMANDS - 1);
+                        var forced =
+                                Command.blocks(IoOpcode.WRITE, 1, 0, 1)
+                                        .withData(data.address(), 0)
+                                        .withDwords(0, 0, 1 << 30);
+                        assertThat(busyPolls(harness, queue, forced))
+                                .isGreaterThanOrEqualTo(COMMANDS - 1);
+                    });
         }
     }
 
@@ -99,17 +105,19 @@ class PollTest {
     void shouldReadWhileAnotherControllerReads() {
         try (var storage = BlockStorage.inMemory(BLOCKS, BLOCK_BYTES)) {
             var subsystem = Harness.subsystem(storage);
-            use(subsystem, (_, queue, data) -> {
-                var lockOfAnotherRead = subsystem.namespaces().getFirst().lock(true);
-                lockOfAnotherRead.lock();
-                try {
-                    var read = Command.blocks(IoOpcode.READ, 1, 0, 1);
-                    assertThat(queue.status(read.withData(data.address(), 0)))
-                            .isEqualTo(Status.SUCCESS);
-                } finally {
-                    lockOfAnotherRead.unlock();
-                }
-            });
+            use(
+                    subsystem,
+                    (_, queue, data) -> {
+                        var lockOfAnotherRead = subsystem.namespaces().getFirst().lock(true);
+                        lockOfAnotherRead.lock();
+                        try {
+                            var read = Command.blocks(IoOpcode.READ, 1, 0, 1);
+                            assertThat(queue.status(read.withData(data.address(), 0)))
+                                    .isEqualTo(Status.SUCCESS);
+                        } finally {
+                            lockOfAnotherRead.unlock();
+                        }
+                    });
         }
     }
 }

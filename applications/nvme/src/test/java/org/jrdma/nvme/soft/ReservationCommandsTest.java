@@ -248,6 +248,42 @@ class ReservationCommandsTest {
     }
 
     @Test
+    void shouldRejectHostIdentifiersOfTwoFormats() {
+        first.setIdentifier();
+        second.page.segment().set(JAVA_LONG, 0, 22);
+        assertThat(second.setFeature(FeatureId.HOST_IDENTIFIER, 0, 1))
+                .isEqualTo(Status.HOST_IDENTIFIER_FORMAT);
+        assertThat(first.register()).isEqualTo(Status.SUCCESS);
+        first.harness.disable(); // the registration remains
+        second.page.segment().set(JAVA_LONG, 0, 22);
+        assertThat(second.setFeature(FeatureId.HOST_IDENTIFIER, 0, 1))
+                .isEqualTo(Status.HOST_IDENTIFIER_FORMAT);
+        second.setIdentifier();
+    }
+
+    @Test
+    void shouldCountDroppedNotifications() {
+        registerBoth();
+        for (var i = 0; i < 100; i++) {
+            assertThat(second.register()).isEqualTo(Status.SUCCESS);
+            assertThat(first.register()).isEqualTo(Status.SUCCESS);
+            assertThat(second.execute(IoOpcode.RESERVATION_RELEASE, 1, second.key, 0))
+                    .isEqualTo(Status.SUCCESS);
+            // the first host has taken the notification when it executes a command
+            assertThat(first.admin.status(Command.admin(0xff))).isEqualTo(Status.INVALID_OPCODE);
+        }
+        for (var i = 1; i <= 64; i++) {
+            assertThat(readNotification(first).count()).isEqualTo(i);
+        }
+        assertThat(second.register()).isEqualTo(Status.SUCCESS);
+        assertThat(first.register()).isEqualTo(Status.SUCCESS);
+        assertThat(second.execute(IoOpcode.RESERVATION_RELEASE, 1, second.key, 0))
+                .isEqualTo(Status.SUCCESS);
+        assertThat(first.admin.status(Command.admin(0xff))).isEqualTo(Status.INVALID_OPCODE);
+        assertThat(readNotification(first).count()).isEqualTo(101);
+    }
+
+    @Test
     void shouldRequireTheExtendedReportForExtendedHosts() {
         first.page.segment().set(JAVA_LONG, 0, 1);
         first.page.segment().set(JAVA_LONG, 8, 2);
@@ -257,6 +293,12 @@ class ReservationCommandsTest {
                         first.queue.status(
                                 Command.blocks(IoOpcode.RESERVATION_REPORT, 1, 0, 1)
                                         .withData(first.page.address(), 0)
+                                        .withDwords(63, 0, 0)))
+                .isEqualTo(Status.HOST_IDENTIFIER_FORMAT);
+        assertThat(
+                        second.queue.status(
+                                Command.blocks(IoOpcode.RESERVATION_REPORT, 1, 0, 1)
+                                        .withData(second.page.address(), 0)
                                         .withDwords(63, 0, 0)))
                 .isEqualTo(Status.HOST_IDENTIFIER_FORMAT);
         assertThat(first.report(1).registrants().getFirst().host())

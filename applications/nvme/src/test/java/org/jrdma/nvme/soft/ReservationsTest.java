@@ -220,4 +220,13 @@ class ReservationsTest {
         assertFails(Status.CAPACITY_EXCEEDED, () -> reservations.replace(C, 3, 0, 30, true));
         assertThat(reservations.report().registrants()).hasSize(Reservations.MAX_REGISTRANTS);
     }
+
+    @Test
+    void shouldLimitTheNumberOfRegistrantsOfAController() throws CommandException {
+        for (var i = 0; i < Reservations.MAX_REGISTRANTS_OF_CONTROLLER; i++) {
+            reservations.register(HostIdentifier.of(1000 + i), 9, i);
+        }
+        assertFails(Status.CAPACITY_EXCEEDED, () -> reservations.register(C, 9, 30));
+        reservations.register(C, 3, 30);
+    }
 }
