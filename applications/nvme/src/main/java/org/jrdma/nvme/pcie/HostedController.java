@@ -2,6 +2,7 @@ package org.jrdma.nvme.pcie;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.FabricException;
@@ -101,7 +102,7 @@ public final class HostedController implements ControllerAccess {
             host.detach(borrower);
         }
         IllegalStateException failure = null;
-        for (var arena : arenas) {
+        for (var arena : List.copyOf(arenas)) {
             try {
                 arena.close();
                 arenas.remove(arena);
