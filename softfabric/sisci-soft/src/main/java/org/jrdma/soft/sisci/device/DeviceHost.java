@@ -142,13 +142,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
         }
         lock.lock();
         try {
-            var address = require(borrower).map(memory, signal);
-            if (address == 0) {
-                throw new IllegalStateException(
-                        "Borrower %d has no I/O addresses left for %d bytes"
-                                .formatted(borrower, memory.byteSize()));
-            }
-            return address;
+            return require(borrower).map(memory, signal);
         } finally {
             lock.unlock();
         }
@@ -163,10 +157,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     public void unmap(int borrower, long address) {
         lock.lock();
         try {
-            if (IoWindows.borrowerAt(address) != borrower || !require(borrower).unmap(address)) {
-                throw new IllegalStateException(
-                        "Borrower %d has mapped no memory at 0x%x".formatted(borrower, address));
-            }
+            require(borrower).unmap(address);
         } finally {
             lock.unlock();
         }
@@ -181,11 +172,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     public void setReachable(int borrower, long address, boolean reachable) {
         lock.lock();
         try {
-            if (IoWindows.borrowerAt(address) != borrower
-                    || !require(borrower).setReachable(address, reachable)) {
-                throw new IllegalStateException(
-                        "Borrower %d has mapped no memory at 0x%x".formatted(borrower, address));
-            }
+            require(borrower).setReachable(address, reachable);
         } finally {
             lock.unlock();
         }
@@ -261,7 +248,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
         if (window == null) {
             return false;
         }
-        var offset = IoWindows.offsetIn(window, address);
+        var offset = window.offsetOf(address);
         MemorySegment.copy(window.memory(), offset, target, 0, target.byteSize());
         VarHandle.acquireFence();
         return true;
@@ -274,7 +261,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
         if (window == null) {
             return false;
         }
-        var offset = IoWindows.offsetIn(window, address);
+        var offset = window.offsetOf(address);
         VarHandle.releaseFence();
         if (bytes <= MAX_ORDERED_BYTES && (address | bytes) % Long.BYTES == 0) {
             for (var i = 0L; i < bytes; i += Long.BYTES) {
@@ -293,7 +280,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
         if (window == null || address % Integer.BYTES != 0) {
             return false;
         }
-        var offset = IoWindows.offsetIn(window, address);
+        var offset = window.offsetOf(address);
         WORD.setRelease(window.memory(), offset, data);
         window.signal().stored(offset);
         return true;

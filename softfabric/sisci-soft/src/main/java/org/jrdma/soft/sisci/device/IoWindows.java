@@ -34,6 +34,11 @@ final class IoWindows {
         boolean contains(long first, long bytes) {
             return reachable && first - offset <= memory.byteSize() - bytes;
         }
+
+        /** Returns the offset of an I/O address in the memory. */
+        long offsetOf(long address) {
+            return (address & OFFSET_MASK) - offset;
+        }
     }
 
     IoWindows(int borrower) {
@@ -45,11 +50,17 @@ final class IoWindows {
         return address >>> BITS;
     }
 
-    /** Maps memory and returns its I/O address, or 0 if no addresses are left. */
+    /**
+     * Maps memory and returns its I/O address.
+     *
+     * @throws IllegalStateException if no addresses are left
+     */
     long map(MemorySegment memory, DeviceHost.Signal signal) {
         var bytes = memory.byteSize();
         if (bytes > OFFSET_MASK - nextOffset) {
-            return 0;
+            throw new IllegalStateException(
+                    "Borrower %d has no I/O addresses left for %d bytes"
+                            .formatted(borrower, bytes));
         }
         var offset = nextOffset;
         windows.add(new Window(offset, memory, signal, true));
@@ -58,31 +69,47 @@ final class IoWindows {
         return ((long) borrower << BITS) + offset;
     }
 
-    /** Unmaps the memory at an I/O address. Returns false if no window starts there. */
-    boolean unmap(long address) {
-        return windows.removeIf(window -> window.offset() == (address & OFFSET_MASK));
+    /**
+     * Unmaps the memory at an I/O address.
+     *
+     * @throws IllegalStateException if no window starts there
+     */
+    void unmap(long address) {
+        windows.remove(indexOf(address));
     }
 
     /**
-     * Permits or refuses accesses to the memory at an I/O address. Returns false if no window
-     * starts there.
+     * Permits or refuses accesses to the memory at an I/O address.
+     *
+     * @throws IllegalStateException if no window starts there
      */
-    boolean setReachable(long address, boolean reachable) {
-        for (var i = 0; i < windows.size(); i++) {
-            var window = windows.get(i);
-            if (window.offset() == (address & OFFSET_MASK)) {
-                windows.set(
-                        i,
-                        new Window(window.offset(), window.memory(), window.signal(), reachable));
-                return true;
-            }
+    void setReachable(long address, boolean reachable) {
+        var index = indexOf(address);
+        var window = windows.get(index);
+        windows.set(
+                index, new Window(window.offset(), window.memory(), window.signal(), reachable));
+    }
+
+    private int indexOf(long address) {
+        var index = indexAt(address & OFFSET_MASK);
+        if (borrowerAt(address) != borrower
+                || index < 0
+                || windows.get(index).offsetOf(address) != 0) {
+            throw new IllegalStateException(
+                    "Borrower %d has mapped no memory at 0x%x".formatted(borrower, address));
         }
-        return false;
+        return index;
     }
 
     /** Returns the window that contains a range of I/O addresses, or null. */
     @Nullable Window find(long address, long bytes) {
         var offset = address & OFFSET_MASK;
+        var index = indexAt(offset);
+        return index >= 0 && windows.get(index).contains(offset, bytes) ? windows.get(index) : null;
+    }
+
+    /** Returns the index of the window that contains an offset, or -1. */
+    private int indexAt(long offset) {
         var low = 0;
         var high = windows.size() - 1;
         while (low <= high) {
@@ -93,15 +120,10 @@ final class IoWindows {
             } else if (offset - window.offset() >= window.memory().byteSize()) {
                 low = middle + 1;
             } else {
-                return window.contains(offset, bytes) ? window : null;
+                return middle;
             }
         }
-        return null;
-    }
-
-    /** Returns the offset of an address in its window. */
-    static long offsetIn(Window window, long address) {
-        return (address & OFFSET_MASK) - window.offset();
+        return -1;
     }
 
     /** Returns true for the first call, so that one refusal of each borrower is logged. */
