@@ -94,10 +94,8 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
     }
 
     @Override
-    public void lost(Connection connection) {
-        if (connection == owner) {
-            lost();
-        }
+    public void lost(Connection peer) {
+        lost();
     }
 
     private synchronized void map(FabricClient.SharedMemory shared) {

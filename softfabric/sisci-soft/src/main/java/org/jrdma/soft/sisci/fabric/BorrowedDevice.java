@@ -312,10 +312,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     }
 
     @Override
-    public void lost(Connection connection) {
-        if (connection == lender) {
-            lose();
-        }
+    public void lost(Connection peer) {
+        lose();
     }
 
     private void lose() {

@@ -23,7 +23,8 @@ final class ConnectedObjects {
         /** Handles a message whose subject is the number of this object. */
         void received(Message message);
 
-        void lost(Connection connection);
+        /** Handles the end of the peer. */
+        void lost(Connection peer);
 
         /** Called when this process leaves the fabric. */
         default void abandon() {}
@@ -54,7 +55,11 @@ final class ConnectedObjects {
     }
 
     void lost(Connection connection) {
-        byNumber.values().forEach(found -> found.object().lost(connection));
+        for (var found : byNumber.values()) {
+            if (found.peer() == connection) {
+                found.object().lost(connection);
+            }
+        }
     }
 
     void abandon() {

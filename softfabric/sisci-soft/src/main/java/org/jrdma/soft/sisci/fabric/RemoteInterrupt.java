@@ -95,10 +95,8 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     }
 
     @Override
-    public void lost(Connection ended) {
-        if (ended == connection) {
-            lost = true;
-        }
+    public void lost(Connection peer) {
+        lost = true;
     }
 
     /**
