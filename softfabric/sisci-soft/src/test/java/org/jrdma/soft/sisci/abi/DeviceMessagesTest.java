@@ -8,10 +8,14 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -265,6 +269,52 @@ class DeviceMessagesTest {
         assertThat(awaitInterrupt(flag, 50)).isEqualTo("TIMEOUT");
         assertThat(model.signal(address + 4096, 1)).isTrue();
         assertThat(awaitInterrupt(flag, 5_000)).isEqualTo("OK");
+    }
+
+    @Test
+    void shouldIgnoreSignalsOfTheLenderOutsideTheMappedMemory() throws Exception {
+        var own = new Borrower(lender, lender.open());
+        var segment = own.prepare(9, BYTES);
+        var before = register(segment, 0);
+        var inside = register(segment, 8192);
+        var after = register(segment, 4096 + 8192);
+        var listening = PacketSocket.listen(folder.resolve("12.member.0.0").toString());
+        try (var directory = FabricDirectory.open(folder, false)) {
+            var _ =
+                    directory.locked(() -> {
+                        directory.mark(new Entry(12, Entry.Kind.DEVICE, SLOT, 0));
+                        return true;
+                    });
+        }
+        var accepted = CompletableFuture.supplyAsync(() -> RawProcess.accept(listening));
+        var borrowed = accepted.thenApply(hostile -> hostile.respond(Kind.BORROW_DEVICE, 0)[0]);
+        var device = own.borrow(12 << 8 | SLOT, 0);
+        try (var hostile = accepted.get()) {
+            var mapped =
+                    CompletableFuture.supplyAsync(
+                            () -> hostile.respond(Kind.MAP_FOR_DEVICE, 1L << 40)[1]);
+            own.mapLocal(segment, device, 4096, 8192);
+            var borrow = borrowed.get();
+            var window = mapped.get();
+
+            for (var offset : new long[] {-4096, 8192, Long.MIN_VALUE, Long.MAX_VALUE}) {
+                signal(hostile, borrow, window, offset);
+            }
+            signal(hostile, borrow, window - 1, 4096);
+            signal(hostile, borrow, window + 1, 4096);
+
+            assertThat(awaitInterrupt(inside, 50)).isEqualTo("TIMEOUT");
+            signal(hostile, borrow, window, 4096);
+            assertThat(awaitInterrupt(inside, 5_000)).isEqualTo("OK");
+            assertThat(awaitInterrupt(before, 0)).isEqualTo("TIMEOUT");
+            assertThat(awaitInterrupt(after, 0)).isEqualTo("TIMEOUT");
+        } finally {
+            Host.close(listening);
+        }
+    }
+
+    private static void signal(RawProcess process, int borrow, int window, long offset) {
+        process.send(Kind.DEVICE_SIGNAL, borrow, window, 0, offset, new byte[0], NO_DESCRIPTOR);
     }
 
     private void send(Kind kind, int number, int window, long offset) {

@@ -23,7 +23,16 @@ final class RawProcess implements AutoCloseable {
 
     /** Connects to the first process of a node without a HELLO message. */
     RawProcess(Path fabric, int node) throws Exception {
-        socket = PacketSocket.connect(fabric.resolve(node + ".member.0.0").toString());
+        this(PacketSocket.connect(fabric.resolve(node + ".member.0.0").toString()));
+    }
+
+    private RawProcess(int socket) {
+        this.socket = socket;
+    }
+
+    /** Waits for a connection to a listening socket. */
+    static RawProcess accept(int listening) {
+        return new RawProcess((int) HostileProcessTest.await(() -> PacketSocket.accept(listening)));
     }
 
     RawProcess hello(int node) {
@@ -40,15 +49,40 @@ final class RawProcess implements AutoCloseable {
     /** Sends a message. Returns false if the socket has no space for it. */
     boolean trySend(
             Kind kind, int subject, int first, int second, long value, byte[] data, int memory) {
+        return trySend(kind, ++correlation, subject, first, second, value, data, memory);
+    }
+
+    private boolean trySend(
+            Kind kind,
+            int number,
+            int subject,
+            int first,
+            int second,
+            long value,
+            byte[] data,
+            int memory) {
         packet.memory().fill((byte) 0);
         packet.memory().set(JAVA_INT, 0, HostileProcessTest.number(kind));
-        packet.memory().set(JAVA_INT, 4, ++correlation);
+        packet.memory().set(JAVA_INT, 4, number);
         packet.memory().set(JAVA_INT, 8, subject);
         packet.memory().set(JAVA_INT, 12, first);
         packet.memory().set(JAVA_INT, 16, second);
         packet.memory().set(JAVA_LONG, 24, value);
         packet.memory().asSlice(HEADER_BYTES, data.length).copyFrom(MemorySegment.ofArray(data));
         return PacketSocket.send(socket, packet, HEADER_BYTES + data.length, memory) == 0;
+    }
+
+    /** Waits for a request of a kind, responds with a value, and returns subject and argument. */
+    int[] respond(Kind kind, long value) {
+        do {
+            assertThat(receive()).isPositive();
+        } while (packet.memory().get(JAVA_INT, 0) != HostileProcessTest.number(kind));
+        var subject = packet.memory().get(JAVA_INT, 8);
+        var first = packet.memory().get(JAVA_INT, 12);
+        var number = packet.memory().get(JAVA_INT, 4);
+        assertThat(trySend(Kind.RESPONSE, number, 0, 0, 0, value, new byte[0], NO_DESCRIPTOR))
+                .isTrue();
+        return new int[] {subject, first};
     }
 
     /** Discards the messages that have arrived. */
