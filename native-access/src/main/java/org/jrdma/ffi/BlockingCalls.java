@@ -51,8 +51,8 @@ public final class BlockingCalls {
     }
 
     /**
-     * A call and its outcome. To run it allocates no memory, so that the waiting thread receives
-     * the outcome in any case.
+     * A call and its outcome. {@link #run()} itself allocates no memory, so that the waiting thread
+     * receives the outcome in any case.
      */
     private static final class PendingCall<T, E extends Exception> implements Runnable {
 
