@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jrdma.ffi.FabricException;
@@ -196,13 +197,22 @@ class LostDeviceTest {
         var release = new CountDownLatch(1);
         model.block(release);
 
-        var withdrawal = CompletableFuture.runAsync(lent::close);
-        var unmap = CompletableFuture.supplyAsync(() -> second.unmapLocal(segment, device));
-        assertThatThrownBy(() -> unmap.get(300, TimeUnit.MILLISECONDS))
-                .isInstanceOf(TimeoutException.class);
-
-        release.countDown();
-        assertThat(unmap.get(5, TimeUnit.SECONDS)).isEqualTo("OK");
+        // The common pool may have only one thread, which the first task occupies.
+        Executor threads = task -> Thread.ofPlatform().daemon().start(task);
+        var withdrawal = CompletableFuture.runAsync(lent::close, threads);
+        try {
+            assertThatThrownBy(() -> withdrawal.get(300, TimeUnit.MILLISECONDS))
+                    .isInstanceOf(TimeoutException.class);
+            var unmap =
+                    CompletableFuture.supplyAsync(
+                            () -> second.unmapLocal(segment, device), threads);
+            assertThatThrownBy(() -> unmap.get(300, TimeUnit.MILLISECONDS))
+                    .isInstanceOf(TimeoutException.class);
+            release.countDown();
+            assertThat(unmap.get(5, TimeUnit.SECONDS)).isEqualTo("OK");
+        } finally {
+            release.countDown(); // the device must not remain blocked after a failure
+        }
         withdrawal.get(5, TimeUnit.SECONDS);
     }
 
