@@ -13,6 +13,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.pcie.DmaAllocation;
 
@@ -26,7 +27,7 @@ final class AdminQueue {
     static final int ENTRIES = 32;
 
     /** The size of the memory: one page each for submissions, completions and data. */
-    static final int BYTES = 3 * DmaAllocation.PAGE_BYTES;
+    static final int BYTES = 3 * Configuration.PAGE_BYTES;
 
     private static final VarHandle INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
     private static final int SPINS = 200;
@@ -47,11 +48,11 @@ final class AdminQueue {
     AdminQueue(Controller controller, DmaAllocation memory) {
         this.controller = controller;
         this.memory = memory;
-        this.submissions = memory.memory().asSlice(0, DmaAllocation.PAGE_BYTES);
+        this.submissions = memory.memory().asSlice(0, Configuration.PAGE_BYTES);
         this.completions =
-                memory.memory().asSlice(DmaAllocation.PAGE_BYTES, DmaAllocation.PAGE_BYTES);
+                memory.memory().asSlice(Configuration.PAGE_BYTES, Configuration.PAGE_BYTES);
         this.data =
-                memory.memory().asSlice(2L * DmaAllocation.PAGE_BYTES, DmaAllocation.PAGE_BYTES);
+                memory.memory().asSlice(2L * Configuration.PAGE_BYTES, Configuration.PAGE_BYTES);
     }
 
     long submissionAddress() {

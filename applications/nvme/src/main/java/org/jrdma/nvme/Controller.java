@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
 final class Controller {
 
     private static final Logger LOG = LoggerFactory.getLogger(Controller.class);
-    private static final int PAGE_SHIFT = 12;
     private static final Duration SHORTEST_RESET = Duration.ofSeconds(1);
     private static final long POLL_NANOS = 20_000;
 
@@ -72,7 +71,7 @@ final class Controller {
                     "%s is unreachable: its registers read as all ones".formatted(access));
         }
         capabilities = Capabilities.decode(register);
-        if (!capabilities.nvmCommands() || capabilities.minPageShift() > PAGE_SHIFT) {
+        if (!capabilities.nvmCommands() || capabilities.minPageShift() > Configuration.PAGE_SHIFT) {
             throw new NvmeException(
                     "%s is not supported: the driver needs the NVM command set and pages of 4 KiB, but the capabilities are %s"
                             .formatted(access, capabilities));

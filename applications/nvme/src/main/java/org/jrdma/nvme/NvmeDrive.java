@@ -12,12 +12,12 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyNamespace;
 import org.jrdma.nvme.model.IdentifyStructure;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.SmartLog;
-import org.jrdma.nvme.pcie.DmaAllocation;
 
 /**
  * A drive that this program controls. Formatting and other admin commands that destroy data are not
@@ -28,10 +28,8 @@ import org.jrdma.nvme.pcie.DmaAllocation;
  */
 public final class NvmeDrive implements AutoCloseable {
 
-    private static final int PAGE_SHIFT = 12;
-
     /** The number of addresses in a list, and so the limit of a transfer in pages. */
-    private static final int MAX_TRANSFER_PAGES = DmaAllocation.PAGE_BYTES / Long.BYTES;
+    private static final int MAX_TRANSFER_PAGES = Configuration.PAGE_BYTES / Long.BYTES;
 
     private static final int MAX_TRANSFER_SHIFT = Integer.numberOfTrailingZeros(MAX_TRANSFER_PAGES);
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -89,7 +87,7 @@ public final class NvmeDrive implements AutoCloseable {
 
     private static List<Integer> decodeList(MemorySegment data) {
         var ids = new ArrayList<Integer>();
-        for (var i = 0; i < DmaAllocation.PAGE_BYTES / Integer.BYTES; i++) {
+        for (var i = 0; i < Configuration.PAGE_BYTES / Integer.BYTES; i++) {
             var id = data.getAtIndex(INT, i);
             if (id == 0) {
                 break;
@@ -102,7 +100,7 @@ public final class NvmeDrive implements AutoCloseable {
     private static boolean isSupported(IdentifyNamespace description) {
         return description.metadataBytes() == 0
                 && description.blockShift() >= 9
-                && description.blockShift() <= PAGE_SHIFT
+                && description.blockShift() <= Configuration.PAGE_SHIFT
                 && description.blocks() > 0
                 && description.blocks() <= Long.MAX_VALUE >>> description.blockShift();
     }
@@ -123,7 +121,7 @@ public final class NvmeDrive implements AutoCloseable {
     /** Returns the largest number of bytes that one command can read or write. */
     public int maxTransferBytes() {
         var shift = identity.maxTransferShift();
-        return DmaAllocation.PAGE_BYTES
+        return Configuration.PAGE_BYTES
                 << (shift == 0 ? MAX_TRANSFER_SHIFT : Math.min(shift, MAX_TRANSFER_SHIFT));
     }
 

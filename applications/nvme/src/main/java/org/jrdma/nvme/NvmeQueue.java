@@ -14,9 +14,9 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
-import org.jrdma.nvme.pcie.DmaAllocation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +40,6 @@ public final class NvmeQueue implements AutoCloseable {
     private static final VarHandle INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
     private static final VarHandle LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
-    private static final int PAGE_SHIFT = 12;
     private static final int MAX_BLOCKS = 65_536;
 
     /** The number of polls without a completion between two checks of the controller. */
@@ -241,9 +240,11 @@ public final class NvmeQueue implements AutoCloseable {
             var prp2 = 0L;
             if (data != null) {
                 resources.holdMemory(slot, data);
-                var firstPage = (int) (offset >>> PAGE_SHIFT);
-                var inPage = (int) offset & (DmaAllocation.PAGE_BYTES - 1);
-                var pages = (inPage + bytes + DmaAllocation.PAGE_BYTES - 1) >>> PAGE_SHIFT;
+                var firstPage = (int) (offset >>> Configuration.PAGE_SHIFT);
+                var inPage = (int) offset & (Configuration.PAGE_BYTES - 1);
+                var pages =
+                        (inPage + bytes + Configuration.PAGE_BYTES - 1)
+                                >>> Configuration.PAGE_SHIFT;
                 prp1 = data.pageAddress(firstPage) + inPage;
                 if (pages == 2) {
                     prp2 = data.pageAddress(firstPage + 1);
@@ -282,7 +283,7 @@ public final class NvmeQueue implements AutoCloseable {
         for (var page = 1; page < pages; page++) {
             LONG.set(memory, list + (page - 1L) * Long.BYTES, data.pageAddress(firstPage + page));
         }
-        return resources.memory().pageAddress((int) (list >>> PAGE_SHIFT));
+        return resources.memory().pageAddress((int) (list >>> Configuration.PAGE_SHIFT));
     }
 
     /**

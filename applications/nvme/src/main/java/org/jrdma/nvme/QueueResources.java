@@ -7,6 +7,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.DmaAllocation;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,7 @@ final class QueueResources {
         var bytes =
                 pages((long) (depth + 1) * Command.BYTES)
                         + pages((long) completionEntries * Completion.BYTES)
-                        + (long) depth * DmaAllocation.PAGE_BYTES;
+                        + (long) depth * Configuration.PAGE_BYTES;
         DmaAllocation memory;
         try {
             memory = controller.allocate(bytes);
@@ -103,7 +104,7 @@ final class QueueResources {
     }
 
     private static long pages(long bytes) {
-        return Math.ceilDiv(bytes, DmaAllocation.PAGE_BYTES) * (long) DmaAllocation.PAGE_BYTES;
+        return Math.ceilDiv(bytes, Configuration.PAGE_BYTES) * (long) Configuration.PAGE_BYTES;
     }
 
     /** Creates the queues. The thread has acquired the admin queue. */
@@ -116,11 +117,11 @@ final class QueueResources {
             Deadline deadline)
             throws FabricException {
         var completionPage =
-                (int) (pages((long) (depth + 1) * Command.BYTES) / DmaAllocation.PAGE_BYTES);
+                (int) (pages((long) (depth + 1) * Command.BYTES) / Configuration.PAGE_BYTES);
         var completionPages =
                 (int)
                         (pages((long) completionEntries * Completion.BYTES)
-                                / DmaAllocation.PAGE_BYTES);
+                                / Configuration.PAGE_BYTES);
         if (!memory.isContiguous(0, completionPage)
                 || !memory.isContiguous(completionPage, completionPages)) {
             throw new NvmeException(
@@ -245,6 +246,6 @@ final class QueueResources {
 
     /** Returns the offset of the page of addresses of a slot. */
     long listOffset(int slot) {
-        return listOffset + (long) slot * DmaAllocation.PAGE_BYTES;
+        return listOffset + (long) slot * Configuration.PAGE_BYTES;
     }
 }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
@@ -69,7 +70,7 @@ final class DriveHarness implements ControllerAccess {
     }
 
     private static DmaAllocation withFailingRelease(DmaAllocation allocation) {
-        var pages = Math.toIntExact(allocation.memory().byteSize() / DmaAllocation.PAGE_BYTES);
+        var pages = Math.toIntExact(allocation.memory().byteSize() / Configuration.PAGE_BYTES);
         return new DmaAllocation(
                 allocation.memory(),
                 IntStream.range(0, pages).mapToLong(allocation::pageAddress).toArray(),

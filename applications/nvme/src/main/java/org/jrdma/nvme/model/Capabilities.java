@@ -22,7 +22,6 @@ public record Capabilities(
 
     private static final int TIMEOUT_UNIT_MILLIS = 500;
     private static final int SMALLEST_STRIDE = 4;
-    private static final int SMALLEST_PAGE_SHIFT = 12;
 
     /** Decodes the register. */
     public static Capabilities decode(long register) {
@@ -32,8 +31,8 @@ public record Capabilities(
                 (int) (register >>> 24 & 0xff) * TIMEOUT_UNIT_MILLIS,
                 SMALLEST_STRIDE << (register >>> 32 & 0xf),
                 (register >>> 37 & 1) != 0,
-                (int) (register >>> 48 & 0xf) + SMALLEST_PAGE_SHIFT,
-                (int) (register >>> 52 & 0xf) + SMALLEST_PAGE_SHIFT);
+                (int) (register >>> 48 & 0xf) + Configuration.PAGE_SHIFT,
+                (int) (register >>> 52 & 0xf) + Configuration.PAGE_SHIFT);
     }
 
     /** Encodes the register. */
@@ -43,7 +42,7 @@ public record Capabilities(
                 | (long) (timeoutMillis / TIMEOUT_UNIT_MILLIS) << 24
                 | (long) Integer.numberOfTrailingZeros(doorbellStride / SMALLEST_STRIDE) << 32
                 | (nvmCommands ? 1L << 37 : 0)
-                | (long) (minPageShift - SMALLEST_PAGE_SHIFT) << 48
-                | (long) (maxPageShift - SMALLEST_PAGE_SHIFT) << 52;
+                | (long) (minPageShift - Configuration.PAGE_SHIFT) << 48
+                | (long) (maxPageShift - Configuration.PAGE_SHIFT) << 52;
     }
 }

@@ -20,20 +20,24 @@ public record Configuration(
         int submissionEntryShift,
         int completionEntryShift) {
 
+    /** The base two logarithm of {@link #PAGE_BYTES}, the smallest value of {@link #pageShift}. */
+    public static final int PAGE_SHIFT = 12;
+
+    /** The size of a page for the driver and for the software controller. */
+    public static final int PAGE_BYTES = 1 << PAGE_SHIFT;
+
     /** An enabled controller with the NVM command set and pages of 4 KiB. */
-    public static final Configuration ENABLED = new Configuration(true, 0, 12, 0, 0, 6, 4);
+    public static final Configuration ENABLED = new Configuration(true, 0, PAGE_SHIFT, 0, 0, 6, 4);
 
     /** The value of {@link #shutdown} for a normal shutdown. */
     public static final int NORMAL_SHUTDOWN = 1;
-
-    private static final int SMALLEST_PAGE_SHIFT = 12;
 
     /** Decodes the register. */
     public static Configuration decode(int register) {
         return new Configuration(
                 (register & 1) != 0,
                 register >>> 4 & 7,
-                (register >>> 7 & 0xf) + SMALLEST_PAGE_SHIFT,
+                (register >>> 7 & 0xf) + PAGE_SHIFT,
                 register >>> 11 & 7,
                 register >>> 14 & 3,
                 register >>> 16 & 0xf,
@@ -44,7 +48,7 @@ public record Configuration(
     public int encode() {
         return (enabled ? 1 : 0)
                 | commandSet << 4
-                | (pageShift - SMALLEST_PAGE_SHIFT) << 7
+                | (pageShift - PAGE_SHIFT) << 7
                 | arbitration << 11
                 | shutdown << 14
                 | submissionEntryShift << 16

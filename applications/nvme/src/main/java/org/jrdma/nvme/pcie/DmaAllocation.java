@@ -1,15 +1,13 @@
 package org.jrdma.nvme.pcie;
 
 import java.lang.foreign.MemorySegment;
+import org.jrdma.nvme.model.Configuration;
 
 /**
  * Memory that a controller can access. Every page of 4,096 bytes has an I/O address of its own.
  * Safe for use by multiple threads.
  */
 public final class DmaAllocation {
-
-    /** The size of a page in bytes. */
-    public static final int PAGE_BYTES = 4096;
 
     private final MemorySegment memory;
     private final long[] pageAddresses;
@@ -24,7 +22,7 @@ public final class DmaAllocation {
      * @throws IllegalArgumentException if the number of pages differs from the number of addresses
      */
     public DmaAllocation(MemorySegment memory, long[] pageAddresses, Runnable release) {
-        if (memory.byteSize() != (long) pageAddresses.length * PAGE_BYTES) {
+        if (memory.byteSize() != (long) pageAddresses.length * Configuration.PAGE_BYTES) {
             throw new IllegalArgumentException(
                     "%d bytes of memory do not have %d pages"
                             .formatted(memory.byteSize(), pageAddresses.length));
@@ -36,9 +34,9 @@ public final class DmaAllocation {
 
     /** Returns the addresses of memory with one contiguous range of I/O addresses. */
     public static long[] contiguous(long firstAddress, long bytes) {
-        var addresses = new long[Math.toIntExact(bytes / PAGE_BYTES)];
+        var addresses = new long[Math.toIntExact(bytes / Configuration.PAGE_BYTES)];
         for (var page = 0; page < addresses.length; page++) {
-            addresses[page] = firstAddress + (long) page * PAGE_BYTES;
+            addresses[page] = firstAddress + (long) page * Configuration.PAGE_BYTES;
         }
         return addresses;
     }
@@ -57,7 +55,7 @@ public final class DmaAllocation {
     public boolean isContiguous(int firstPage, int pages) {
         for (var page = 1; page < pages; page++) {
             if (pageAddresses[firstPage + page]
-                    != pageAddresses[firstPage] + (long) page * PAGE_BYTES) {
+                    != pageAddresses[firstPage] + (long) page * Configuration.PAGE_BYTES) {
                 return false;
             }
         }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.soft.sisci.device.DeviceHost;
 
@@ -48,12 +49,12 @@ public final class HostedController implements ControllerAccess {
         if (closed) {
             throw new IllegalStateException(this + " is closed");
         }
-        var rounded = Math.ceilDiv(bytes, DmaAllocation.PAGE_BYTES) * DmaAllocation.PAGE_BYTES;
+        var rounded = Math.ceilDiv(bytes, Configuration.PAGE_BYTES) * Configuration.PAGE_BYTES;
         var arena = Arena.ofShared();
         var address = NOT_MAPPED;
         try {
             arenas.add(arena); // before the memory is mapped, because close() frees these arenas
-            var memory = arena.allocate(rounded, DmaAllocation.PAGE_BYTES);
+            var memory = arena.allocate(rounded, Configuration.PAGE_BYTES);
             address = host.map(borrower, memory, DeviceHost.Signal.NONE);
             return allocation(arena, memory, address);
         } catch (IllegalStateException | IllegalArgumentException | OutOfMemoryError e) {

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.soft.sisci.device.DeviceBus;
 
@@ -19,8 +20,7 @@ final class DataBuffer {
     /** The base two logarithm of the largest transfer in pages (MDTS). */
     static final int MAX_TRANSFER_SHIFT = 7;
 
-    static final int PAGE_BYTES = 4096;
-    static final int MAX_BYTES = PAGE_BYTES << MAX_TRANSFER_SHIFT;
+    static final int MAX_BYTES = Configuration.PAGE_BYTES << MAX_TRANSFER_SHIFT;
 
     /** The native copy that survives an error of mapped memory is used above this size. */
     private static final int SMALL_BYTES = 64;
@@ -29,7 +29,8 @@ final class DataBuffer {
     private static final int MAX_PIECES = (1 << MAX_TRANSFER_SHIFT) + 1;
 
     private final DeviceBus bus;
-    private final MemorySegment list = Arena.ofAuto().allocate(PAGE_BYTES, Long.BYTES);
+    private final MemorySegment list =
+            Arena.ofAuto().allocate(Configuration.PAGE_BYTES, Long.BYTES);
     private final MemorySegment staging = Arena.ofAuto().allocate(MAX_BYTES, Long.BYTES);
     private final long[] addresses = new long[MAX_PIECES];
     private final int[] lengths = new int[MAX_PIECES];
@@ -52,10 +53,10 @@ final class DataBuffer {
         borrower = owner;
         var first = command.prp1();
         CommandException.require(first % Integer.BYTES == 0, Status.PRP_OFFSET_INVALID);
-        var firstBytes = Math.min(bytes, PAGE_BYTES - offsetInPage(first));
+        var firstBytes = Math.min(bytes, Configuration.PAGE_BYTES - offsetInPage(first));
         add(first, firstBytes);
         var left = bytes - firstBytes;
-        if (left > PAGE_BYTES) {
+        if (left > Configuration.PAGE_BYTES) {
             selectList(command.prp2(), left);
         } else if (left > 0) {
             addPage(command.prp2(), left);
@@ -71,8 +72,11 @@ final class DataBuffer {
         CommandException.require(address % Long.BYTES == 0, Status.PRP_OFFSET_INVALID);
         var left = bytes;
         while (left > 0) {
-            var needed = Math.ceilDiv(left, PAGE_BYTES);
-            var entries = Math.min(needed, (PAGE_BYTES - offsetInPage(address)) / Long.BYTES);
+            var needed = Math.ceilDiv(left, Configuration.PAGE_BYTES);
+            var entries =
+                    Math.min(
+                            needed,
+                            (Configuration.PAGE_BYTES - offsetInPage(address)) / Long.BYTES);
             CommandException.require(
                     bus.borrowerAt(address) == borrower
                             && bus.read(address, list.asSlice(0, (long) entries * Long.BYTES)),
@@ -80,7 +84,7 @@ final class DataBuffer {
             var isLast = entries == needed;
             var pages = isLast ? entries : entries - 1;
             for (var i = 0; i < pages; i++) {
-                var length = Math.min(left, PAGE_BYTES);
+                var length = Math.min(left, Configuration.PAGE_BYTES);
                 addPage(list.getAtIndex(ENTRY, i), length);
                 left -= length;
             }
@@ -108,7 +112,7 @@ final class DataBuffer {
     }
 
     private static int offsetInPage(long address) {
-        return (int) (address & (PAGE_BYTES - 1));
+        return (int) (address & (Configuration.PAGE_BYTES - 1));
     }
 
     /** Returns true if a piece is too small to be copied from or to a mapped file. */

@@ -40,7 +40,6 @@ public final class NvmeController implements DeviceModel {
     private static final int BAR_BYTES = 0x4000;
     private static final int DOORBELL_STRIDE = 4;
     private static final int TIMEOUT_MILLIS = 2000;
-    private static final int PAGE_SHIFT = 12;
 
     private static final Capabilities CAPABILITIES =
             new Capabilities(
@@ -49,15 +48,15 @@ public final class NvmeController implements DeviceModel {
                     TIMEOUT_MILLIS,
                     DOORBELL_STRIDE,
                     true,
-                    PAGE_SHIFT,
-                    PAGE_SHIFT);
+                    Configuration.PAGE_SHIFT,
+                    Configuration.PAGE_SHIFT);
 
     private static final int COMMANDS_PER_POLL = 64;
 
     /** The limit of the cost of the commands of a poll. One command can exceed it. */
     static final long BYTES_PER_POLL = 2 << 20;
 
-    private static final long COMMAND_COST = DataBuffer.PAGE_BYTES;
+    private static final long COMMAND_COST = Configuration.PAGE_BYTES;
     private static final int MAX_NOTICES = 64;
     private static final int MEDIA_ERROR_TYPE = 2;
 

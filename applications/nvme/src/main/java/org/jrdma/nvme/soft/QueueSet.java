@@ -2,6 +2,7 @@ package org.jrdma.nvme.soft;
 
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
+import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +99,7 @@ final class QueueSet {
     }
 
     private static boolean isMisaligned(long address) {
-        return address % DataBuffer.PAGE_BYTES != 0;
+        return address % Configuration.PAGE_BYTES != 0;
     }
 
     /** Returns the borrower in whose range a queue lies, or {@link DeviceBus#NO_BORROWER}. */
