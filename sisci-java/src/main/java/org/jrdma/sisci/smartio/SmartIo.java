@@ -20,7 +20,7 @@ public final class SmartIo {
         this.node = node;
     }
 
-    /** Returns the devices that a node can borrow. */
+    /** Returns the access of a node to the devices of the fabric. */
     public static SmartIo of(Node node) {
         return new SmartIo(SisciAccess.get().handle(node).node());
     }

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * waiting accepts is limited for each client network, and so is the number of threads, so that the
  * clients in one network do not delay those in other networks. A network is an IPv4 address or the
  * first 64 bits of an IPv6 address, because a host can have any number of addresses with these
- * bits. Safe for use by multiple threads.
+ * bits. The number of waiting accepts of all networks is limited as well, so clients of several
+ * networks together can exclude others. Safe for use by multiple threads.
  */
 final class AcceptExecutor {
 

@@ -28,7 +28,7 @@ final class Listener {
     /**
      * Creates a listener and starts to listen.
      *
-     * @param devices the devices to listen on. Their numbers of users include this listener
+     * @param devices the devices to listen on, each of which already counts this listener as a user
      */
     Listener(
             IdentifierObject listener,
