@@ -7,6 +7,7 @@ module org.jrdma.cli {
     requires jdk.jfr;
     requires org.jrdma.sisci;
     requires org.jrdma.sockets;
+    requires org.jrdma.soft.sisci;
     requires org.jrdma.verbs;
     requires info.picocli;
     requires static org.jspecify;

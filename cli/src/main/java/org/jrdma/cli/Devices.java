@@ -6,7 +6,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
+import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.smartio.SmartIo;
 import org.jrdma.sockets.Transports;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
@@ -64,12 +66,17 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     /** An entry of the port's GID table and the reason for its rank. */
     record Address(int index, String gid, GidEntry.Type type, String netDevice, String reason) {}
 
-    /** A libsisci implementation and its adapters. */
+    /**
+     * A libsisci implementation and its adapters.
+     *
+     * @param lentDevices the devices that nodes of the fabric lend, if they can be listed
+     */
     record SisciLibrary(
             String fabric,
             Optional<String> library,
             Optional<String> missing,
-            List<Adapter> adapters) {}
+            List<Adapter> adapters,
+            List<LentDevice> lentDevices) {}
 
     /**
      * A SISCI adapter.
@@ -79,6 +86,13 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
      *     the state of the link
      */
     record Adapter(int number, int node, Optional<Boolean> linkOperational) {}
+
+    /**
+     * A device that a node lends. Other properties cannot be read.
+     *
+     * @param id the fabric device id in hexadecimal, for example 0x401
+     */
+    record LentDevice(String id) {}
 
     /**
      * A socket transport.
@@ -174,18 +188,31 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         try {
             var sisci = library.open();
             var adapters = new ArrayList<Adapter>();
+            List<LentDevice> lentDevices;
             try (var node = sisci.open()) {
                 for (var adapter : node.adapters()) {
                     adapters.add(
                             new Adapter(
                                     adapter.number(), adapter.nodeId(), isOperational(adapter)));
                 }
+                lentDevices = lentDevices(node);
             }
             return new SisciLibrary(
-                    fabric, Optional.of(sisci.toString()), Optional.empty(), adapters);
+                    fabric, Optional.of(sisci.toString()), Optional.empty(), adapters, lentDevices);
         } catch (FabricException e) {
             return new SisciLibrary(
-                    fabric, Optional.empty(), Optional.of(e.getMessage()), List.of());
+                    fabric, Optional.empty(), Optional.of(e.getMessage()), List.of(), List.of());
+        }
+    }
+
+    /** Lists devices. SmartIO may be missing although the adapters work. */
+    private static List<LentDevice> lentDevices(Node node) {
+        try {
+            return SmartIo.of(node).devices().stream()
+                    .map(device -> new LentDevice("0x" + Long.toHexString(device.id())))
+                    .toList();
+        } catch (FabricException | UnsupportedOperationException e) {
+            return List.of();
         }
     }
 

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "devices",
         description =
-                "Lists RDMA devices with their ports and addresses, SISCI adapters, and socket transports: those of this machine and those of the software fabrics.",
+                "Lists RDMA devices with their ports and addresses, SISCI adapters, devices that SISCI nodes lend, and socket transports: those of this machine and those of the software fabrics.",
         mixinStandardHelpOptions = true)
 final class DevicesCommand implements Callable<Integer> {
 
@@ -52,6 +52,9 @@ final class DevicesCommand implements Callable<Integer> {
                         adapter.linkOperational()
                                 .map(operational -> operational ? ", link up" : ", link down")
                                 .orElse(""));
+            }
+            for (var device : library.lentDevices()) {
+                out.printf("  lent device %s%n", device.id());
             }
         }
         out.println("Socket transports, in order of preference:");

@@ -20,12 +20,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
         name = "jrdma",
         description =
-                "Lists devices and connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
+                "Lists and lends devices, lists connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         subcommands = {
             DevicesCommand.class,
             DoctorCommand.class,
+            LendCommand.class,
             NetCommand.class,
             PerfCommand.class,
             PingCommand.class,

@@ -89,6 +89,7 @@ class CommandPageTest {
     @CsvSource({
         "devices, org.jrdma.cli.Devices",
         "doctor, org.jrdma.ffi.doctor.Finding",
+        "lend, org.jrdma.cli.LendCommand$Line",
         "net, org.jrdma.cli.net.NetProcess",
         "perf, org.jrdma.cli.perf.Result",
         "perf --compare, org.jrdma.cli.perf.BaselineComparison",

@@ -97,11 +97,12 @@ class JrdmaTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"devices", "doctor", "net", "perf", "ping"})
+    @ValueSource(strings = {"devices", "doctor", "lend", "net", "perf", "ping"})
     void shouldPrintTheHelpOfEachCommand(String command) {
         assertThat(run(command, "--help")).isZero();
 
         assertThat(output.toString()).startsWith("Usage: jrdma " + command).contains("--json");
+        assertThat(output.toString().lines()).allMatch(line -> line.length() <= 80);
     }
 
     @Test

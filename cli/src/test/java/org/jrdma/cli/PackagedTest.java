@@ -180,6 +180,7 @@ class PackagedTest {
         "example rc-pingpong, system-tests/interop",
         "devices, cli",
         "doctor, cli",
+        "lend edu, cli",
         "net, cli",
         "perf, cli",
         "ping, cli"

@@ -1,9 +1,11 @@
 package org.jrdma.soft.sisci;
 
 import java.lang.foreign.SymbolLookup;
+import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.soft.sisci.abi.Library;
+import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
@@ -95,8 +97,19 @@ public final class SoftSisci implements SoftwareLibrary {
      * @throws IllegalArgumentException if the BARs have invalid sizes
      */
     public LentDevice lend(DeviceModel model) throws FabricException {
+        return lend(model, _ -> {});
+    }
+
+    /**
+     * Lends a device, like {@link #lend(DeviceModel)}, and reports its borrows.
+     *
+     * @param listener receives an event when a borrow starts or ends, in order. It is called by
+     *     threads that handle requests of borrowers, and must not wait; exceptions are logged
+     */
+    public LentDevice lend(DeviceModel model, Consumer<BorrowEvent> listener)
+            throws FabricException {
         try {
-            return new LentDevice(library.member().offeredDevices().lend(model));
+            return new LentDevice(library.member().offeredDevices().lend(model, listener));
         } catch (SciException e) {
             throw failure(e);
         }

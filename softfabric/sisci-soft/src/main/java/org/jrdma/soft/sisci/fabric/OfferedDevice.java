@@ -8,11 +8,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceHost;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
@@ -44,6 +46,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private final DeviceIdentity identity;
     private final List<Bar> bars;
     private final DeviceHost host;
+    private final Consumer<BorrowEvent> listener;
     private final Map<Borrower, Borrow> borrows = new HashMap<>();
     private DeviceSegments shared;
     private boolean available = true;
@@ -79,12 +82,14 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             OfferedDevices devices,
             Entry entry,
             DeviceModel model,
-            List<@Nullable Bar> bars) {
+            List<@Nullable Bar> bars,
+            Consumer<BorrowEvent> listener) {
         this.context = context;
         this.devices = devices;
         this.entry = entry;
         this.identity = model.identity();
         this.bars = bars;
+        this.listener = listener;
         this.shared = new DeviceSegments(context.fabric());
         this.host =
                 DeviceHost.start(
@@ -98,13 +103,17 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     }
 
     static OfferedDevice start(
-            MemberContext context, OfferedDevices devices, Entry entry, DeviceModel model) {
+            MemberContext context,
+            OfferedDevices devices,
+            Entry entry,
+            DeviceModel model,
+            Consumer<BorrowEvent> listener) {
         var bars = new ArrayList<@Nullable Bar>();
         try {
             for (var bytes : checked(model.barBytes())) {
                 bars.add(bytes == 0 ? null : createBar(entry, bars.size(), bytes));
             }
-            var device = new OfferedDevice(context, devices, entry, model, bars);
+            var device = new OfferedDevice(context, devices, entry, model, bars, listener);
             context.topology().add(device);
             return device;
         } catch (Throwable e) {
@@ -190,6 +199,15 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
                 borrower.connection().node(),
                 identity.name(),
                 exclusive ? " exclusively" : "");
+        report(BorrowEvent.Kind.BORROWED, borrower);
+    }
+
+    private void report(BorrowEvent.Kind kind, Borrower borrower) {
+        try {
+            listener.accept(new BorrowEvent(kind, borrower.connection().node(), borrows.size()));
+        } catch (RuntimeException e) {
+            LOG.error("A listener of a lent device failed", e);
+        }
     }
 
     private boolean isUsed(int number) {
@@ -332,6 +350,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
                     "The borrow of the device \"{}\" by node {} has ended",
                     identity.name(),
                     borrower.connection().node());
+            report(BorrowEvent.Kind.RETURNED, borrower);
         }
     }
 

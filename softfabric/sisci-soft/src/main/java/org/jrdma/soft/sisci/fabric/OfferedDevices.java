@@ -8,11 +8,13 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Entry;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.host.Host;
 import org.slf4j.Logger;
@@ -51,10 +53,10 @@ public final class OfferedDevices {
     }
 
     /** Starts a device, and offers it to all processes of the fabric. */
-    public OfferedDevice lend(DeviceModel model) {
+    public OfferedDevice lend(DeviceModel model, Consumer<BorrowEvent> listener) {
         var entry = SciException.translate(() -> fabric.directory().locked(this::reserveSlot));
         try {
-            var device = OfferedDevice.start(context, this, entry, model);
+            var device = OfferedDevice.start(context, this, entry, model, listener);
             bySlot.put(entry.number(), device);
             return device;
         } catch (Throwable e) {

@@ -9,12 +9,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
+import static org.jrdma.soft.sisci.device.BorrowEvent.Kind.BORROWED;
+import static org.jrdma.soft.sisci.device.BorrowEvent.Kind.RETURNED;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +27,7 @@ import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.device.EduDevice;
@@ -102,6 +106,40 @@ class LostDeviceTest {
         assertThat(deviceSegments()).isEmpty();
         assertThat(model.calls).containsExactly("detached 1", "reset");
         second.borrow(id, SCI_FLAG_EXCLUSIVE());
+    }
+
+    @Test
+    void shouldReportEachBorrowAndItsEnd() throws Exception {
+        var events = new CopyOnWriteArrayList<BorrowEvent>();
+        var device =
+                nodes.first
+                        .fabric()
+                        .lend(
+                                new EduDevice(),
+                                event -> {
+                                    events.add(event);
+                                    throw new IllegalStateException("from the listener");
+                                });
+        var program = CProgram.in(SoftSisciOptions.in(nodes.folder));
+        var leavingNode = program.node();
+        var returned = second.borrow(device.fabricDeviceId(), 0);
+        new Borrower(program, program.open()).borrow(device.fabricDeviceId(), 0);
+
+        assertThat(second.giveBack(returned)).isEqualTo("OK");
+        program.close();
+
+        eventually(() -> device.borrowers() == 0);
+        assertThat(second.borrowError(device.fabricDeviceId(), 0)).isEqualTo("OK");
+        device.close();
+        var node = nodes.second.node();
+        assertThat(events)
+                .containsExactly(
+                        new BorrowEvent(BORROWED, node, 1),
+                        new BorrowEvent(BORROWED, leavingNode, 2),
+                        new BorrowEvent(RETURNED, node, 1),
+                        new BorrowEvent(RETURNED, leavingNode, 0),
+                        new BorrowEvent(BORROWED, node, 1),
+                        new BorrowEvent(RETURNED, node, 0));
     }
 
     private List<Path> deviceSegments() throws Exception {

@@ -1,0 +1,103 @@
+package org.jrdma.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Supplier;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.device.BorrowEvent;
+import org.jrdma.soft.sisci.device.DeviceModel;
+import org.jrdma.soft.sisci.device.EduDevice;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Lends a device in software to the nodes of the SISCI software fabric. */
+@Command(
+        name = "lend",
+        description =
+                "Lends a device in software to the nodes of the SISCI software fabric until it is stopped by Ctrl+C. Prints the id of the device, and a line when a borrow starts or ends. With --json each line is an object.",
+        mixinStandardHelpOptions = true)
+final class LendCommand implements Callable<Integer> {
+
+    private static final Map<String, Supplier<DeviceModel>> MODELS = Map.of("edu", EduDevice::new);
+
+    @Spec private CommandSpec command;
+    @Mixin private JsonOption output;
+
+    @Parameters(
+            paramLabel = "DEVICE",
+            description =
+                    "The device: edu, which computes factorials, copies memory by DMA, and signals interrupts.")
+    private String name;
+
+    /** The kind of a line of the output. */
+    private enum Event {
+        LENT,
+        BORROWED,
+        RETURNED
+    }
+
+    /** A line of the output. */
+    private record Line(Event event, String device, int node, int borrows) {}
+
+    @Override
+    public Integer call() throws IOException {
+        var model = MODELS.get(name);
+        if (model == null) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "There is no device named %s. Available devices: %s."
+                            .formatted(name, String.join(", ", MODELS.keySet())));
+        }
+        var library = new SoftSisci();
+        var events = new LinkedBlockingQueue<BorrowEvent>();
+        try (var node = Sisci.from(library).open();
+                var device = library.lend(model.get(), events::add)) {
+            var id = "0x" + Long.toHexString(device.fabricDeviceId());
+            print(new Line(Event.LENT, id, node.id(), 0));
+            printEach(events, id);
+        }
+        return 0;
+    }
+
+    private void printEach(BlockingQueue<BorrowEvent> events, String id) {
+        try {
+            while (true) {
+                var borrow = events.take();
+                var event =
+                        borrow.kind() == BorrowEvent.Kind.BORROWED
+                                ? Event.BORROWED
+                                : Event.RETURNED;
+                print(new Line(event, id, borrow.node(), borrow.borrows()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // this command ends
+        }
+    }
+
+    private void print(Line line) {
+        var text =
+                switch (line.event()) {
+                    case LENT -> "%s, lent by node %d until Ctrl+C".formatted(name, line.node());
+                    case BORROWED, RETURNED ->
+                            "%s by node %d, borrows: %d"
+                                    .formatted(
+                                            Json.name(line.event()), line.node(), line.borrows());
+                };
+        command.commandLine()
+                .getOut()
+                .println(
+                        output.isJson()
+                                ? Json.of(line)
+                                : "device %s: %s".formatted(line.device(), text));
+    }
+}

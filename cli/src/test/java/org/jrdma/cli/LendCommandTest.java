@@ -1,0 +1,127 @@
+package org.jrdma.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.processes.Program;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.smartio.BorrowMode;
+import org.jrdma.sisci.smartio.SmartIo;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LendCommandTest {
+
+    private static final int KILLED_BY_SIGTERM = 143;
+
+    private Path folder;
+
+    @BeforeEach
+    void createFabric() throws IOException {
+        folder = Files.createTempDirectory(Path.of("/dev/shm"), "lend");
+    }
+
+    /** Fails if a process has left files. */
+    @AfterEach
+    void deleteEmptyFabric() throws IOException {
+        Files.delete(folder);
+    }
+
+    private Program start(String... arguments) throws IOException {
+        return start(folder, arguments);
+    }
+
+    private static Program start(Path fabric, String... arguments) throws IOException {
+        var words =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-Djrdma.sisci.fabric=" + fabric,
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Jrdma.class.getName()));
+        words.addAll(List.of(arguments));
+        return Program.start(words);
+    }
+
+    private static void stop(Program lender) throws Exception {
+        ProcessHandle.of(Long.parseLong(lender.pid())).orElseThrow().destroy();
+        assertThat(lender.await()).as(lender.output()).isEqualTo(KILLED_BY_SIGTERM);
+    }
+
+    @Test
+    void shouldLendADeviceAndReportItsBorrowers() throws Exception {
+        var fabric = SoftSisciOptions.in(folder);
+        try (var lender = start("lend", "edu")) {
+            lender.awaitOutput("device 0x401: edu, lent by node 4 until Ctrl+C\n");
+            try (var node = Sisci.from(new SoftSisci(fabric)).open()) {
+                try (var device = SmartIo.of(node).borrow(0x401, BorrowMode.SHARED)) {
+                    lender.awaitOutput("device 0x401: borrowed by node 8, borrows: 1\n");
+                    assertThat(device.id()).isEqualTo(0x401);
+                }
+                lender.awaitOutput("device 0x401: returned by node 8, borrows: 0\n");
+            }
+            stop(lender);
+        }
+    }
+
+    @Test
+    void shouldListALentDevice() throws Exception {
+        try (var lender = start("lend", "--json", "edu")) {
+            lender.awaitOutput("\n");
+            assertThat(lender.output())
+                    .isEqualTo(
+                            "{\"event\":\"lent\",\"device\":\"0x401\",\"node\":4,\"borrows\":0}\n");
+
+            try (var devices = start("devices")) {
+                assertThat(devices.await()).isZero();
+                assertThat(devices.output())
+                        .containsPattern(
+                                "\nSISCI, software: .+\n  adapter 0: node 8, link up\n  lent device 0x401\nSocket");
+            }
+            stop(lender);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "lend, Missing required parameter: 'DEVICE'. See jrdma lend --help.",
+        "lend gpu, There is no device named gpu. Available devices: edu. See jrdma lend --help."
+    })
+    void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
+        var errors = new StringWriter();
+
+        assertThat(
+                        Jrdma.commandLine()
+                                .setErr(new PrintWriter(errors, true))
+                                .execute(words.split(" ", -1)))
+                .isEqualTo(2);
+
+        assertThat(errors.toString()).isEqualTo(message + "\n");
+    }
+
+    @Test
+    void shouldReportAFabricThatCannotBeJoinedInOneLine() throws Exception {
+        var file = Files.createFile(folder.resolve("file"));
+        try (var lender = start(file, "lend", "edu")) {
+            assertThat(lender.await()).isOne();
+            assertThat(lender.output()).contains(file.toString()).hasLineCount(1);
+        } finally {
+            Files.delete(file);
+        }
+    }
+}
