@@ -30,6 +30,7 @@ class LauncherTest {
                     .anyMatch(line -> line.matches("ud-multicast +A datagram to all .*"))
                     .anyMatch(line -> line.matches("atomics +Two processes count .*"))
                     .anyMatch(line -> line.matches("shared-segment +A node stores .*"))
+                    .anyMatch(line -> line.matches("borrow-device +Uses a device .*"))
                     .anyMatch(line -> line.matches("message-queue +Messages through .*"))
                     .anyMatch(line -> line.matches("devinfo +The RDMA devices .*"));
         }

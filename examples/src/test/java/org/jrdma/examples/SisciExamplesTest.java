@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jrdma.examples.borrowdevice.BorrowDevice;
 import org.jrdma.examples.dmatransfer.TransferByDma;
 import org.jrdma.examples.messagequeue.MessageQueue;
 import org.jrdma.examples.piopingpong.PioPingPong;
@@ -135,6 +136,27 @@ class SisciExamplesTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("weakMemory")
+    void shouldUseADeviceOfAnotherProcess(boolean weak) throws Exception {
+        try (var lender = Programs.example(List.of(), EduLender.class, folder.toString())) {
+            lender.awaitOutput("lends device 0x401\n");
+
+            try (var borrower = start(BorrowDevice.class, weak)) {
+                assertPrints(
+                        borrower,
+                        "borrowed device 0x401, .+0x010000ed\n(\\d+! = .+\n){11}12! = 479,001,600\ncopied 4,096 bytes to the device and back: equal\n$");
+            }
+        }
+        try (var next = start(BorrowDevice.class, weak)) { // deletes the files of the lender
+            assertThat(next.await()).isEqualTo(1);
+            assertThat(next.output())
+                    .isEqualTo(
+                            FIRST_LINE
+                                    + "No node lends the device edu. On another node: jrdma lend edu\n");
+        }
+    }
+
     static Stream<Boolean> weakMemory() {
         return Stream.of(false, true).limit(QUICK ? 1 : 2);
     }
@@ -182,8 +204,9 @@ class SisciExamplesTest {
                         TransferByDma.class,
                         TriggerInterrupt.class,
                         ReflectiveMemory.class,
-                        MessageQueue.class);
-        return all.limit(QUICK ? 1 : 6);
+                        MessageQueue.class,
+                        BorrowDevice.class);
+        return all.limit(QUICK ? 1 : 7);
     }
 
     @ParameterizedTest
