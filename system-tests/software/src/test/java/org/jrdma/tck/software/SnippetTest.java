@@ -208,6 +208,21 @@ class SnippetTest {
     }
 
     @Test
+    void shouldRunTheProgramsOfTheDevicesPage() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/use/borrowing-devices.md"))) {
+            write(snippet);
+        }
+
+        try (var lender = start("127.0.74.1", "LendEdu")) {
+            lender.awaitOutput("device 0x401 of node 4\n");
+            try (var borrower = start("127.0.74.2", "BorrowEdu")) {
+                assertThat(borrower.await()).as(borrower.output()).isZero();
+                assertThat(borrower.output()).contains("5! = 120\ncopied 42\n");
+            }
+        }
+    }
+
+    @Test
     void shouldRunTheFirstProgramOfSockets() throws Exception {
         for (var snippet : in(ROOT.resolve("docs/learn/supersockets-java.md"))) {
             write(snippet);
