@@ -56,7 +56,8 @@ public final class BorrowDevice extends FabricProgram {
                 var device = borrow(SmartIo.of(node));
                 var segment = node.newSegment(options);
                 var memory = segment.map();
-                var registers = device.bar(0).map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
+                var bar = device.bar(0);
+                var registers = bar.map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
                 var interrupt = segment.newInterruptFlag(MESSAGE, false)) {
             IO.println(
                     "borrowed device 0x%x, identification 0x%08x"
