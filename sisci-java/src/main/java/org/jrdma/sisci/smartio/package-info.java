@@ -9,7 +9,8 @@
  *
  * <pre>{@code
  * try (var device = SmartIo.of(node).borrow(id, BorrowMode.SHARED);
- *         var registers = device.bar(0).map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
+ *         var bar = device.bar(0);
+ *         var registers = bar.map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
  *         var buffer = node.newSegment(7, 4096)) {
  *     buffer.prepare();
  *     var mapping = device.map(buffer);
