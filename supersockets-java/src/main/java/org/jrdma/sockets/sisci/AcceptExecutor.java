@@ -13,19 +13,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the accepts of listeners, which may block while a client does not respond. The number of
- * waiting accepts is limited for each client network, and so is the number of threads, so that the
- * clients in one network do not delay those in other networks. A network is an IPv4 address or the
- * first 64 bits of an IPv6 address, because a host can have any number of addresses with these
- * bits. The number of waiting accepts of all networks is limited as well, so clients of several
- * networks together can exclude others. Safe for use by multiple threads.
+ * threads is limited for each client network, so that the clients in one network do not delay those
+ * in other networks. A network is an IPv4 address or the first 64 bits of an IPv6 address, because
+ * a host can have any number of addresses with these bits. An accept may wait only if fewer accepts
+ * of its network wait than there are free places, so each network leaves half of the places that it
+ * finds to others. Safe for use by multiple threads.
  */
 final class AcceptExecutor {
 
-    /** The maximum number of accepts that wait for each client network. */
-    static final int MAX_WAITING = 4096;
-
     /** The maximum number of accepts that wait for all clients. */
-    static final int MAX_WAITING_IN_TOTAL = 4 * MAX_WAITING;
+    static final int MAX_WAITING = 8192;
 
     private static final int NETWORK_BYTES = 8;
 
@@ -66,11 +63,12 @@ final class AcceptExecutor {
      * @return false if too many accepts wait
      */
     synchronized boolean tryExecute(InetAddress address, Runnable accept) {
-        if (waiting == MAX_WAITING_IN_TOTAL) {
+        var free = MAX_WAITING - waiting;
+        if (free == 0) {
             return false;
         }
         var same = clients.computeIfAbsent(network(address), Clients::new);
-        if (same.waiting.size() == MAX_WAITING) {
+        if (same.waiting.size() >= free) {
             return false;
         }
         same.waiting.add(accept);

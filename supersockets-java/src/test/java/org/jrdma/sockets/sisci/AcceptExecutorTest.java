@@ -14,6 +14,8 @@ class AcceptExecutorTest {
     private static final InetAddress HOSTILE = InetAddress.ofLiteral("192.0.2.1");
     private static final InetAddress OTHER = InetAddress.ofLiteral("192.0.2.2");
 
+    private static final int MAX_OF_ONE_NETWORK = AcceptExecutor.MAX_WAITING / 2;
+
     /** The tasks that free threads would run. */
     private final Queue<Runnable> threads = new ArrayDeque<>();
 
@@ -41,7 +43,7 @@ class AcceptExecutorTest {
 
     @Test
     void shouldRejectMoreAcceptsThanTheLimitUntilSomeHaveRun() {
-        for (var i = 0; i < AcceptExecutor.MAX_WAITING; i++) {
+        for (var i = 0; i < MAX_OF_ONE_NETWORK; i++) {
             assertThat(executor.tryExecute(HOSTILE, () -> executed.add("hostile"))).isTrue();
         }
         assertThat(executor.tryExecute(HOSTILE, () -> {})).isFalse();
@@ -49,14 +51,14 @@ class AcceptExecutorTest {
 
         runAll();
 
-        assertThat(executed).hasSize(AcceptExecutor.MAX_WAITING);
+        assertThat(executed).hasSize(MAX_OF_ONE_NETWORK);
         assertThat(executor.tryExecute(HOSTILE, () -> {})).isTrue();
     }
 
     /** A host can use any number of addresses of its network. */
     @Test
     void shouldLimitTheAcceptsOfAnIpv6NetworkLikeThoseOfOneAddress() {
-        for (var i = 0; i < AcceptExecutor.MAX_WAITING; i++) {
+        for (var i = 0; i < MAX_OF_ONE_NETWORK; i++) {
             var address = InetAddress.ofLiteral("2001:db8::" + Integer.toHexString(i));
             assertThat(executor.tryExecute(address, () -> {})).isTrue();
         }
@@ -70,7 +72,7 @@ class AcceptExecutorTest {
 
     @Test
     void shouldLimitTheAcceptsOfAllClients() {
-        for (var i = 0; i < AcceptExecutor.MAX_WAITING_IN_TOTAL; i++) {
+        for (var i = 0; i < AcceptExecutor.MAX_WAITING; i++) {
             var address = InetAddress.ofLiteral("192.0." + (i >> 8 & 0xff) + "." + (i & 0xff));
             assertThat(executor.tryExecute(address, () -> {})).isTrue();
         }
@@ -78,6 +80,21 @@ class AcceptExecutorTest {
         assertThat(executor.tryExecute(InetAddress.ofLiteral("198.51.100.1"), () -> {})).isFalse();
         runAll();
         assertThat(executor.tryExecute(InetAddress.ofLiteral("198.51.100.1"), () -> {})).isTrue();
+    }
+
+    @Test
+    void shouldKeepPlacesForOtherNetworksIfSeveralSendManyRequests() {
+        for (var host = 1; host <= 4; host++) {
+            var address = InetAddress.ofLiteral("192.0.2." + host);
+            for (var accepted = true; accepted; ) {
+                accepted = executor.tryExecute(address, () -> {});
+            }
+        }
+
+        var other = InetAddress.ofLiteral("198.51.100.1");
+        for (var i = 0; i < AcceptExecutor.MAX_WAITING / 32; i++) {
+            assertThat(executor.tryExecute(other, () -> {})).isTrue();
+        }
     }
 
     @Test
