@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
@@ -64,12 +65,15 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     private void fail(Throwable failure) {
-        if (failure instanceof Error) {
-            LOG.error(
-                    "Could not connect over a kernel bypass because of an internal error", failure);
-        }
-        var why = failure.getMessage() == null ? failure.toString() : failure.getMessage();
+        var why = "internal error"; // if the lack of memory prevents a better reason
         try {
+            if (failure instanceof Error) {
+                FailureLog.error(
+                        LOG,
+                        "Could not connect over a kernel bypass because of an internal error",
+                        failure);
+            }
+            why = failure.getMessage() == null ? failure.toString() : failure.getMessage();
             onFailure.accept(why);
         } finally {
             complete(null, why);

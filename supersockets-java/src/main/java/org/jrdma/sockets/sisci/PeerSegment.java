@@ -25,7 +25,8 @@ record PeerSegment(
         RemoteMap map,
         Sequence sequence,
         int capacity,
-        WakeUps.WakeUp process) {
+        WakeUps.WakeUp process)
+        implements AutoCloseable {
 
     /**
      * Connects to the segment of a peer. May block.
@@ -119,7 +120,8 @@ record PeerSegment(
         process.trigger();
     }
 
-    void close() {
+    @Override
+    public void close() {
         segment.close();
         process.release();
     }

@@ -6,7 +6,7 @@ import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -64,7 +64,7 @@ public final class SisciFabric {
      * Runs connection attempts, which may wait for a peer. The number of threads is limited,
      * because closing a SISCI object stops all threads of the JVM for a moment.
      */
-    private final ExecutorService connectors = threads("connect", CONNECT_THREADS);
+    private final Executor connectors = threads("connect", CONNECT_THREADS);
 
     /**
      * Runs the accepts of listeners. They have threads of their own, so that no connect request
@@ -76,7 +76,7 @@ public final class SisciFabric {
     /**
      * Runs disconnects, which block only briefly, but of which there may be thousands at a time.
      */
-    private final ExecutorService disconnectors = threads("disconnect", DISCONNECT_THREADS);
+    private final Executor disconnectors = threads("disconnect", DISCONNECT_THREADS);
 
     private SisciFabric(Node node, LocalInterrupt wakeUp) {
         this.node = node;
@@ -211,7 +211,7 @@ public final class SisciFabric {
         return null;
     }
 
-    private static ExecutorService threads(String name, int count) {
+    private static Executor threads(String name, int count) {
         var threads =
                 new ThreadPoolExecutor(
                         count,
@@ -224,7 +224,16 @@ public final class SisciFabric {
                                 .name("jrdma-sisci-%s-".formatted(name), 0)
                                 .factory());
         threads.allowCoreThreadTimeOut(true);
-        return threads;
+        return task -> threads.execute(() -> run(task));
+    }
+
+    /** Runs a task of a thread that continues with other tasks. */
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable e) {
+            FailureLog.error(LOG, "A task for SISCI streams failed", e);
+        }
     }
 
     /** Runs a connection attempt, which may wait for a peer. */

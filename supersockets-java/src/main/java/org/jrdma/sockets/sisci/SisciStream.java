@@ -488,13 +488,14 @@ public final class SisciStream extends BypassStream {
             acknowledging.unlock();
             sending.unlock();
         }
-        scan(); // a request for the next stream may have arrived before this end was ready for it
-        if (ring != null) {
-            ring.peer().close();
-        }
-        if (release) {
-            fabric.remove(this);
-            segment.close();
+        // Closes the ring even if the scan fails, because only this thread has it.
+        try (var _ = ring == null ? null : ring.peer()) {
+            scan(); // a request for the next stream may have arrived before this end was ready
+        } finally {
+            if (release) {
+                fabric.remove(this);
+                segment.close();
+            }
         }
     }
 }
