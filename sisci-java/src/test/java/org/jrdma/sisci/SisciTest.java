@@ -104,7 +104,7 @@ class SisciTest {
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Sisci.from(new EmptyProvider()))
                 .withMessage(
-                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci");
+                        "nothing has neither the function _SISCI_PUBLIC_FUNC_MT_SCIInitialize nor _SISCI_PUBLIC_FUNC_ST_SCIInitialize: it is not a libsisci.");
     }
 
     private static final class EmptyProvider implements LibraryProvider {

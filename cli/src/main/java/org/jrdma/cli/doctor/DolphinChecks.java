@@ -19,7 +19,7 @@ final class DolphinChecks {
         try {
             return Finding.fine("libsisci", Sisci.system().toString());
         } catch (LibraryNotFoundException e) {
-            return Finding.absent("libsisci", "not found", e.getMessage());
+            return Finding.absent("libsisci", e.problem(), e.remedy());
         } catch (IllegalCallerException e) {
             return Finding.hidden("libsisci", "native access is denied");
         }

@@ -35,10 +35,10 @@ final class LibraryChecks {
             return DeviceChecks.hasDevices(machine)
                     ? Finding.broken(
                             name,
-                            "not found",
+                            e.problem(),
                             "programs cannot use the RDMA devices of the kernel",
-                            e.getMessage())
-                    : Finding.absent(name, "not found", e.getMessage());
+                            e.remedy())
+                    : Finding.absent(name, e.problem(), e.remedy());
         } catch (IllegalCallerException e) {
             return Finding.hidden(name, "native access is denied");
         }

@@ -68,8 +68,8 @@ public final class NativeLibrary {
                 tried.append(", ").append(file);
             }
             throw new LibraryNotFoundException(
-                    "%s could not be opened. Searched: %s. %s"
-                            .formatted(name.soname(), tried, name.advice()),
+                    "%s could not be opened. Searched: %s.".formatted(name.soname(), tried),
+                    name.advice(),
                     e);
         }
     }
@@ -103,8 +103,9 @@ public final class NativeLibrary {
             throw e;
         }
         throw new LibraryNotFoundException(
-                "Cannot find a software implementation of %s. Add the dependency org.jrdma:%s and, on the module path, --add-modules %s."
-                        .formatted(soname, artifact, module));
+                "Cannot find a software implementation of %s.".formatted(soname),
+                "Add the dependency org.jrdma:%s and, on the module path, --add-modules %s."
+                        .formatted(artifact, module));
     }
 
     /**
@@ -122,6 +123,7 @@ public final class NativeLibrary {
             throw new LibraryNotFoundException(
                     "%s could not be opened: it is missing, not readable, or not a shared library for %s."
                             .formatted(file, System.getProperty("os.arch")),
+                    "",
                     e);
         }
     }
@@ -161,6 +163,7 @@ public final class NativeLibrary {
             throw new LibraryNotFoundException(
                     "%s has no function %s. It is too old, or it is a different library."
                             .formatted(description, symbol),
+                    "",
                     e);
         }
     }

@@ -65,15 +65,16 @@ public final class SisciLibrary {
         this.library = library;
         if (find("SCIEnqueueDMATransfer").isPresent() && find("SCIStartDmaTransfer").isEmpty()) {
             throw new LibraryNotFoundException(
-                    "%s is version 1 of SISCI (DIS 4.4 or older), whose sizes have 32 bits. Install DIS 5 or newer."
-                            .formatted(library));
+                    "%s is version 1 of SISCI (DIS 4.4 or older), whose sizes have 32 bits."
+                            .formatted(library),
+                    "Install DIS 5 or newer.");
         }
         for (var name : List.of("SCIInitialize", "SCIOpen", "SCIClose")) {
             if (find(name).isEmpty()) {
                 throw new LibraryNotFoundException(
-                        "%s has neither the function %s nor %s: it is not a libsisci"
-                                .formatted(
-                                        library, PREFIXES.get(0) + name, PREFIXES.get(1) + name));
+                        "%s has neither the function %s nor %s: it is not a libsisci."
+                                .formatted(library, PREFIXES.get(0) + name, PREFIXES.get(1) + name),
+                        "");
             }
         }
         for (var constant : Constant.values()) {
