@@ -62,6 +62,7 @@ class PackagedTest {
      * Measures with a peer that the command starts in the same way as the command itself was
      * started.
      */
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"../jrdma", "JAVA_HOME/bin/java -jar target/jrdma.jar"})
     void shouldMeasureBetweenTwoProcesses(String command) throws Exception {

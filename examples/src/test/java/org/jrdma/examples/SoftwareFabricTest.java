@@ -15,6 +15,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.processes.Program;
 import org.jrdma.processes.Programs;
 import org.jrdma.verbs.Verbs;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -64,6 +65,7 @@ class SoftwareFabricTest {
         return "239.%d.%d.%d".formatted(77 + which, PROCESS >> 8 & 0xff, PROCESS & 0xff);
     }
 
+    @Tag("slow")
     @Test
     void shouldNotifyAServerOfDataWrittenByManyClients() throws Exception {
         try (var server = writeNotify("-n", "3")) {
@@ -99,6 +101,7 @@ class SoftwareFabricTest {
         return Programs.example(WriteNotify.class, arguments.toArray(String[]::new));
     }
 
+    @Tag("slow")
     @Test
     void shouldLoseNoIncrementMadeAtomicallyOrUnderALock() throws Exception {
         try (var owner =

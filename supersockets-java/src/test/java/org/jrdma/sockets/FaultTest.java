@@ -18,6 +18,7 @@ import org.jrdma.sockets.Tasks.Task;
 import org.jrdma.sockets.Transfer.Pace;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -245,6 +246,7 @@ class FaultTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldFailTheWritesToAKilledReader() throws Exception {
         for (var kill = 0; kill < KILLS / 2; kill++) {

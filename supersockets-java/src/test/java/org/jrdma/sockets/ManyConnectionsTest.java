@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
@@ -53,6 +54,7 @@ class ManyConnectionsTest {
         return implementation == Implementation.RSOCKET;
     }
 
+    @Tag("slow")
     @Test
     void shouldOpenAndCloseManyConnectionsWithinTwoMinutes() throws Exception {
         exchange(50, 64, 50); // creates the objects that remain after the first connection

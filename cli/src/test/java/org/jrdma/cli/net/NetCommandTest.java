@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jrdma.cli.Jrdma;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -173,6 +174,7 @@ class NetCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldReadReportsAndFlightRecordings() throws Exception {
         var report = folder.resolve("report");

@@ -79,6 +79,7 @@ class OtherUserTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldReportTheOwnerOfAJvmThatCannotBeQueried() throws Exception {
         try (var target = start(List.of(), STREAMS, "tcp")) {

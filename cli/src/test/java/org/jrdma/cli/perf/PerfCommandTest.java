@@ -261,6 +261,7 @@ class PerfCommandTest {
                 .allSatisfy(figures -> assertThat(figures.get("missing")).isNotNull());
     }
 
+    @Tag("slow")
     @Test
     void shouldReportUnsupportedSizes() {
         assertThat(run("perf", "pio", "--fabric=SOFTWARE", "-t20", "-s4,8,128M")).isZero();
@@ -306,6 +307,7 @@ class PerfCommandTest {
         assertThat(errors.toString()).startsWith("supersockets: not measured: driver not loaded");
     }
 
+    @Tag("slow")
     @Test
     void shouldReportWhyThereIsNoBaseline() {
         assertThat(run("perf", "write", "--compare", "--fabric=SOFTWARE", "-t20", "-s8,64"))

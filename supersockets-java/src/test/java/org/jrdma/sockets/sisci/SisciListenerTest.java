@@ -18,6 +18,7 @@ import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -143,6 +144,7 @@ class SisciListenerTest {
     }
 
     /** A client may send any number of requests that name segments that do not exist. */
+    @Tag("slow")
     @Test
     void shouldAcceptAClientDuringAFloodOfRequestsForAbsentSegments() throws Exception {
         var cookie = cookie(LOCAL.getAddress());

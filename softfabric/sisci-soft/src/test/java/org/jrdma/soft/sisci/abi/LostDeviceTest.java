@@ -33,6 +33,7 @@ import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.device.EduDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -254,6 +255,7 @@ class LostDeviceTest {
         withdrawal.get(5, TimeUnit.SECONDS);
     }
 
+    @Tag("slow")
     @Test
     void shouldOmitDevicesWhoseLenderDoesNotRespond() throws Exception {
         try (var peer = Peer.start(nodes.folder, 0, "lend", 0)) {

@@ -28,6 +28,7 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that need two processes. */
@@ -156,6 +157,7 @@ class ProcessesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldReportProcessesThatDoNotRespondToACutLink() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {

@@ -17,6 +17,7 @@ import org.jrdma.sisci.Sequence;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +41,7 @@ class DeepStackTest {
                 : Stream.of("flush", "write", "copy", "trigger", "probe", "query");
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @MethodSource("operations")
     void shouldSurviveAStackThatOverflowsAtAnyDepth(String operation) throws Exception {

@@ -29,6 +29,7 @@ import org.jrdma.tck.sisci.PeerContext;
 import org.jrdma.tck.sisci.PeerProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -215,6 +216,7 @@ class KilledPeerTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldCloseAMessageQueueWithoutWaitingIfTheSenderWasKilled() throws Exception {
         try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
@@ -232,6 +234,7 @@ class KilledPeerTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldCleanUpTheDirectoryAtTheNextStartAfterAllProcessesWereKilled() throws Exception {
         node.close();

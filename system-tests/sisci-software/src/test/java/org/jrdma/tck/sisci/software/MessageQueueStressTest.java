@@ -17,6 +17,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,6 +99,7 @@ class MessageQueueStressTest {
     }
 
     /** With weak memory, the test sends fewer messages, because each flush takes microseconds. */
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"false, 1000000", "true, 100000"})
     void shouldNotLoseTearOrReorderMessagesBetweenTwoProcesses(boolean weak, int messages)

@@ -20,6 +20,7 @@ import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.cm.ConnectionExports;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -33,6 +34,7 @@ class FullHeapTest {
 
     private static @Nullable Object hog;
 
+    @Tag("slow")
     @Test
     void shouldReturnErrorCodesInsteadOfEndingTheJvm() throws Exception {
         var command = new ArrayList<String>();
