@@ -1,6 +1,7 @@
 /** An NVMe driver, and an NVMe controller in software. */
 module org.jrdma.nvme {
     requires transitive org.jrdma.ffi;
+    requires transitive org.jrdma.sisci;
     requires transitive org.jrdma.soft.sisci;
     requires org.slf4j;
     requires static transitive org.jspecify;
