@@ -1,18 +1,16 @@
 package org.jrdma.nvme;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.BitSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Capabilities;
-import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
@@ -20,51 +18,66 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A controller, its admin queue and its memory. Does not refer to the {@link NvmeDrive}, because
- * the destructor of the drive uses it. Safe for use by multiple threads after {@link #start()}.
+ * A controller and its memory. Does not refer to the {@link NvmeDrive}, because the destructor of
+ * the drive uses it. Safe for use by multiple threads after {@link #start()}.
  */
-final class Controller {
+abstract sealed class Controller permits OwnedController, SharedController {
 
     private static final Logger LOG = LoggerFactory.getLogger(Controller.class);
-    private static final Duration SHORTEST_RESET = Duration.ofSeconds(1);
     private static final long POLL_NANOS = 20_000;
 
     private final ControllerAccess access;
     private final Registers registers;
     private final NvmeOptions options;
     private final Set<DmaAllocation> allocations = ConcurrentHashMap.newKeySet();
-    private final BitSet usedQueueIds = new BitSet();
     private Capabilities capabilities = Capabilities.decode(0);
-    private final AdminQueue admin;
-    private int grantedQueues;
-    private boolean hasTakenControl;
     private boolean stopped;
 
-    Controller(ControllerAccess access, NvmeOptions options) throws FabricException {
+    Controller(ControllerAccess access, NvmeOptions options) {
         this.access = access;
         this.registers = access.registers();
         this.options = options;
-        this.admin = new AdminQueue(this, allocate(AdminQueue.BYTES));
     }
 
-    Registers registers() {
+    /** Prepares the controller for admin commands. */
+    abstract void start() throws FabricException;
+
+    /**
+     * Reads a page of data that describes the controller.
+     *
+     * @param namespace the id of a namespace, or 0
+     */
+    abstract <T> T read(AdminPage page, int namespace, Function<MemorySegment, T> decoder)
+            throws FabricException;
+
+    /**
+     * Creates a queue pair and returns its id.
+     *
+     * @param free frees the memory. Runs if this method fails and the controller does not use the
+     *     memory. After any other failure, the controller may use it.
+     */
+    abstract int createQueue(QueueMemory memory, Runnable free) throws FabricException;
+
+    /** Deletes a queue pair. The controller does not access its memory any more after that. */
+    abstract void deleteQueue(int id) throws FabricException;
+
+    /** Makes the controller stop all accesses to the memory of this object. */
+    abstract void release() throws FabricException;
+
+    final Registers registers() {
         return registers;
     }
 
-    NvmeOptions options() {
+    final NvmeOptions options() {
         return options;
     }
 
-    AdminQueue admin() {
-        return admin;
-    }
-
-    Capabilities capabilities() {
+    final Capabilities capabilities() {
         return capabilities;
     }
 
-    /** Resets and starts the controller. */
-    void start() throws FabricException {
+    /** Reads the capabilities, and checks that this driver supports the controller. */
+    final void readCapabilities() throws NvmeException {
         var register = registers.readLong(Registers.CAPABILITIES);
         if (register == Registers.UNREACHABLE) {
             throw new NvmeException(
@@ -76,60 +89,13 @@ final class Controller {
                     "%s is not supported: the driver needs the NVM command set and pages of 4 KiB, but the capabilities are %s"
                             .formatted(access, capabilities));
         }
-        hasTakenControl = true;
-        disable();
-        registers.write(
-                Registers.ADMIN_QUEUE_ATTRIBUTES,
-                Registers.adminQueueAttributes(AdminQueue.ENTRIES, AdminQueue.ENTRIES));
-        registers.writeLong(Registers.ADMIN_SUBMISSION_QUEUE, admin.submissionAddress());
-        registers.writeLong(Registers.ADMIN_COMPLETION_QUEUE, admin.completionAddress());
-        registers.write(Registers.INTERRUPT_MASK_SET, -1);
-        registers.write(Registers.CONFIGURATION, Configuration.ENABLED.encode());
-        awaitStatus("become ready", resetTimeout(), status -> (status & Registers.READY) != 0);
-        requestQueues();
     }
 
-    private Duration resetTimeout() {
-        var stated = Duration.ofMillis(capabilities.timeoutMillis());
-        return stated.compareTo(SHORTEST_RESET) > 0 ? stated : SHORTEST_RESET;
-    }
-
-    private void requestQueues() throws FabricException {
-        var requested = options.queues() - 1;
-        var result =
-                admin.execute(
-                        "request of %d queues".formatted(options.queues()),
-                        Command.admin(AdminOpcode.SET_FEATURES)
-                                .withDwords(
-                                        FeatureId.NUMBER_OF_QUEUES, requested << 16 | requested, 0),
-                        deadline());
-        grantedQueues = Math.min(options.queues(), Math.min(result & 0xffff, result >>> 16) + 1);
-    }
-
-    Deadline deadline() {
+    final Deadline deadline() {
         return Deadline.after(options.adminTimeout());
     }
 
-    /** Resets the controller, after which it does not access memory. */
-    private void disable() throws FabricException {
-        var configuration = Configuration.decode(registers.read(Registers.CONFIGURATION));
-        var deadline = Deadline.after(resetTimeout());
-        if (configuration.enabled()) {
-            // a driver that was killed may have left a start or a failure behind
-            while ((readStatus() & (Registers.READY | Registers.FATAL)) == 0
-                    && !deadline.hasPassed()) {
-                pause(deadline, "become ready before its reset");
-            }
-            registers.write(
-                    Registers.CONFIGURATION, configuration.enabled(false).shutdown(0).encode());
-        }
-        deadline = Deadline.after(resetTimeout());
-        while ((readStatus() & (Registers.READY | Registers.FATAL)) != 0) {
-            pause(deadline, "complete its reset");
-        }
-    }
-
-    private void awaitStatus(String goal, Duration timeout, IntPredicate condition)
+    final void awaitStatus(String goal, Duration timeout, IntPredicate condition)
             throws FabricException {
         var deadline = Deadline.after(timeout);
         while (!condition.test(checkedStatus())) {
@@ -137,7 +103,7 @@ final class Controller {
         }
     }
 
-    private void pause(Deadline deadline, String goal) throws FabricException {
+    final void pause(Deadline deadline, String goal) throws FabricException {
         if (deadline.hasPassed()) {
             throw deadline.missed("%s did not %s".formatted(access, goal));
         }
@@ -148,7 +114,7 @@ final class Controller {
         }
     }
 
-    private int readStatus() throws NvmeException {
+    final int readStatus() throws NvmeException {
         var status = registers.read(Registers.STATUS);
         if (status == Registers.UNREACHABLE) {
             throw new NvmeException(
@@ -169,7 +135,7 @@ final class Controller {
     }
 
     /** Throws an exception if the controller has failed, or was reset by another program. */
-    void checkRunning() throws NvmeException {
+    final void checkRunning() throws NvmeException {
         var status = checkedStatus();
         if ((status & Registers.READY) == 0 || (status & Registers.SHUTDOWN_MASK) != 0) {
             throw new NvmeException(
@@ -179,21 +145,16 @@ final class Controller {
     }
 
     /**
-     * Shuts the controller down and frees all memory. If the controller does not stop, the memory
-     * remains allocated until the {@link ControllerAccess} is closed.
+     * Releases the controller and frees all memory. If the release fails, the memory remains
+     * allocated until the {@link ControllerAccess} is closed.
      */
-    synchronized void stop() {
+    final synchronized void stop() {
         if (stopped) {
             return;
         }
         stopped = true;
         try {
-            if (hasTakenControl && isOwnAdminQueue()) {
-                Interrupts.defer(() -> {
-                    shutDown();
-                    disable();
-                });
-            }
+            Interrupts.defer(this::release);
             allocations.forEach(this::free);
         } catch (FabricException e) {
             LOG.warn(
@@ -203,37 +164,7 @@ final class Controller {
         }
     }
 
-    /**
-     * Returns false if another program has reset the controller since, and uses it. The controller
-     * does not access the memory of this object then.
-     */
-    private boolean isOwnAdminQueue() {
-        var address = registers.readLong(Registers.ADMIN_SUBMISSION_QUEUE);
-        return address == admin.submissionAddress() || address == Registers.UNREACHABLE;
-    }
-
-    /** Asks the controller to make all data durable. A failure does not prevent the reset. */
-    private void shutDown() throws FabricException {
-        var status = readStatus();
-        if ((status & Registers.READY) == 0 || (status & Registers.FATAL) != 0) {
-            return;
-        }
-        registers.write(
-                Registers.CONFIGURATION,
-                Configuration.ENABLED.shutdown(Configuration.NORMAL_SHUTDOWN).encode());
-        try {
-            awaitStatus(
-                    "shut down",
-                    options.adminTimeout(),
-                    each ->
-                            (each & Registers.SHUTDOWN_MASK) == Registers.SHUTDOWN_COMPLETE
-                                    || (each & Registers.READY) == 0);
-        } catch (FabricException e) {
-            LOG.warn("{} was reset without a shutdown: {}", access, e.getMessage());
-        }
-    }
-
-    DmaAllocation allocate(long bytes) throws FabricException {
+    final DmaAllocation allocate(long bytes) throws FabricException {
         var allocation = access.allocate(bytes);
         allocations.add(allocation);
         return allocation;
@@ -244,7 +175,7 @@ final class Controller {
      * a native call uses the memory, it remains allocated until the {@link ControllerAccess} is
      * closed.
      */
-    void free(DmaAllocation allocation) {
+    final void free(DmaAllocation allocation) {
         if (allocations.remove(allocation)) {
             try {
                 allocation.release();
@@ -257,28 +188,13 @@ final class Controller {
         }
     }
 
-    /** Returns the id of a new I/O queue. */
-    int takeQueueId() throws NvmeException {
-        synchronized (usedQueueIds) {
-            var id = usedQueueIds.nextClearBit(1);
-            if (id > grantedQueues) {
-                throw new NvmeException(
-                        "Cannot create a queue: all %d queues of %s are in use. Close a queue, or raise the option queues."
-                                .formatted(grantedQueues, access));
-            }
-            usedQueueIds.set(id);
-            return id;
-        }
-    }
-
-    void returnQueueId(int id) {
-        synchronized (usedQueueIds) {
-            usedQueueIds.clear(id);
-        }
+    /** Returns true if memory of this object, which the controller can access, is in a range. */
+    final boolean ownsMemoryIn(long address, long bytes) {
+        return allocations.stream().anyMatch(each -> each.overlaps(address, bytes));
     }
 
     @Override
-    public String toString() {
+    public final String toString() {
         return access.toString();
     }
 }

@@ -1,5 +1,6 @@
 package org.jrdma.nvme;
 
+import java.net.SocketAddress;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.pcie.ControllerAccess;
 
@@ -21,7 +22,29 @@ public final class Nvme {
      */
     public static NvmeDrive open(ControllerAccess access, NvmeOptions options)
             throws FabricException {
-        var controller = new Controller(access, options);
+        return start(new OwnedController(access, options));
+    }
+
+    /**
+     * Joins a controller that a {@link NvmeManager}, normally in another process, shares. The drive
+     * has its own queues in memory of {@code access}, and transfers data without the manager. The
+     * caller closes {@code access} after the drive.
+     *
+     * <p>When the manager is closed, the queues of this drive are deleted, and their pending
+     * commands time out. If the process of the manager is killed, the queues of this drive continue
+     * until another program resets the controller, but no queue can be created or deleted.
+     *
+     * @param access this program's own access to the controller of the manager
+     * @param manager the address of the manager
+     * @throws FabricException if the manager or the controller does not respond in time, or fails
+     */
+    public static NvmeDrive join(
+            ControllerAccess access, SocketAddress manager, NvmeOptions options)
+            throws FabricException {
+        return start(new SharedController(access, manager, options));
+    }
+
+    private static NvmeDrive start(Controller controller) throws FabricException {
         try {
             controller.start();
             return new NvmeDrive(controller);

@@ -10,18 +10,15 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyNamespace;
-import org.jrdma.nvme.model.IdentifyStructure;
-import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.SmartLog;
 
 /**
- * A drive that this program controls. Formatting and other admin commands that destroy data are not
- * available.
+ * A drive that this program controls, or shares with the program of a {@link NvmeManager}.
+ * Formatting and other admin commands that destroy data are not available.
  *
  * <p>Owns its {@link NvmeQueue}s and its {@link DmaMemory}: {@link #close()} closes them. Safe for
  * use by multiple threads.
@@ -43,41 +40,16 @@ public final class NvmeDrive implements AutoCloseable {
     @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
     NvmeDrive(Controller controller) throws FabricException {
         this.controller = controller;
-        this.identity =
-                controller
-                        .admin()
-                        .read(
-                                "identification of the controller",
-                                identify(IdentifyStructure.CONTROLLER, 0),
-                                controller.deadline(),
-                                IdentifyController::decode);
+        this.identity = controller.read(AdminPage.CONTROLLER, 0, IdentifyController::decode);
         this.namespaces = readNamespaces();
         this.lifetime = new Lifetime("NVMe drive on " + controller, List.of(), controller::stop);
         Leaks.watch(this, lifetime.toString(), lifetime);
     }
 
-    private static Command identify(int structure, int namespace) {
-        return Command.admin(AdminOpcode.IDENTIFY)
-                .withNamespace(namespace)
-                .withDwords(structure, 0, 0);
-    }
-
     private List<NvmeNamespace> readNamespaces() throws FabricException {
-        var admin = controller.admin();
-        var ids =
-                admin.read(
-                        "list of namespaces",
-                        identify(IdentifyStructure.NAMESPACE_LIST, 0),
-                        controller.deadline(),
-                        NvmeDrive::decodeList);
         var result = new ArrayList<NvmeNamespace>();
-        for (var id : ids) {
-            var description =
-                    admin.read(
-                            "identification of namespace " + Integer.toUnsignedString(id),
-                            identify(IdentifyStructure.NAMESPACE, id),
-                            controller.deadline(),
-                            IdentifyNamespace::decode);
+        for (var id : controller.read(AdminPage.NAMESPACE_LIST, 0, NvmeDrive::decodeList)) {
+            var description = controller.read(AdminPage.NAMESPACE, id, IdentifyNamespace::decode);
             if (isSupported(description)) {
                 result.add(new NvmeNamespace(id, description.blocks(), description.blockShift()));
             }
@@ -103,6 +75,14 @@ public final class NvmeDrive implements AutoCloseable {
                 && description.blockShift() <= Configuration.PAGE_SHIFT
                 && description.blocks() > 0
                 && description.blocks() <= Long.MAX_VALUE >>> description.blockShift();
+    }
+
+    Controller controller() {
+        return controller;
+    }
+
+    Lifetime lifetime() {
+        return lifetime;
     }
 
     /** Returns the description of the controller, which was read when the drive was opened. */
@@ -133,16 +113,7 @@ public final class NvmeDrive implements AutoCloseable {
      */
     public SmartLog smartLog() throws FabricException {
         try (var _ = lifetime.held()) {
-            var dwords = SmartLog.BYTES / Integer.BYTES;
-            return controller
-                    .admin()
-                    .read(
-                            "SMART log",
-                            Command.admin(AdminOpcode.GET_LOG_PAGE)
-                                    .withNamespace(Command.ALL_NAMESPACES)
-                                    .withDwords(LogPage.SMART | (dwords - 1) << 16, 0, 0),
-                            controller.deadline(),
-                            SmartLog::decode);
+            return controller.read(AdminPage.SMART, Command.ALL_NAMESPACES, SmartLog::decode);
         }
     }
 
@@ -180,8 +151,9 @@ public final class NvmeDrive implements AutoCloseable {
     }
 
     /**
-     * Shuts the controller down, and closes all queues and all memory. Waits for admin commands of
-     * other threads, and for the controller, for up to their timeouts. Failures are logged.
+     * Shuts the controller down unless it is shared, and closes all queues and all memory. Waits
+     * for admin commands of other threads, and for the controller, for up to their timeouts.
+     * Failures are logged.
      */
     @Override
     public void close() {

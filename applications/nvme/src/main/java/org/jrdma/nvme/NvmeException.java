@@ -17,6 +17,11 @@ public final class NvmeException extends FabricException {
         super(message);
     }
 
+    /** Creates an exception for a command that failed, with a message of its own. */
+    NvmeException(String message, int status) {
+        super(message, status & Status.CODE_MASK, null);
+    }
+
     /**
      * Creates an exception for a command that failed.
      *

@@ -1,10 +1,8 @@
 package org.jrdma.nvme;
 
 import java.util.List;
-import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.Configuration;
@@ -17,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * because the destructor of the queue uses it.
  */
 final class QueueResources {
-
-    private static final int CONTIGUOUS = 1;
 
     private final Controller controller;
     private final int id;
@@ -67,39 +63,32 @@ final class QueueResources {
                             .formatted(controller, depth, maxEntries - 2));
         }
         var completionEntries = Math.min(2 * (depth + 1), maxEntries);
-        var id = controller.takeQueueId();
-        var bytes =
-                pages((long) (depth + 1) * Command.BYTES)
-                        + pages((long) completionEntries * Completion.BYTES)
-                        + (long) depth * Configuration.PAGE_BYTES;
-        DmaAllocation memory;
-        try {
-            memory = controller.allocate(bytes);
-        } catch (Throwable e) {
-            controller.returnQueueId(id);
-            throw e;
+        var completionOffset = pages((long) (depth + 1) * Command.BYTES);
+        var completionBytes = pages((long) completionEntries * Completion.BYTES);
+        var memory =
+                controller.allocate(
+                        completionOffset
+                                + completionBytes
+                                + (long) depth * Configuration.PAGE_BYTES);
+        var completionPage = (int) (completionOffset / Configuration.PAGE_BYTES);
+        if (!memory.isContiguous(0, completionPage)
+                || !memory.isContiguous(
+                        completionPage, (int) (completionBytes / Configuration.PAGE_BYTES))) {
+            controller.free(memory);
+            throw new NvmeException(
+                    "creation of a queue with the depth %d in memory that is not contiguous"
+                            .formatted(depth),
+                    controller.toString(),
+                    Status.INVALID_FIELD.encode());
         }
-        var admin = controller.admin();
-        var isUnused = true; // false while the controller may use the memory
-        var deadline = controller.deadline();
-        try {
-            admin.acquire("creation of queue " + id, deadline);
-            try {
-                isUnused = false;
-                createQueues(controller, id, depth, completionEntries, memory, deadline);
-            } catch (NvmeException e) {
-                isUnused = e.code() != 0; // the controller refused
-                throw e;
-            } finally {
-                admin.release();
-            }
-        } catch (Throwable e) {
-            if (isUnused) {
-                controller.free(memory);
-                controller.returnQueueId(id);
-            }
-            throw e;
-        }
+        var id =
+                controller.createQueue(
+                        new QueueMemory(
+                                memory.pageAddress(0),
+                                depth + 1,
+                                memory.pageAddress(completionPage),
+                                completionEntries),
+                        () -> controller.free(memory));
         return new QueueResources(controller, id, depth, completionEntries, memory, owner);
     }
 
@@ -107,99 +96,16 @@ final class QueueResources {
         return Math.ceilDiv(bytes, Configuration.PAGE_BYTES) * (long) Configuration.PAGE_BYTES;
     }
 
-    /** Creates the queues. The thread has acquired the admin queue. */
-    private static void createQueues(
-            Controller controller,
-            int id,
-            int depth,
-            int completionEntries,
-            DmaAllocation memory,
-            Deadline deadline)
-            throws FabricException {
-        var completionPage =
-                (int) (pages((long) (depth + 1) * Command.BYTES) / Configuration.PAGE_BYTES);
-        var completionPages =
-                (int)
-                        (pages((long) completionEntries * Completion.BYTES)
-                                / Configuration.PAGE_BYTES);
-        if (!memory.isContiguous(0, completionPage)
-                || !memory.isContiguous(completionPage, completionPages)) {
-            throw new NvmeException(
-                    "creation of a queue with the depth %d in memory that is not contiguous"
-                            .formatted(depth),
-                    controller.toString(),
-                    Status.INVALID_FIELD.encode());
-        }
-        var _ =
-                controller
-                        .admin()
-                        .executeNext(
-                                "creation of completion queue " + id,
-                                Command.admin(AdminOpcode.CREATE_COMPLETION_QUEUE)
-                                        .withData(memory.pageAddress(completionPage), 0)
-                                        .withDwords(
-                                                (completionEntries - 1) << 16 | id, CONTIGUOUS, 0),
-                                deadline);
-        try {
-            var _ =
-                    controller
-                            .admin()
-                            .executeNext(
-                                    "creation of submission queue " + id,
-                                    Command.admin(AdminOpcode.CREATE_SUBMISSION_QUEUE)
-                                            .withData(memory.pageAddress(0), 0)
-                                            .withDwords(depth << 16 | id, id << 16 | CONTIGUOUS, 0),
-                                    deadline);
-        } catch (NvmeException e) {
-            if (e.code() != 0) {
-                deleteUnused(controller, id, e);
-            }
-            throw e;
-        }
-    }
-
-    /** Deletes a completion queue for which the controller refused a submission queue. */
-    private static void deleteUnused(Controller controller, int id, NvmeException refusal)
-            throws NvmeException {
-        try {
-            delete(controller, AdminOpcode.DELETE_COMPLETION_QUEUE, id, controller.deadline());
-        } catch (FabricException e) {
-            var failure = new NvmeException(refusal.getMessage() + " " + e.getMessage());
-            failure.addSuppressed(e);
-            throw failure;
-        }
-    }
-
-    private static void delete(Controller controller, int opcode, int id, Deadline deadline)
-            throws FabricException {
-        var kind =
-                opcode == AdminOpcode.DELETE_COMPLETION_QUEUE
-                        ? "completion queue "
-                        : "submission queue ";
-        var _ =
-                controller
-                        .admin()
-                        .execute(
-                                "deletion of " + kind + id,
-                                Command.admin(opcode).withDwords(id, 0, 0),
-                                deadline);
-    }
-
     /**
      * Deletes the queues. The controller does not access the memory of pending commands after that.
      * If the deletion fails, all memory remains allocated until the drive is closed.
      */
     private void destroy() throws FabricException {
-        var deadline = controller.deadline();
-        Interrupts.defer(() -> {
-            delete(controller, AdminOpcode.DELETE_SUBMISSION_QUEUE, id, deadline);
-            delete(controller, AdminOpcode.DELETE_COMPLETION_QUEUE, id, deadline);
-        });
+        Interrupts.defer(() -> controller.deleteQueue(id));
         for (var slot = 0; slot < depth; slot++) {
             releaseMemory(slot);
         }
         controller.free(memory);
-        controller.returnQueueId(id);
     }
 
     /** Keeps memory allocated while the command in a slot is pending. */

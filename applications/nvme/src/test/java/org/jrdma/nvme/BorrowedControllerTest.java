@@ -150,7 +150,7 @@ class BorrowedControllerTest {
             // the withdrawal also resets the controller, which the driver reports otherwise
             TestFabric.eventually(
                     "loss of the registers",
-                    ofSeconds(1),
+                    ofSeconds(10),
                     () -> access.registers().read(Registers.STATUS) == Registers.UNREACHABLE);
             var start = System.nanoTime();
             assertThat(queue.read(drive.namespaces().getFirst(), 0, 8, memory, 0, 0)).isTrue();
@@ -168,16 +168,13 @@ class BorrowedControllerTest {
     void shouldDriveAControllerOfAnotherProcess() throws Exception {
         access.close();
         device.close();
-        try (var process = BorrowerProcess.start(fabric, lender.deviceId(), 0, 1000, 2000)) {
-            assertThat(process.nextLine()).isEqualTo("ready");
-            for (var batch = 0; batch < 4; batch++) {
-                assertThat(process.nextLine()).isEqualTo("progress");
-            }
-            assertThat(process.nextLine()).isEqualTo("done");
-            assertThat(process.nextLine()).isNull();
+        try (var process = BorrowerProcess.start(fabric, lender.deviceId(), null, 0, 1000)) {
+            process.begin(2000);
+            assertThat(process.result()).isEqualTo("done");
+            process.end();
         }
         TestFabric.eventually(
-                "return of the device", ofSeconds(1), () -> lender.device().borrowers() == 0);
+                "return of the device", ofSeconds(10), () -> lender.device().borrowers() == 0);
         assertThat(lender.device().refusedAccesses()).isZero();
     }
 }

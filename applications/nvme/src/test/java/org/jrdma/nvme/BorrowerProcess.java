@@ -1,11 +1,15 @@
 package org.jrdma.nvme;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
+import java.io.BufferedWriter;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.lang.ProcessBuilder.Redirect;
+import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,33 +22,57 @@ import org.jrdma.sisci.smartio.BorrowMode;
 import org.jrdma.sisci.smartio.SmartIo;
 import org.jspecify.annotations.Nullable;
 
-/** A process that borrows a controller, and reads and writes until it has done its operations. */
+/**
+ * A process of a software fabric: a borrower that reads and writes random pages of a controller, or
+ * a lender.
+ */
 final class BorrowerProcess implements AutoCloseable {
 
     private static final int BATCH = 500;
     private static final int DEPTH = 16;
 
     private final Process process;
-    private final BufferedReader lines;
+    private final BufferedReader output;
+    private final BufferedWriter input;
 
     private BorrowerProcess(Process process) {
         this.process = process;
-        this.lines = process.inputReader(UTF_8);
+        this.output = process.inputReader(UTF_8);
+        this.input = process.outputWriter(UTF_8);
     }
 
+    /**
+     * Starts a borrower, and waits until it is ready.
+     *
+     * @param manager the Unix-domain socket of the manager; null if the process opens the
+     *     controller and is the manager on the {@link #socket}
+     * @param firstPage the first of the pages of 4,096 bytes that the process uses
+     */
     static BorrowerProcess start(
-            TestFabric fabric, long device, int firstPage, int pages, int operations)
+            TestFabric fabric, long device, @Nullable Path manager, int firstPage, int pages)
             throws IOException {
-        return start(
-                BorrowerProcess.class,
-                fabric,
-                Long.toString(device),
-                Integer.toString(firstPage),
-                Integer.toString(pages),
-                Integer.toString(operations));
+        var process =
+                start(
+                        fabric,
+                        Long.toString(device),
+                        manager == null ? "" : manager.toString(),
+                        Integer.toString(firstPage),
+                        Integer.toString(pages));
+        assertThat(process.nextLine()).isEqualTo("ready");
+        return process;
     }
 
-    private static BorrowerProcess start(Class<?> main, TestFabric fabric, String... arguments)
+    /** Returns the Unix-domain socket of a process that opens the controller. */
+    static Path socket(TestFabric fabric) {
+        return Path.of(fabric.folder() + ".manager");
+    }
+
+    /** Starts a process that lends a controller. Its first line is the id of the device. */
+    static BorrowerProcess startLender(TestFabric fabric) throws IOException {
+        return start(fabric);
+    }
+
+    private static BorrowerProcess start(TestFabric fabric, String... arguments)
             throws IOException {
         var command =
                 new ArrayList<>(
@@ -56,7 +84,7 @@ final class BorrowerProcess implements AutoCloseable {
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                                 "-cp",
                                 classPath(),
-                                main.getName(),
+                                BorrowerProcess.class.getName(),
                                 fabric.folder().toString()));
         command.addAll(List.of(arguments));
         return new BorrowerProcess(
@@ -73,44 +101,94 @@ final class BorrowerProcess implements AutoCloseable {
                 .collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** Returns the next line that the process prints, or null at the end. */
-    @Nullable String nextLine() throws IOException {
-        return lines.readLine();
+    /** Lets the process execute operations. It prints "progress" after each batch. */
+    void begin(int operations) throws IOException {
+        input.write(operations + "\n");
+        input.flush();
     }
 
-    /** Kills the process with SIGKILL and waits until it has ended. */
-    void kill() throws InterruptedException {
-        var _ = process.destroyForcibly().waitFor();
+    /** Returns the next line that the process prints, or null at the end. */
+    @Nullable String nextLine() throws IOException {
+        return output.readLine();
+    }
+
+    /** Returns the next line that is not "progress". */
+    @Nullable String result() throws IOException {
+        var line = output.readLine();
+        while ("progress".equals(line)) {
+            line = output.readLine();
+        }
+        return line;
+    }
+
+    /** Kills the process with SIGKILL. */
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** Lets the process end, and waits for it. */
+    void end() throws IOException, InterruptedException {
+        input.close();
+        assertThat(process.waitFor()).isZero();
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         kill();
+        var _ = process.onExit().join();
     }
 
-    /** Prints "ready", and "progress" after each batch of operations, and at last the result. */
     public static void main(String... arguments) throws Exception {
         var fabric = new TestFabric(Path.of(arguments[0]));
+        var commands = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        if (arguments.length == 1) {
+            try (var lender = new LendingNode(fabric)) {
+                System.out.println(lender.deviceId());
+                var _ = commands.readLine();
+            }
+        } else {
+            borrow(fabric, commands, arguments);
+        }
+    }
+
+    private static void borrow(TestFabric fabric, BufferedReader commands, String... arguments)
+            throws Exception {
         var id = Long.parseLong(arguments[1]);
         try (var node = Sisci.from(fabric.library()).open();
                 var device = SmartIo.of(node).borrow(id, BorrowMode.SHARED);
                 var access = BorrowedController.of(node, device);
-                var drive = open(access)) {
-            var firstPage = Integer.parseInt(arguments[2]);
-            var pages = Integer.parseInt(arguments[3]);
+                var drive = open(access, arguments[2]);
+                var _ = arguments[2].isEmpty() ? startManager(drive, fabric) : null) {
+            var firstPage = Integer.parseInt(arguments[3]);
+            var pages = Integer.parseInt(arguments[4]);
             var transfers = new VerifiedTransfers(drive, DEPTH, firstPage, pages, firstPage + 1);
             System.out.println("ready");
-            for (var left = Integer.parseInt(arguments[4]); left > 0; left -= BATCH) {
+            for (var line = commands.readLine(); line != null; line = commands.readLine()) {
+                execute(transfers, Integer.parseInt(line));
+            }
+        }
+    }
+
+    private static NvmeDrive open(BorrowedController access, String manager)
+            throws FabricException {
+        return manager.isEmpty()
+                ? Nvme.open(access, NvmeOptions.DEFAULTS)
+                : Nvme.join(access, UnixDomainSocketAddress.of(manager), NvmeOptions.DEFAULTS);
+    }
+
+    private static NvmeManager startManager(NvmeDrive drive, TestFabric fabric) throws IOException {
+        return NvmeManager.start(drive, UnixDomainSocketAddress.of(socket(fabric)));
+    }
+
+    private static void execute(VerifiedTransfers transfers, int operations) {
+        try {
+            for (var left = operations; left > 0; left -= BATCH) {
                 transfers.run(Math.min(left, BATCH));
                 System.out.println("progress");
             }
             System.out.println("done");
-        } catch (FabricException e) {
+        } catch (FabricException | AssertionError e) {
             System.out.println(e.getClass().getSimpleName() + ": " + e.getMessage());
         }
-    }
-
-    private static NvmeDrive open(BorrowedController access) throws FabricException {
-        return Nvme.open(access, NvmeOptions.DEFAULTS);
     }
 }

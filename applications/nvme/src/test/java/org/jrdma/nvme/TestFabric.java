@@ -11,7 +11,7 @@ import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /** A software fabric of the test and its processes, in a directory in memory. */
-record TestFabric(Path folder) implements AutoCloseable {
+record TestFabric(Path folder) {
 
     static TestFabric create() throws IOException {
         return new TestFabric(Files.createTempDirectory(Path.of("/dev/shm"), "nvme-fabric"));
@@ -31,9 +31,18 @@ record TestFabric(Path folder) implements AutoCloseable {
         }
     }
 
+    /** Deletes the directory, and the files that killed processes have left. */
+    void delete() throws IOException {
+        try (var files = Files.list(folder)) {
+            for (var file : files.toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+        Files.delete(folder);
+    }
+
     /** Waits until all processes have left, and deletes the directory. */
-    @Override
-    public void close() throws Exception {
+    void close() throws Exception {
         eventually(
                 "an empty directory",
                 Duration.ofSeconds(10),

@@ -1,6 +1,7 @@
 package org.jrdma.nvme.pcie;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jrdma.nvme.model.Configuration;
 
 /**
@@ -60,6 +61,15 @@ public final class DmaAllocation {
             }
         }
         return true;
+    }
+
+    /** Returns true if a range of I/O addresses contains a byte of a page. */
+    public boolean overlaps(long address, long bytes) {
+        return Arrays.stream(pageAddresses)
+                .anyMatch(page ->
+                        Long.compareUnsigned(page - address, bytes) < 0
+                                || Long.compareUnsigned(address - page, Configuration.PAGE_BYTES)
+                                        < 0);
     }
 
     /** Frees the memory. The caller must ensure that the controller does not access it any more. */

@@ -1,0 +1,119 @@
+package org.jrdma.nvme;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jrdma.nvme.pcie.BorrowedController;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.smartio.BorrowMode;
+import org.jrdma.sisci.smartio.SmartIo;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests two processes that share a controller, whose manager is in the process of the test. */
+@Timeout(120)
+class SharedControllerProcessesTest {
+
+    private static final int PAGES = LendingNode.PAGES / 2;
+
+    @TempDir Path folder;
+
+    private TestFabric fabric;
+    private BorrowerProcess lender;
+    private Node node;
+    private BorrowedController access;
+    private NvmeDrive drive;
+    private NvmeManager manager;
+    private BorrowerProcess first;
+    private BorrowerProcess second;
+
+    @BeforeEach
+    void start() throws Exception {
+        fabric = TestFabric.create();
+        lender = BorrowerProcess.startLender(fabric);
+        var id = Long.parseLong(lender.nextLine());
+        node = Sisci.from(fabric.library()).open();
+        access = BorrowedController.of(node, SmartIo.of(node).borrow(id, BorrowMode.SHARED));
+        drive = Nvme.open(access, NvmeOptions.DEFAULTS);
+        var socket = folder.resolve("manager");
+        manager = NvmeManager.start(drive, UnixDomainSocketAddress.of(socket));
+        first = BorrowerProcess.start(fabric, id, socket, 0, PAGES);
+        second = BorrowerProcess.start(fabric, id, socket, PAGES, PAGES);
+        assertThat(manager.queues()).isEqualTo(2);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        drive.close();
+        access.close();
+        first.close();
+        second.close();
+        lender.close();
+        node.close();
+        fabric.delete();
+    }
+
+    private void transfer(int operations) throws Exception {
+        first.begin(operations);
+        second.begin(operations);
+        assertThat(first.result()).isEqualTo("done");
+        assertThat(second.result()).isEqualTo("done");
+        first.end();
+        second.end();
+        TestFabric.eventually("no queue", ofSeconds(10), () -> manager.queues() == 0);
+    }
+
+    @Test
+    void shouldVerifyTransfersOfTwoProcesses() throws Exception {
+        transfer(3000);
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldVerifyAHundredThousandTransfersOfTwoProcesses() throws Exception {
+        transfer(50_000);
+    }
+
+    @Test
+    void shouldContinueWhenTheOtherProcessIsKilledDuringTransfers() throws Exception {
+        first.begin(Integer.MAX_VALUE);
+        second.begin(5000);
+        assertThat(first.nextLine()).isEqualTo("progress");
+        assertThat(second.nextLine()).isEqualTo("progress");
+
+        first.kill();
+
+        TestFabric.eventually("one queue", ofSeconds(1), () -> manager.queues() == 1);
+        TestFabric.eventually("one client", ofSeconds(10), () -> manager.clients() == 1);
+        assertThat(second.result()).isEqualTo("done");
+        second.begin(2000);
+        assertThat(second.result()).isEqualTo("done");
+        try (var queue = drive.newQueue(8)) {
+            assertThat(queue).as("the id is free again").asString().startsWith("I/O queue 1 of");
+        }
+        second.end();
+    }
+
+    @Test
+    void shouldReportThatTheLenderWasKilledToBothProcessesWithinASecond() throws Exception {
+        first.begin(Integer.MAX_VALUE);
+        second.begin(Integer.MAX_VALUE);
+        assertThat(first.nextLine()).isEqualTo("progress");
+        assertThat(second.nextLine()).isEqualTo("progress");
+
+        var start = System.nanoTime();
+        lender.kill();
+
+        assertThat(first.result()).startsWith("NvmeException:").contains("is unreachable");
+        assertThat(second.result()).startsWith("NvmeException:").contains("is unreachable");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(ofSeconds(1));
+    }
+}
