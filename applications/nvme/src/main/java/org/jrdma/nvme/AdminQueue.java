@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -90,6 +91,22 @@ final class AdminQueue {
             data.fill((byte) 0);
             var _ = executeNext(name, command.withData(memory.pageAddress(2), 0), deadline);
             return decoder.apply(data);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Executes a command that writes a part of a page.
+     *
+     * @param encoder encodes the data into the zeroed page
+     */
+    void write(String name, Command command, Deadline deadline, Consumer<MemorySegment> encoder)
+            throws FabricException {
+        acquire(name, deadline);
+        try {
+            encoder.accept(data.fill((byte) 0));
+            var _ = executeNext(name, command.withData(memory.pageAddress(2), 0), deadline);
         } finally {
             release();
         }

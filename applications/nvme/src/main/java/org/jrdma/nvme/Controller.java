@@ -61,6 +61,9 @@ abstract sealed class Controller permits OwnedController, SharedController {
     /** Deletes a queue pair. The controller does not access its memory any more after that. */
     abstract void deleteQueue(int id) throws FabricException;
 
+    /** Throws an exception if it is known that the controller has no host identifier. */
+    abstract void requireHostIdentifier();
+
     /** Makes the controller stop all accesses to the memory of this object. */
     abstract void release() throws FabricException;
 

@@ -37,10 +37,16 @@ public final class Nvme {
      * @param access this program's own access to the controller of the manager
      * @param manager the address of the manager
      * @throws FabricException if the manager or the controller does not respond in time, or fails
+     * @throws IllegalArgumentException if the options have a host identifier. The manager sets the
+     *     identifier of a controller, because reservations treat all its clients as one host
      */
     public static NvmeDrive join(
             ControllerAccess access, SocketAddress manager, NvmeOptions options)
             throws FabricException {
+        if (!options.hostIdentifier().isNone()) {
+            throw new IllegalArgumentException(
+                    "Cannot set the host identifier of a shared controller. Set it in the program of the manager: reservations treat all clients of a controller as one host.");
+        }
         return start(new SharedController(access, manager, options));
     }
 

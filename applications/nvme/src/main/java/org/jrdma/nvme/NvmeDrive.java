@@ -151,6 +151,23 @@ public final class NvmeDrive implements AutoCloseable {
     }
 
     /**
+     * Returns the reservations of a namespace.
+     *
+     * @throws NvmeException if the controller does not support reservations
+     * @throws IllegalStateException if this program opened the controller without the option {@link
+     *     NvmeOptions#hostIdentifier()}
+     */
+    public NvmeReservations reservations(NvmeNamespace namespace) throws NvmeException {
+        if ((identity.nvmCapabilities() & IdentifyController.RESERVATIONS) == 0) {
+            throw new NvmeException(
+                    "%s does not support reservations (ONCS 0x%x)"
+                            .formatted(controller, identity.nvmCapabilities()));
+        }
+        controller.requireHostIdentifier();
+        return new NvmeReservations(this, namespace);
+    }
+
+    /**
      * Shuts the controller down unless it is shared, and closes all queues and all memory. Waits
      * for admin commands of other threads, and for the controller, for up to their timeouts.
      * Failures are logged.

@@ -2,6 +2,7 @@ package org.jrdma.nvme;
 
 import java.time.Duration;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.nvme.model.HostIdentifier;
 
 /**
  * The options of a drive. Immutable: the methods return a changed copy.
@@ -10,13 +11,18 @@ import org.jrdma.ffi.CheckReturnValue;
  *     longest wait for a shutdown
  * @param ioTimeout the time without any completion after which a queue with pending commands fails
  * @param queues the number of I/O queues to request, from 1 to 65,535
+ * @param hostIdentifier the identifier by which {@link NvmeReservations} distinguish this host; all
+ *     controllers that one host opens have the same. {@link HostIdentifier#NONE} if the program
+ *     uses no reservations
  */
 @CheckReturnValue
-public record NvmeOptions(Duration adminTimeout, Duration ioTimeout, int queues) {
+public record NvmeOptions(
+        Duration adminTimeout, Duration ioTimeout, int queues, HostIdentifier hostIdentifier) {
 
-    /** Timeouts of 10 and 30 seconds, and 64 queues. */
+    /** Timeouts of 10 and 30 seconds, 64 queues, and no host identifier. */
     public static final NvmeOptions DEFAULTS =
-            new NvmeOptions(Duration.ofSeconds(10), Duration.ofSeconds(30), 64);
+            new NvmeOptions(
+                    Duration.ofSeconds(10), Duration.ofSeconds(30), 64, HostIdentifier.NONE);
 
     private static final int MAX_QUEUES = 65_535;
 
@@ -35,16 +41,21 @@ public record NvmeOptions(Duration adminTimeout, Duration ioTimeout, int queues)
 
     /** Returns a copy with another {@link #adminTimeout()}. */
     public NvmeOptions adminTimeout(Duration timeout) {
-        return new NvmeOptions(timeout, ioTimeout, queues);
+        return new NvmeOptions(timeout, ioTimeout, queues, hostIdentifier);
     }
 
     /** Returns a copy with another {@link #ioTimeout()}. */
     public NvmeOptions ioTimeout(Duration timeout) {
-        return new NvmeOptions(adminTimeout, timeout, queues);
+        return new NvmeOptions(adminTimeout, timeout, queues, hostIdentifier);
     }
 
     /** Returns a copy with another {@link #queues()}. */
     public NvmeOptions queues(int count) {
-        return new NvmeOptions(adminTimeout, ioTimeout, count);
+        return new NvmeOptions(adminTimeout, ioTimeout, count, hostIdentifier);
+    }
+
+    /** Returns a copy with another {@link #hostIdentifier()}. */
+    public NvmeOptions hostIdentifier(HostIdentifier host) {
+        return new NvmeOptions(adminTimeout, ioTimeout, queues, host);
     }
 }

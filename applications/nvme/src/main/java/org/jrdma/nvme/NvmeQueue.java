@@ -61,22 +61,13 @@ public final class NvmeQueue implements AutoCloseable {
     private final int maxTransferBytes;
     private final long ioTimeoutNanos;
 
-    /** The numbers of the free slots; a slot is also the id of a command. */
-    private final int[] freeSlots;
-
-    private final boolean[] isPending;
-    private final long[] contexts;
-    private final int[] opcodes;
-    private final int[] namespaces;
-    private final long[] firstBlocks;
-    private final int[] blockCounts;
+    private final CommandSlots slots;
 
     /**
      * Written under the monitor of this object. A thread sees itself here only if it is the owner.
      */
     private @Nullable Thread owner;
 
-    private int free;
     private int tail;
     private int head;
     private int phase = 1;
@@ -110,17 +101,7 @@ public final class NvmeQueue implements AutoCloseable {
         this.ringThreshold = completionEntries - 1 - depth;
         this.maxTransferBytes = maxTransferBytes;
         this.ioTimeoutNanos = Deadline.after(controller.options().ioTimeout()).remainingNanos();
-        this.freeSlots = new int[depth];
-        this.isPending = new boolean[depth];
-        this.contexts = new long[depth];
-        this.opcodes = new int[depth];
-        this.namespaces = new int[depth];
-        this.firstBlocks = new long[depth];
-        this.blockCounts = new int[depth];
-        this.free = depth;
-        for (var slot = 0; slot < depth; slot++) {
-            freeSlots[slot] = depth - 1 - slot;
-        }
+        this.slots = new CommandSlots(depth);
         Leaks.watch(this, lifetime.toString(), lifetime);
     }
 
@@ -145,7 +126,7 @@ public final class NvmeQueue implements AutoCloseable {
             DmaMemory target,
             long offset,
             long context) {
-        return transfer(IoOpcode.READ, namespace, block, blocks, target, offset, context);
+        return transfer(IoOpcode.READ, namespace, block, blocks, target, offset, false, context);
     }
 
     /**
@@ -160,7 +141,7 @@ public final class NvmeQueue implements AutoCloseable {
             DmaMemory source,
             long offset,
             long context) {
-        return transfer(IoOpcode.WRITE, namespace, block, blocks, source, offset, context);
+        return transfer(IoOpcode.WRITE, namespace, block, blocks, source, offset, false, context);
     }
 
     /**
@@ -170,7 +151,7 @@ public final class NvmeQueue implements AutoCloseable {
      * @throws IllegalStateException if the queue is closed
      */
     public boolean flush(NvmeNamespace namespace, long context) {
-        return submit(IoOpcode.FLUSH, namespace.id(), 0, 0, null, 0, 0, context);
+        return submit(IoOpcode.FLUSH, namespace.id(), 0, 0, null, 0, 0, false, context);
     }
 
     /**
@@ -183,7 +164,18 @@ public final class NvmeQueue implements AutoCloseable {
      */
     public boolean writeZeroes(NvmeNamespace namespace, long block, int blocks, long context) {
         checkBlocks(namespace, blocks, MAX_BLOCKS);
-        return submit(IoOpcode.WRITE_ZEROES, namespace.id(), block, blocks, null, 0, 0, context);
+        return submit(
+                IoOpcode.WRITE_ZEROES, namespace.id(), block, blocks, null, 0, 0, false, context);
+    }
+
+    /**
+     * Submits a reservation command.
+     *
+     * @param dwords dword 10, and dword 11 in the high bits
+     * @return false if the queue is full
+     */
+    boolean reserve(int opcode, NvmeNamespace namespace, long dwords, DmaMemory data, int bytes) {
+        return submit(opcode, namespace.id(), dwords, 0, data, 0, bytes, false, 0);
     }
 
     private static void checkBlocks(NvmeNamespace namespace, int blocks, int limit) {
@@ -194,14 +186,26 @@ public final class NvmeQueue implements AutoCloseable {
         }
     }
 
-    private boolean transfer(
+    /**
+     * Submits a read or write.
+     *
+     * @param isHeld true if the caller holds the memory. The queue takes over the hold
+     */
+    boolean transfer(
             int opcode,
             NvmeNamespace namespace,
             long block,
             int blocks,
             DmaMemory data,
             long offset,
+            boolean isHeld,
             long context) {
+        var bytes = checkTransfer(namespace, blocks, data, offset);
+        return submit(opcode, namespace.id(), block, blocks, data, offset, bytes, isHeld, context);
+    }
+
+    /** Checks the parameters of a transfer, and returns its size in bytes. */
+    int checkTransfer(NvmeNamespace namespace, int blocks, DmaMemory data, long offset) {
         checkBlocks(
                 namespace,
                 blocks,
@@ -217,7 +221,7 @@ public final class NvmeQueue implements AutoCloseable {
                     "The memory must belong to %s, and the offset %d must be a multiple of 4"
                             .formatted(resources.controller(), offset));
         }
-        return submit(opcode, namespace.id(), block, blocks, data, offset, bytes, context);
+        return bytes;
     }
 
     private boolean submit(
@@ -228,18 +232,19 @@ public final class NvmeQueue implements AutoCloseable {
             @Nullable DmaMemory data,
             long offset,
             int bytes,
+            boolean isHeld,
             long context) {
         checkThread();
         lifetime.hold();
         try {
-            if (free == 0) {
+            var slot = slots.next();
+            if (slot == CommandSlots.NONE) {
                 return false;
             }
-            var slot = freeSlots[free - 1];
             var prp1 = 0L;
             var prp2 = 0L;
             if (data != null) {
-                resources.holdMemory(slot, data);
+                resources.holdMemory(slot, data, isHeld);
                 var firstPage = (int) (offset >>> Configuration.PAGE_SHIFT);
                 var inPage = (int) offset & (Configuration.PAGE_BYTES - 1);
                 var pages =
@@ -252,13 +257,7 @@ public final class NvmeQueue implements AutoCloseable {
                     prp2 = writeList(slot, data, firstPage, pages);
                 }
             }
-            free--;
-            isPending[slot] = true;
-            contexts[slot] = context;
-            opcodes[slot] = opcode;
-            namespaces[slot] = namespace;
-            firstBlocks[slot] = block;
-            blockCounts[slot] = blocks;
+            slots.occupy(opcode, namespace, block, blocks, context);
             Command.encodeBlocks(
                     memory,
                     (long) tail * Command.BYTES,
@@ -320,7 +319,7 @@ public final class NvmeQueue implements AutoCloseable {
 
     private void take(int last) throws NvmeException {
         var slot = Completion.commandId(last);
-        if (slot >= isPending.length || !isPending[slot]) {
+        if (!slots.isPending(slot)) {
             throw new NvmeException(
                     "%s completed the unknown command %d. Close the queue."
                             .formatted(lifetime, slot));
@@ -330,19 +329,20 @@ public final class NvmeQueue implements AutoCloseable {
             head = 0;
             phase ^= 1;
         }
-        isPending[slot] = false;
-        freeSlots[free] = slot;
-        free++;
+        slots.free(slot);
         hasProgressed = true;
         unreported++;
         if (unreported >= ringThreshold) {
             reportHead();
         }
         hasTaken = true;
-        context = contexts[slot];
+        context = slots.context(slot);
         status = Completion.status(last);
         try {
-            failure = status == 0 ? null : failure(slot);
+            failure =
+                    status == 0
+                            ? null
+                            : new NvmeException(slots.describe(slot), lifetime.toString(), status);
         } finally {
             resources.releaseMemory(slot); // last, because it may free memory, which can fail
         }
@@ -353,7 +353,7 @@ public final class NvmeQueue implements AutoCloseable {
             reportHead();
         }
         emptyPolls++;
-        if (emptyPolls % POLLS_PER_CHECK == 0 && free < freeSlots.length) {
+        if (emptyPolls % POLLS_PER_CHECK == 0 && slots.pending() > 0) {
             checkProgress();
         }
     }
@@ -412,20 +412,6 @@ public final class NvmeQueue implements AutoCloseable {
         }
     }
 
-    private NvmeException failure(int slot) {
-        var opcode = opcodes[slot];
-        var command =
-                opcode == IoOpcode.FLUSH
-                        ? "flush of namespace %d".formatted(namespaces[slot])
-                        : "%s of %d blocks from block %d of namespace %d"
-                                .formatted(
-                                        IoOpcode.name(opcode),
-                                        blockCounts[slot],
-                                        firstBlocks[slot],
-                                        namespaces[slot]);
-        return new NvmeException(command, lifetime.toString(), status);
-    }
-
     /** Returns the context of the last completion that was taken. */
     public long context() {
         requireTaken();
@@ -459,12 +445,12 @@ public final class NvmeQueue implements AutoCloseable {
 
     /** Returns the number of commands that were submitted and whose completion was not taken. */
     public int pending() {
-        return freeSlots.length - free;
+        return slots.pending();
     }
 
     /** Returns the number of commands that can be pending. */
     public int depth() {
-        return freeSlots.length;
+        return slots.depth();
     }
 
     private void checkThread() {
@@ -478,6 +464,11 @@ public final class NvmeQueue implements AutoCloseable {
             throw new WrongThreadException("%s is confined to %s".formatted(lifetime, owner));
         }
         owner = Thread.currentThread();
+    }
+
+    /** Registers a callback that runs when a close of this queue begins. */
+    void onClose(Runnable callback) {
+        lifetime.onClose(callback);
     }
 
     /**

@@ -10,6 +10,7 @@ import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.FeatureId;
+import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.ControllerAccess;
@@ -49,6 +50,21 @@ final class OwnedController extends Controller {
         registers().write(Registers.CONFIGURATION, Configuration.ENABLED.encode());
         awaitStatus("become ready", resetTimeout(), status -> (status & Registers.READY) != 0);
         requestQueues();
+        setHostIdentifier(options().hostIdentifier());
+    }
+
+    private void setHostIdentifier(HostIdentifier host) throws FabricException {
+        if (!host.isNone()) {
+            admin.write(
+                    "set-up of the host identifier",
+                    Command.admin(AdminOpcode.SET_FEATURES)
+                            .withDwords(
+                                    FeatureId.HOST_IDENTIFIER,
+                                    host.isExtended() ? HostIdentifier.EXTENDED : 0,
+                                    0),
+                    deadline(),
+                    host::encode);
+        }
     }
 
     private Duration resetTimeout() {
@@ -209,6 +225,15 @@ final class OwnedController extends Controller {
     private void returnQueueId(int id) {
         synchronized (usedQueueIds) {
             usedQueueIds.clear(id);
+        }
+    }
+
+    @Override
+    void requireHostIdentifier() {
+        if (options().hostIdentifier().isNone()) {
+            throw new IllegalStateException(
+                    "%s was opened without a host identifier, which reservations need. Set NvmeOptions.hostIdentifier()."
+                            .formatted(this));
         }
     }
 

@@ -108,9 +108,15 @@ final class QueueResources {
         controller.free(memory);
     }
 
-    /** Keeps memory allocated while the command in a slot is pending. */
-    void holdMemory(int slot, DmaMemory data) {
-        data.hold();
+    /**
+     * Keeps memory allocated while the command in a slot is pending.
+     *
+     * @param isHeld true if the caller holds the memory. The slot takes over the hold
+     */
+    void holdMemory(int slot, DmaMemory data, boolean isHeld) {
+        if (!isHeld) {
+            data.hold();
+        }
         pending[slot] = data;
     }
 

@@ -60,6 +60,11 @@ final class SharedController extends Controller {
     }
 
     @Override
+    void requireHostIdentifier() {
+        // only the manager knows it; otherwise the controller refuses the commands
+    }
+
+    @Override
     void release() throws FabricException {
         if (manager != null) {
             try {

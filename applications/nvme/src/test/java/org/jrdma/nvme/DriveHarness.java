@@ -22,8 +22,8 @@ final class DriveHarness implements ControllerAccess {
     static final int BLOCK_BYTES = 512;
 
     private final Arena arena = Arena.ofShared();
-    private final BlockStorage storage = BlockStorage.inMemory(BLOCKS, BLOCK_BYTES);
-    private final BlockStorage second = BlockStorage.inMemory(1000, 4096);
+    private final List<BlockStorage> storages;
+    private final Subsystem subsystem;
     private final WatchedModel model;
     private final DeviceHost host;
     private final HostedController access;
@@ -31,9 +31,22 @@ final class DriveHarness implements ControllerAccess {
     final List<DmaAllocation> allocations = new ArrayList<>();
 
     DriveHarness() {
-        var subsystem = new Subsystem("serial 7", "jrdma drive");
-        var _ = subsystem.addNamespace(storage);
-        var _ = subsystem.addNamespace(second);
+        this(
+                new Subsystem("serial 7", "jrdma drive"),
+                List.of(
+                        BlockStorage.inMemory(BLOCKS, BLOCK_BYTES),
+                        BlockStorage.inMemory(1000, 4096)));
+    }
+
+    /** Creates a harness with another controller for the namespaces of this one. */
+    DriveHarness other() {
+        return new DriveHarness(subsystem, List.of());
+    }
+
+    private DriveHarness(Subsystem subsystem, List<BlockStorage> storages) {
+        this.subsystem = subsystem;
+        this.storages = storages;
+        storages.forEach(subsystem::addNamespace);
         var bar = arena.allocate(0x4000, 4096);
         model = new WatchedModel(subsystem.newController());
         host = DeviceHost.start(model, List.of(bar));
@@ -98,8 +111,7 @@ final class DriveHarness implements ControllerAccess {
     public void close() {
         access.close();
         host.close();
-        storage.close();
-        second.close();
+        storages.forEach(BlockStorage::close);
         if (arena.scope().isAlive()) {
             arena.close();
         }

@@ -14,6 +14,9 @@ public record HostIdentifier(long low, long high, boolean isExtended) {
     /** The initial value, which identifies no host. */
     public static final HostIdentifier NONE = new HostIdentifier(0, 0, false);
 
+    /** The bit of dword 11 that selects 128 bits in the commands for the feature (EXHID). */
+    public static final int EXTENDED = 1;
+
     /** Returns an identifier of 64 bits. */
     public static HostIdentifier of(long value) {
         return new HostIdentifier(value, 0, false);

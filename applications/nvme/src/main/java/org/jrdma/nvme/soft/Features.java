@@ -20,7 +20,6 @@ final class Features {
     private static final int NAMESPACE_SPECIFIC = 1 << 1;
 
     private static final int SAVE = 1 << 31;
-    private static final int EXTENDED_HOST_IDENTIFIER = 1;
     private static final int UNDER_TEMPERATURE = 1 << 20;
     private static final int ALL_SENSORS = 0xf << 16;
     private static final int DEFAULT_OVER_TEMPERATURE = 343;
@@ -157,7 +156,7 @@ final class Features {
     }
 
     private void setHost(Command command, int borrower) throws CommandException {
-        var isExtended = (command.dword11() & EXTENDED_HOST_IDENTIFIER) != 0;
+        var isExtended = (command.dword11() & HostIdentifier.EXTENDED) != 0;
         var bytes = isExtended ? 16 : 8;
         data.select(command, bytes, borrower);
         var page = data.zeroed(16);
@@ -254,7 +253,7 @@ final class Features {
         if (selection == CAPABILITIES) {
             return CHANGEABLE;
         }
-        var isExtended = (command.dword11() & EXTENDED_HOST_IDENTIFIER) != 0;
+        var isExtended = (command.dword11() & HostIdentifier.EXTENDED) != 0;
         var shown = selection == CURRENT ? host : HostIdentifier.NONE;
         CommandException.require(isExtended || !shown.isExtended(), Status.HOST_IDENTIFIER_FORMAT);
         var bytes = isExtended ? 16 : 8;

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.ReservationAction;
 import org.jrdma.nvme.model.ReservationType;
 import org.jrdma.nvme.model.Status;
 
@@ -13,18 +14,6 @@ import org.jrdma.nvme.model.Status;
 final class ReservationCommands {
 
     private static final int KEYS_BYTES = 16;
-    private static final int IGNORE_KEY = 1 << 3;
-
-    private static final int REGISTER = 0;
-    private static final int UNREGISTER = 1;
-    private static final int REPLACE = 2;
-
-    private static final int ACQUIRE = 0;
-    private static final int PREEMPT = 1;
-    private static final int PREEMPT_AND_ABORT = 2;
-
-    private static final int RELEASE = 0;
-    private static final int CLEAR = 1;
 
     /** The value of the field CPTPL that requests reservations that survive a loss of power. */
     private static final int PERSIST = 3;
@@ -48,12 +37,14 @@ final class ReservationCommands {
         CommandException.require(command.dword10() >>> 30 != PERSIST, Status.INVALID_FIELD);
         var host = host();
         var keys = keys(command, borrower, KEYS_BYTES);
-        var ignoreKey = (command.dword10() & IGNORE_KEY) != 0;
+        var ignoreKey = (command.dword10() & ReservationAction.IGNORE_KEY) != 0;
         var reservations = namespace.reservations();
-        switch (command.dword10() & 7) {
-            case REGISTER -> reservations.register(host, controllerId, keys.second());
-            case UNREGISTER -> reservations.unregister(host, keys.current(), ignoreKey);
-            case REPLACE ->
+        switch (ReservationAction.of(command.dword10())) {
+            case ReservationAction.REGISTER ->
+                    reservations.register(host, controllerId, keys.second());
+            case ReservationAction.UNREGISTER ->
+                    reservations.unregister(host, keys.current(), ignoreKey);
+            case ReservationAction.REPLACE ->
                     reservations.replace(
                             host, controllerId, keys.current(), keys.second(), ignoreKey);
             default -> throw new CommandException(Status.INVALID_FIELD);
@@ -61,28 +52,31 @@ final class ReservationCommands {
     }
 
     void acquire(Namespace namespace, Command command, int borrower) throws CommandException {
-        CommandException.require((command.dword10() & IGNORE_KEY) == 0, Status.INVALID_FIELD);
+        CommandException.require(
+                (command.dword10() & ReservationAction.IGNORE_KEY) == 0, Status.INVALID_FIELD);
         var type = type(command);
         var host = host();
         var keys = keys(command, borrower, KEYS_BYTES);
         var reservations = namespace.reservations();
-        switch (command.dword10() & 7) {
-            case ACQUIRE -> reservations.acquire(host, keys.current(), type);
+        switch (ReservationAction.of(command.dword10())) {
+            case ReservationAction.ACQUIRE -> reservations.acquire(host, keys.current(), type);
             // No command of the preempted host is active, because this command holds the namespace.
-            case PREEMPT, PREEMPT_AND_ABORT ->
+            case ReservationAction.PREEMPT, ReservationAction.PREEMPT_AND_ABORT ->
                     reservations.preempt(host, keys.current(), keys.second(), type);
             default -> throw new CommandException(Status.INVALID_FIELD);
         }
     }
 
     void release(Namespace namespace, Command command, int borrower) throws CommandException {
-        CommandException.require((command.dword10() & IGNORE_KEY) == 0, Status.INVALID_FIELD);
+        CommandException.require(
+                (command.dword10() & ReservationAction.IGNORE_KEY) == 0, Status.INVALID_FIELD);
         var host = host();
         var keys = keys(command, borrower, Long.BYTES);
         var reservations = namespace.reservations();
-        switch (command.dword10() & 7) {
-            case RELEASE -> reservations.release(host, keys.current(), type(command));
-            case CLEAR -> reservations.clear(host, keys.current());
+        switch (ReservationAction.of(command.dword10())) {
+            case ReservationAction.RELEASE ->
+                    reservations.release(host, keys.current(), type(command));
+            case ReservationAction.CLEAR -> reservations.clear(host, keys.current());
             default -> throw new CommandException(Status.INVALID_FIELD);
         }
     }
@@ -118,7 +112,7 @@ final class ReservationCommands {
     }
 
     private static ReservationType type(Command command) throws CommandException {
-        return ReservationType.of(command.dword10() >>> 8 & 0xff)
+        return ReservationType.of(ReservationAction.typeCode(command.dword10()))
                 .orElseThrow(() -> new CommandException(Status.INVALID_FIELD));
     }
 }
