@@ -151,6 +151,14 @@ public final class NvmeDrive implements AutoCloseable {
     }
 
     /**
+     * Creates an I/O queue with asynchronous operations for several threads, and starts its thread.
+     * The parameters and exceptions are those of {@link #newQueue}.
+     */
+    public AsyncNvmeQueue newAsyncQueue(int depth) throws FabricException {
+        return new AsyncNvmeQueue(newQueue(depth), controller.options()).start();
+    }
+
+    /**
      * Returns the reservations of a namespace.
      *
      * @throws NvmeException if the controller does not support reservations
