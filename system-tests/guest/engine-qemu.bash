@@ -29,6 +29,8 @@ run_command() {
         share_directory "writable${#machine_options[@]}" "$directory" ,multidevs=remap
         printf 'mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose %s %q\n' "$tag" "$directory" >> "$share/mounts"
     done
+    # shellcheck disable=SC2206  # several words
+    machine_options+=(${JRDMA_GUEST_QEMU_OPTIONS:-})
     run_guest qemu-system-x86_64 "${machine_options[@]}"
 }
 

@@ -24,7 +24,8 @@ module org.jrdma.ffi {
             org.jrdma.soft.roce,
             org.jrdma.sisci,
             org.jrdma.soft.sisci,
-            org.jrdma.sockets;
+            org.jrdma.sockets,
+            org.jrdma.nvme;
 
     uses org.jrdma.ffi.SoftwareLibrary;
 }

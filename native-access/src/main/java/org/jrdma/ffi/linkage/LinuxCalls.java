@@ -61,6 +61,7 @@ public final class LinuxCalls {
     public static final int O_EXCL = 0x80;
 
     static final int O_RDONLY = 0;
+    static final int O_RDWR = 2;
     static final int O_NONBLOCK = 0x800;
     static final int O_CLOEXEC = 0x80000;
 
@@ -69,6 +70,7 @@ public final class LinuxCalls {
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_SHARED = 1;
     private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
     private static final int MAP_HUGETLB = 0x40000;
     private static final long MAP_FAILED = -1;
@@ -80,6 +82,9 @@ public final class LinuxCalls {
     private static final MemorySegment MMAP = symbol("mmap");
     private static final MemorySegment MUNMAP = symbol("munmap");
     private static final MemorySegment GETPAGESIZE = symbol("getpagesize");
+    private static final MemorySegment IOCTL = symbol("ioctl");
+    private static final MemorySegment PREAD = symbol("pread");
+    private static final MemorySegment PWRITE = symbol("pwrite");
 
     private static final MethodHandle INT_OF_INT =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
@@ -98,6 +103,12 @@ public final class LinuxCalls {
                             ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle UNMAP =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle CONTROL_DEVICE =
+            Downcalls.variadicCapturingErrno(
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS), 2);
+    private static final MethodHandle TRANSFER =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle PAGE_SIZE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT));
 
     private LinuxCalls() {}
@@ -199,7 +210,7 @@ public final class LinuxCalls {
      * towards the JVM's limit of direct memory. In C: {@code mmap}.
      */
     public static MemorySegment mapPages(long bytes, Arena arena) throws FabricException {
-        return map(bytes, pageBytes(), 0, arena);
+        return map(bytes, pageBytes(), MAP_PRIVATE_ANONYMOUS, -1, 0, arena);
     }
 
     /**
@@ -207,10 +218,22 @@ public final class LinuxCalls {
      * is closed. In C: {@code mmap} with {@code MAP_HUGETLB}.
      */
     public static MemorySegment mapHugePages(long bytes, Arena arena) throws FabricException {
-        return map(bytes, hugePageBytes(), MAP_HUGETLB, arena);
+        return map(bytes, hugePageBytes(), MAP_PRIVATE_ANONYMOUS | MAP_HUGETLB, -1, 0, arena);
     }
 
-    private static MemorySegment map(long bytes, long pageBytes, int flags, Arena arena)
+    /**
+     * Maps a part of a file for reading and writing. The memory is unmapped when the arena is
+     * closed. In C: {@code mmap} with {@code MAP_SHARED}.
+     *
+     * @param offset the offset of the part, a multiple of the page size
+     */
+    public static MemorySegment mapFile(int descriptor, long offset, long bytes, Arena arena)
+            throws FabricException {
+        return map(bytes, pageBytes(), MAP_SHARED, descriptor, offset, arena);
+    }
+
+    private static MemorySegment map(
+            long bytes, long pageBytes, int flags, int descriptor, long offset, Arena arena)
             throws FabricException {
         var length = Math.ceilDiv(bytes, pageBytes) * pageBytes;
         var memory =
@@ -222,9 +245,9 @@ public final class LinuxCalls {
                                         MemorySegment.NULL,
                                         length,
                                         PROT_READ_WRITE,
-                                        MAP_PRIVATE_ANONYMOUS | flags,
-                                        -1,
-                                        0L));
+                                        flags,
+                                        descriptor,
+                                        offset));
         if (memory.address() == MAP_FAILED) {
             throw failed(
                     String.format(
@@ -239,7 +262,53 @@ public final class LinuxCalls {
                 .asSlice(0, bytes);
     }
 
-    private static long hugePageBytes() throws FabricException {
+    /**
+     * Executes a command of a device driver. In C: {@code ioctl}.
+     *
+     * @param name the name of the command for messages
+     * @param argument the structure that the command reads or writes, or an address that is the
+     *     argument itself
+     */
+    public static int controlDevice(
+            int descriptor, String name, long command, MemorySegment argument)
+            throws FabricException {
+        return check(
+                "ioctl " + name,
+                call(() ->
+                        (int)
+                                CONTROL_DEVICE.invokeExact(
+                                        IOCTL, segment(), descriptor, command, argument)));
+    }
+
+    /** Reads from a file at an offset. In C: {@code pread}. Returns the number of bytes. */
+    public static long readAt(int descriptor, MemorySegment target, long offset)
+            throws FabricException {
+        return transfer("pread", PREAD, descriptor, target, offset);
+    }
+
+    /** Writes to a file at an offset. In C: {@code pwrite}. Returns the number of bytes. */
+    public static long writeAt(int descriptor, MemorySegment source, long offset)
+            throws FabricException {
+        return transfer("pwrite", PWRITE, descriptor, source, offset);
+    }
+
+    private static long transfer(
+            String name, MemorySegment function, int descriptor, MemorySegment data, long offset)
+            throws FabricException {
+        var bytes = data.byteSize();
+        var result =
+                call(() ->
+                        (long)
+                                TRANSFER.invokeExact(
+                                        function, segment(), descriptor, data, bytes, offset));
+        if (result < 0) {
+            throw failed("%s of %d bytes at offset %d".formatted(name, bytes, offset));
+        }
+        return result;
+    }
+
+    /** Returns the default size of a huge page in bytes. */
+    public static long hugePageBytes() throws FabricException {
         try (var lines = Files.lines(Path.of("/proc/meminfo"))) {
             return lines.filter(line -> line.startsWith("Hugepagesize:"))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)

@@ -46,9 +46,22 @@ public final class OpenFile implements AutoCloseable {
      * @throws FabricException if the file cannot be opened
      */
     public static OpenFile forReading(Path path) throws FabricException {
+        return open(path, LinuxCalls.O_RDONLY | LinuxCalls.O_NONBLOCK);
+    }
+
+    /**
+     * Opens an existing file for reading and writing.
+     *
+     * @throws FabricException if the file cannot be opened
+     */
+    public static OpenFile forWriting(Path path) throws FabricException {
+        return open(path, LinuxCalls.O_RDWR);
+    }
+
+    private static OpenFile open(Path path, int mode) throws FabricException {
         try (var arena = Arena.ofConfined()) {
             var name = arena.allocateFrom(path.toString());
-            var flags = LinuxCalls.O_RDONLY | LinuxCalls.O_CLOEXEC | LinuxCalls.O_NONBLOCK;
+            var flags = mode | LinuxCalls.O_CLOEXEC;
             int number =
                     call(() ->
                             (int) OPEN.invokeExact(OPEN_ADDRESS, segment(), name, flags, NO_MODE));

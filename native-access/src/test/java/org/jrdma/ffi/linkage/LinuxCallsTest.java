@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Modifier;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -132,6 +133,43 @@ class LinuxCallsTest {
             assertThat(memory.get(ValueLayout.JAVA_BYTE, bytes - 1)).isZero();
             memory.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) 1);
         }
+    }
+
+    @Test
+    void shouldReadWriteAndMapAFile(@TempDir Path folder) throws Exception {
+        var path = Files.write(folder.resolve("file"), new byte[8192]);
+        try (var arena = Arena.ofConfined();
+                var file = OpenFile.forWriting(path)) {
+            var data = arena.allocate(ValueLayout.JAVA_LONG);
+            data.set(ValueLayout.JAVA_LONG, 0, 0x1122_3344_5566_7788L);
+            assertThat(LinuxCalls.writeAt(file.number(), data, 4096)).isEqualTo(8);
+
+            var memory = LinuxCalls.mapFile(file.number(), 4096, 4096, arena);
+
+            assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(0x1122_3344_5566_7788L);
+            memory.set(ValueLayout.JAVA_LONG, 0, 42);
+            assertThat(LinuxCalls.readAt(file.number(), data, 4096)).isEqualTo(8);
+            assertThat(data.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
+            assertThat(LinuxCalls.readAt(file.number(), data, 8192)).isZero();
+            assertThatExceptionOfType(FabricException.class)
+                    .isThrownBy(() -> LinuxCalls.writeAt(file.number(), data, -1))
+                    .withMessage("pwrite of 8 bytes at offset -1 failed: EINVAL (22)");
+        }
+    }
+
+    @Test
+    void shouldExecuteCommandsOfDeviceDrivers() throws Exception {
+        var ends = Descriptors.pipe();
+        Descriptors.signal(ends[1]);
+        try (var arena = Arena.ofConfined()) {
+            var available = arena.allocate(ValueLayout.JAVA_INT);
+            assertThat(LinuxCalls.controlDevice(ends[0], "FIONREAD", 0x541b, available)).isZero();
+            assertThat(available.get(ValueLayout.JAVA_INT, 0)).isPositive();
+            assertThatExceptionOfType(FabricException.class)
+                    .isThrownBy(() -> LinuxCalls.controlDevice(-1, "FIONREAD", 0x541b, available))
+                    .withMessage("ioctl FIONREAD failed: EBADF (9)");
+        }
+        Arrays.stream(ends).forEach(Descriptors::close);
     }
 
     @Test
