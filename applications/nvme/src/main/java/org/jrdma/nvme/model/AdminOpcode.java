@@ -33,6 +33,9 @@ public final class AdminOpcode {
     /** Requests the report of one {@linkplain AsyncEvent event}. */
     public static final int ASYNC_EVENT_REQUEST = 0x0c;
 
+    /** Reports that the host is alive. */
+    public static final int KEEP_ALIVE = 0x18;
+
     /** Formats a namespace, which destroys its data. */
     public static final int FORMAT = 0x80;
 

@@ -32,6 +32,11 @@ public final class IoOpcode {
 
     private IoOpcode() {}
 
+    /** Returns true if the host sends data with a command. */
+    public static boolean isToController(int opcode) {
+        return (opcode & 3) == 1;
+    }
+
     /** Returns the name of an opcode for messages. */
     public static String name(int opcode) {
         return switch (opcode) {

@@ -12,6 +12,9 @@ public final class LogPage {
     /** The revisions of the firmware. */
     public static final int FIRMWARE_SLOTS = 0x03;
 
+    /** The {@link DiscoveryLog}. */
+    public static final int DISCOVERY = 0x70;
+
     /** The oldest {@link ReservationNotification}. */
     public static final int RESERVATION_NOTIFICATION = 0x80;
 

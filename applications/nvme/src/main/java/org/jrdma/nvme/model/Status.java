@@ -36,8 +36,14 @@ public enum Status {
     INVALID_NAMESPACE(0x00b, true, "invalid namespace or format"),
     /** The command is not allowed at this time. */
     COMMAND_SEQUENCE_ERROR(0x00c, true, "the command is not allowed in this order"),
+    /** The descriptor of the data has an invalid length. */
+    DATA_LENGTH_INVALID(0x00f, true, "invalid length of the data"),
+    /** The type of the descriptor of the data is not supported. */
+    DESCRIPTOR_TYPE_INVALID(0x011, true, "invalid type of the data descriptor"),
     /** The offset of a memory address within its page is invalid. */
     PRP_OFFSET_INVALID(0x013, true, "invalid offset of a PRP entry"),
+    /** The data in a capsule have an invalid offset. */
+    DATA_OFFSET_INVALID(0x016, true, "invalid offset of the data in the capsule"),
     /** The identifiers of the hosts have different formats. */
     HOST_IDENTIFIER_FORMAT(0x018, true, "host identifier of another format"),
     /** The namespace does not have all of the blocks. */
@@ -78,6 +84,18 @@ public enum Status {
     INVALID_PROTECTION(0x181, true, "invalid protection information"),
     /** The blocks are read-only. */
     READ_ONLY_RANGE(0x182, true, "write to a read-only range"),
+    /** The format of a Connect command is unknown. */
+    CONNECT_FORMAT(0x180, true, "incompatible format of the Connect command", true),
+    /** The controller is busy. */
+    CONNECT_BUSY(0x181, false, "the controller is busy or unavailable", true),
+    /** A parameter of a Connect command is invalid, such as the name of the subsystem. */
+    CONNECT_PARAMETERS(0x182, true, "invalid parameter of the Connect command", true),
+    /** The host must repeat the discovery. */
+    CONNECT_RESTART_DISCOVERY(0x183, true, "the discovery must be repeated", true),
+    /** The host is not allowed to use the subsystem. */
+    CONNECT_HOST(0x184, true, "the host is not allowed to use the subsystem", true),
+    /** The host must authenticate itself. */
+    AUTHENTICATION_REQUIRED(0x191, true, "authentication is required", true),
     /** The medium failed to store data. */
     WRITE_FAULT(0x280, false, "write fault of the medium"),
     /** The medium failed to return data. */
@@ -85,17 +103,20 @@ public enum Status {
     /** The compared data differ. */
     COMPARE_FAILURE(0x285, true, "the compared data differ"),
     /** The medium denied the access. */
-    ACCESS_DENIED(0x286, true, "access denied");
+    ACCESS_DENIED(0x286, true, "access denied"),
+    /** The connection was lost before the response, and the host does not repeat the command. */
+    CONNECTION_LOST(0x371, false, "the connection was lost, and the outcome is unknown");
 
     /** The bits of a status that contain its type and code. */
     public static final int CODE_MASK = 0x7ff;
 
     private static final int DO_NOT_RETRY = 1 << 14;
     private static final Map<Integer, Status> BY_CODE = new HashMap<>();
+    private static final Map<Integer, Status> BY_FABRICS_CODE = new HashMap<>();
 
     static {
         for (var status : values()) {
-            BY_CODE.put(status.typeAndCode, status);
+            (status.isFabrics ? BY_FABRICS_CODE : BY_CODE).put(status.typeAndCode, status);
         }
     }
 
@@ -103,10 +124,18 @@ public enum Status {
     private final boolean isFinal;
     private final String words;
 
+    /** True for the codes of fabrics commands, which other commands use with other meanings. */
+    private final boolean isFabrics;
+
     Status(int typeAndCode, boolean isFinal, String words) {
+        this(typeAndCode, isFinal, words, false);
+    }
+
+    Status(int typeAndCode, boolean isFinal, String words, boolean isFabrics) {
         this.typeAndCode = typeAndCode;
         this.isFinal = isFinal;
         this.words = words;
+        this.isFabrics = isFabrics;
     }
 
     /** Returns the status code type and the status code. */
@@ -119,9 +148,17 @@ public enum Status {
         return typeAndCode | (isFinal ? DO_NOT_RETRY : 0);
     }
 
-    /** Returns the status with a code; empty if the code is unknown. */
+    /**
+     * Returns the status with a code; empty if the code is unknown. The command must not be a
+     * {@linkplain FabricsCommand fabrics command}.
+     */
     public static Optional<Status> of(int status) {
         return Optional.ofNullable(BY_CODE.get(status & CODE_MASK));
+    }
+
+    /** Returns the status of a fabrics command with a code; empty if the code is unknown. */
+    public static Optional<Status> ofFabrics(int status) {
+        return Optional.ofNullable(BY_FABRICS_CODE.get(status & CODE_MASK)).or(() -> of(status));
     }
 
     /** Returns true if the status of a completion advises against a retry. */
@@ -131,8 +168,17 @@ public enum Status {
 
     /** Describes the status of a completion, such as {@code invalid queue id (0x101)}. */
     public static String describe(int status) {
-        var code = status & CODE_MASK;
+        return describe(of(status), status);
+    }
+
+    /** Describes the status of the completion of a fabrics command. */
+    public static String describeFabrics(int status) {
+        return describe(ofFabrics(status), status);
+    }
+
+    private static String describe(Optional<Status> known, int status) {
         return "%s (0x%03x)"
-                .formatted(of(code).map(known -> known.words).orElse("unknown status"), code);
+                .formatted(
+                        known.map(each -> each.words).orElse("unknown status"), status & CODE_MASK);
     }
 }
