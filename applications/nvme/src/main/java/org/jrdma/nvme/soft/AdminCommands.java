@@ -10,12 +10,13 @@ import java.nio.ByteOrder;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyNamespace;
 import org.jrdma.nvme.model.IdentifyStructure;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.soft.sisci.device.DeviceIdentity;
+import org.jspecify.annotations.Nullable;
 
 /** The admin commands of a controller, except those that end other commands. */
 final class AdminCommands {
@@ -36,63 +37,60 @@ final class AdminCommands {
 
     private final Subsystem subsystem;
     private final int controllerId;
-    private final DeviceIdentity identity;
-    private final QueueSet queues;
     private final DataBuffer data;
     private final Features features;
     private final LogPages logPages;
     private final AsyncEvents events;
+    private final @Nullable FabricsAttributes fabrics;
 
     AdminCommands(
             Subsystem subsystem,
             int controllerId,
-            DeviceIdentity identity,
-            QueueSet queues,
             DataBuffer data,
             Features features,
             LogPages logPages,
-            AsyncEvents events) {
+            AsyncEvents events,
+            @Nullable FabricsAttributes fabrics) {
         this.subsystem = subsystem;
         this.controllerId = controllerId;
-        this.identity = identity;
-        this.queues = queues;
         this.data = data;
         this.features = features;
         this.logPages = logPages;
         this.events = events;
+        this.fabrics = fabrics;
     }
 
-    /** Executes a command and returns its result. */
-    int execute(Command command, int borrower) throws CommandException {
+    /**
+     * Executes a command and returns its result.
+     *
+     * @param hasIoQueues true if the number of queues cannot be changed any more
+     */
+    int execute(Command command, boolean hasIoQueues) throws CommandException {
         switch (command.opcode()) {
-            case AdminOpcode.CREATE_COMPLETION_QUEUE ->
-                    queues.createCompletionQueue(command, features.ioQueues());
-            case AdminOpcode.CREATE_SUBMISSION_QUEUE ->
-                    queues.createSubmissionQueue(command, features.ioQueues());
-            case AdminOpcode.GET_LOG_PAGE -> logPages.read(command, borrower);
-            case AdminOpcode.IDENTIFY -> identify(command, borrower);
+            case AdminOpcode.GET_LOG_PAGE -> logPages.read(command);
+            case AdminOpcode.IDENTIFY -> identify(command);
             case AdminOpcode.SET_FEATURES -> {
-                var result = features.set(command, borrower, queues.hasIoQueues());
+                var result = features.set(command, hasIoQueues);
                 if ((features.criticalWarning() & features.reportedWarnings()) != 0) {
                     events.add(AsyncEvent.TEMPERATURE);
                 }
                 return result;
             }
             case AdminOpcode.GET_FEATURES -> {
-                return features.get(command, borrower);
+                return features.get(command);
             }
             default -> throw new CommandException(Status.INVALID_OPCODE);
         }
         return 0;
     }
 
-    private void identify(Command command, int borrower) throws CommandException {
+    private void identify(Command command) throws CommandException {
         var structure = command.dword10() & 0xff;
-        data.select(command, IdentifyController.BYTES, borrower);
+        data.select(command, IdentifyController.BYTES);
         var page = data.zeroed(IdentifyController.BYTES);
         switch (structure) {
             case IdentifyStructure.NAMESPACE -> identifyNamespace(command).encode(page);
-            case IdentifyStructure.CONTROLLER -> identifyController().encode(page);
+            case IdentifyStructure.CONTROLLER -> identifyController(page);
             case IdentifyStructure.NAMESPACE_LIST -> listNamespaces(command, page);
             case IdentifyStructure.NAMESPACE_DESCRIPTORS -> describeNamespace(command, page);
             default -> throw new CommandException(Status.INVALID_FIELD);
@@ -100,30 +98,34 @@ final class AdminCommands {
         data.write(page, 0);
     }
 
-    private IdentifyController identifyController() {
-        return new IdentifyController(
-                identity.vendorId(),
-                identity.subsystemVendorId(),
-                subsystem.serialNumber(),
-                subsystem.modelNumber(),
-                LogPages.FIRMWARE,
-                SEVERAL_CONTROLLERS,
-                DataBuffer.MAX_TRANSFER_SHIFT,
-                controllerId,
-                Registers.VERSION_1_4,
-                EXTENDED_HOST_IDENTIFIERS,
-                0,
-                ABORT_LIMIT,
-                AsyncEvents.REQUEST_LIMIT,
-                EXTENDED_LOG_PAGES,
-                ErrorLog.ENTRIES,
-                subsystem.namespaceCount(),
-                IdentifyController.DATASET_MANAGEMENT
-                        | IdentifyController.WRITE_ZEROES
-                        | IdentifyController.FEATURE_SELECTION
-                        | IdentifyController.RESERVATIONS,
-                true,
-                subsystem.qualifiedName());
+    private void identifyController(MemorySegment page) {
+        new IdentifyController(
+                        Subsystem.VENDOR_ID,
+                        Subsystem.VENDOR_ID,
+                        subsystem.serialNumber(),
+                        subsystem.modelNumber(),
+                        LogPages.FIRMWARE,
+                        SEVERAL_CONTROLLERS,
+                        DataBuffer.MAX_TRANSFER_SHIFT,
+                        controllerId,
+                        Registers.VERSION_1_4,
+                        EXTENDED_HOST_IDENTIFIERS,
+                        0,
+                        ABORT_LIMIT,
+                        AsyncEvents.REQUEST_LIMIT,
+                        EXTENDED_LOG_PAGES,
+                        ErrorLog.ENTRIES,
+                        subsystem.namespaceCount(),
+                        IdentifyController.DATASET_MANAGEMENT
+                                | IdentifyController.WRITE_ZEROES
+                                | IdentifyController.FEATURE_SELECTION
+                                | IdentifyController.RESERVATIONS,
+                        true,
+                        subsystem.qualifiedName())
+                .encode(page);
+        if (fabrics != null) {
+            fabrics.encode(page);
+        }
     }
 
     private IdentifyNamespace identifyNamespace(Command command) throws CommandException {

@@ -7,7 +7,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ErrorLogEntry;
 import org.jrdma.nvme.model.Status;
 
-/** The errors of commands, the newest first. */
+/** The errors of commands, the newest first. Safe for use by multiple threads. */
 final class ErrorLog {
 
     static final int ENTRIES = 16;
@@ -16,7 +16,7 @@ final class ErrorLog {
     private final Deque<ErrorLogEntry> entries = new ArrayDeque<>();
     private long count;
 
-    void add(int queue, Command command, Status status) {
+    synchronized void add(int queue, Command command, Status status) {
         count++;
         entries.addFirst(
                 new ErrorLogEntry(
@@ -32,11 +32,11 @@ final class ErrorLog {
     }
 
     /** Returns the number of errors so far. */
-    long count() {
+    synchronized long count() {
         return count;
     }
 
-    void encode(MemorySegment page) {
+    synchronized void encode(MemorySegment page) {
         var offset = 0L;
         for (var entry : entries) {
             entry.encode(page, offset);

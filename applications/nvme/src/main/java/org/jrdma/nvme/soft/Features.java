@@ -1,14 +1,17 @@
 package org.jrdma.nvme.soft;
 
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.model.SmartLog;
 import org.jrdma.nvme.model.Status;
 
-/** The features of a controller. A reset of the controller restores their default values. */
+/**
+ * The features of a controller. A reset of the controller restores their default values. One thread
+ * sets features; all threads can read them.
+ */
 final class Features {
 
     private static final int CURRENT = 0;
@@ -30,25 +33,33 @@ final class Features {
 
     private final Subsystem subsystem;
     private final DataBuffer data;
-    private final Map<Key, Integer> values = new HashMap<>();
-    private int ioQueues = QueueSet.MAX_IO_QUEUES;
+    private final Map<Key, Integer> values = new ConcurrentHashMap<>();
+    private final int maxIoQueues;
+    private volatile int ioQueues;
 
     /** Volatile, because other controllers read it when they notify hosts. */
     private volatile HostIdentifier host = HostIdentifier.NONE;
 
-    Features(Subsystem subsystem, DataBuffer data) {
+    Features(Subsystem subsystem, DataBuffer data, int maxIoQueues) {
         this.subsystem = subsystem;
         this.data = data;
+        this.maxIoQueues = maxIoQueues;
+        this.ioQueues = maxIoQueues;
     }
 
     void reset() {
         values.clear();
-        ioQueues = QueueSet.MAX_IO_QUEUES;
+        ioQueues = maxIoQueues;
         host = HostIdentifier.NONE;
     }
 
     HostIdentifier host() {
         return host;
+    }
+
+    /** Sets the host that a Connect command has identified. */
+    void identifyHost(HostIdentifier newHost) {
+        host = newHost;
     }
 
     /** Returns the largest id of an I/O queue. */
@@ -123,7 +134,7 @@ final class Features {
      * @param hasIoQueues true if the number of queues cannot be changed any more
      * @return the result of the command
      */
-    int set(Command command, int borrower, boolean hasIoQueues) throws CommandException {
+    int set(Command command, boolean hasIoQueues) throws CommandException {
         var feature = command.dword10() & 0xff;
         CommandException.require((command.dword10() & SAVE) == 0, Status.FEATURE_NOT_SAVEABLE);
         if (!isNamespaceSpecific(feature)) {
@@ -135,7 +146,7 @@ final class Features {
             case FeatureId.NUMBER_OF_QUEUES -> {
                 return setQueues(command.dword11(), hasIoQueues);
             }
-            case FeatureId.HOST_IDENTIFIER -> setHost(command, borrower);
+            case FeatureId.HOST_IDENTIFIER -> setHost(command);
             default -> setValue(feature, command);
         }
         return 0;
@@ -147,7 +158,7 @@ final class Features {
         var completions = requested >>> 16;
         CommandException.require(
                 submissions != QUEUES_LIMIT && completions != QUEUES_LIMIT, Status.INVALID_FIELD);
-        ioQueues = Math.min(Math.max(submissions, completions) + 1, QueueSet.MAX_IO_QUEUES);
+        ioQueues = Math.min(Math.max(submissions, completions) + 1, maxIoQueues);
         return queues(ioQueues);
     }
 
@@ -155,10 +166,10 @@ final class Features {
         return (count - 1) << 16 | (count - 1);
     }
 
-    private void setHost(Command command, int borrower) throws CommandException {
+    private void setHost(Command command) throws CommandException {
         var isExtended = (command.dword11() & HostIdentifier.EXTENDED) != 0;
         var bytes = isExtended ? 16 : 8;
-        data.select(command, bytes, borrower);
+        data.select(command, bytes);
         var page = data.zeroed(16);
         data.read(page, 0);
         var newHost = HostIdentifier.decode(page, isExtended);
@@ -218,7 +229,7 @@ final class Features {
     }
 
     /** Reads a feature, and returns the result of the command. */
-    int get(Command command, int borrower) throws CommandException {
+    int get(Command command) throws CommandException {
         var feature = command.dword10() & 0xff;
         var selection = command.dword10() >>> 8 & 7;
         CommandException.require(selection <= CAPABILITIES, Status.INVALID_FIELD);
@@ -226,11 +237,11 @@ final class Features {
             return switch (selection) {
                 case CURRENT -> queues(ioQueues);
                 case CAPABILITIES -> CHANGEABLE;
-                default -> queues(QueueSet.MAX_IO_QUEUES);
+                default -> queues(maxIoQueues);
             };
         }
         if (feature == FeatureId.HOST_IDENTIFIER) {
-            return getHost(command, borrower, selection);
+            return getHost(command, selection);
         }
         var _ = settableBits(feature); // rejects unknown features
         var part =
@@ -249,7 +260,7 @@ final class Features {
                 | (isNamespaceSpecific(feature) ? NAMESPACE_SPECIFIC : 0);
     }
 
-    private int getHost(Command command, int borrower, int selection) throws CommandException {
+    private int getHost(Command command, int selection) throws CommandException {
         if (selection == CAPABILITIES) {
             return CHANGEABLE;
         }
@@ -257,7 +268,7 @@ final class Features {
         var shown = selection == CURRENT ? host : HostIdentifier.NONE;
         CommandException.require(isExtended || !shown.isExtended(), Status.HOST_IDENTIFIER_FORMAT);
         var bytes = isExtended ? 16 : 8;
-        data.select(command, bytes, borrower);
+        data.select(command, bytes);
         var page = data.zeroed(bytes);
         shown.encode(page);
         data.write(page, 0);

@@ -6,8 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.Consumer;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.DiscoveryLog;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.ReservationNotification;
 import org.jrdma.nvme.model.SmartLog;
@@ -24,6 +26,7 @@ final class LogPages {
 
     private record Notification(long count, int namespace, int type) {}
 
+    private final Subsystem subsystem;
     private final ErrorLog errors;
     private final Statistics statistics;
     private final Features features;
@@ -35,11 +38,13 @@ final class LogPages {
     private long notificationCount;
 
     LogPages(
+            Subsystem subsystem,
             ErrorLog errors,
             Statistics statistics,
             Features features,
             AsyncEvents events,
             DataBuffer data) {
+        this.subsystem = subsystem;
         this.errors = errors;
         this.statistics = statistics;
         this.features = features;
@@ -60,9 +65,9 @@ final class LogPages {
         notifications.clear();
     }
 
-    void read(Command command, int borrower) throws CommandException {
+    void read(Command command) throws CommandException {
         var id = command.dword10() & 0xff;
-        var pageBytes = bytes(id);
+        var page = MemorySegment.ofArray(encode(id));
         var dwords = Integer.toUnsignedLong(command.dword10() >>> 16 | command.dword11() << 16);
         var requested = dwords * 4 + 4;
         var offset = Integer.toUnsignedLong(command.dword12()) | (long) command.dword13() << 32;
@@ -70,40 +75,48 @@ final class LogPages {
                 requested <= DataBuffer.MAX_BYTES
                         && offset >= 0
                         && offset % 4 == 0
-                        && offset <= pageBytes,
+                        && offset <= page.byteSize(),
                 Status.INVALID_FIELD);
-        data.select(command, (int) requested, borrower);
-        var page = MemorySegment.ofArray(new byte[pageBytes]);
-        encode(id, page);
+        data.select(command, (int) requested);
         var answer = data.zeroed((int) requested);
-        MemorySegment.copy(page, offset, answer, 0, Math.min(requested, pageBytes - offset));
+        MemorySegment.copy(page, offset, answer, 0, Math.min(requested, page.byteSize() - offset));
         data.write(answer, 0);
         if ((command.dword10() & RETAIN_EVENT) == 0) {
             acknowledge(id);
         }
     }
 
-    private static int bytes(int id) throws CommandException {
+    private byte[] encode(int id) throws CommandException {
         return switch (id) {
-            case LogPage.ERRORS -> ErrorLog.BYTES;
-            case LogPage.SMART -> SmartLog.BYTES;
-            case LogPage.FIRMWARE_SLOTS -> FIRMWARE_BYTES;
-            case LogPage.RESERVATION_NOTIFICATION -> ReservationNotification.BYTES;
+            case LogPage.ERRORS -> page(ErrorLog.BYTES, errors::encode);
+            case LogPage.SMART ->
+                    page(
+                            SmartLog.BYTES,
+                            statistics.smartLog(features.criticalWarning(), errors.count())
+                                    ::encode);
+            case LogPage.FIRMWARE_SLOTS -> page(FIRMWARE_BYTES, LogPages::encodeFirmware);
+            case LogPage.RESERVATION_NOTIFICATION ->
+                    page(ReservationNotification.BYTES, notification()::encode);
+            case LogPage.DISCOVERY -> {
+                var log =
+                        subsystem
+                                .discoveryLog()
+                                .orElseThrow(() -> new CommandException(Status.INVALID_LOG_PAGE));
+                yield page(DiscoveryLog.bytes(log.entries().size()), log::encode);
+            }
             default -> throw new CommandException(Status.INVALID_LOG_PAGE);
         };
     }
 
-    private void encode(int id, MemorySegment page) {
-        switch (id) {
-            case LogPage.ERRORS -> errors.encode(page);
-            case LogPage.SMART ->
-                    statistics.smartLog(features.criticalWarning(), errors.count()).encode(page);
-            case LogPage.FIRMWARE_SLOTS -> {
-                page.set(ValueLayout.JAVA_BYTE, 0, (byte) 1); // slot 1 is active
-                page.setString(8, "%-8s".formatted(FIRMWARE), US_ASCII);
-            }
-            default -> notification().encode(page);
-        }
+    private static byte[] page(int bytes, Consumer<MemorySegment> encoder) {
+        var page = new byte[bytes];
+        encoder.accept(MemorySegment.ofArray(page));
+        return page;
+    }
+
+    private static void encodeFirmware(MemorySegment page) {
+        page.set(ValueLayout.JAVA_BYTE, 0, (byte) 1); // slot 1 is active
+        page.setString(8, "%-8s".formatted(FIRMWARE), US_ASCII);
     }
 
     private ReservationNotification notification() {

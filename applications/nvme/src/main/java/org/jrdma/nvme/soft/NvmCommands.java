@@ -48,30 +48,29 @@ final class NvmCommands {
     }
 
     /**
-     * Executes a command, or a part of a command that takes long. If the queue has suspended the
-     * command after that, the next poll continues it.
+     * Executes a command, or a part of a command that takes long. If the command is suspended after
+     * that, the caller must continue it later.
      *
      * @return the cost in bytes, by which the controller limits the work of a poll
      */
-    long execute(SubmissionQueue queue, Command command) throws CommandException {
-        CommandException.require(command.flags() == 0, Status.INVALID_FIELD);
+    long execute(CommandProgress progress, Command command) throws CommandException {
         if (command.opcode() == IoOpcode.FLUSH && command.namespace() == Command.ALL_NAMESPACES) {
-            return flushAll(queue, command);
+            return flushAll(progress, command);
         }
         var namespace = subsystem.namespace(command.namespace());
         if (namespace == null) {
             throw new CommandException(
                     isKnown(command.opcode()) ? Status.INVALID_NAMESPACE : Status.INVALID_OPCODE);
         }
-        return execute(queue, command, namespace);
+        return execute(progress, command, namespace);
     }
 
-    private long execute(SubmissionQueue queue, Command command, Namespace namespace)
+    private long execute(CommandProgress progress, Command command, Namespace namespace)
             throws CommandException {
         var lock = namespace.lock(isShared(command.opcode()));
         lock.lock();
         try {
-            return executeLocked(queue, command, namespace);
+            return executeLocked(progress, command, namespace);
         } finally {
             lock.unlock();
         }
@@ -88,14 +87,14 @@ final class NvmCommands {
     }
 
     /** Makes one namespace durable with each poll. */
-    private long flushAll(SubmissionQueue queue, Command command) throws CommandException {
-        var index = (int) queue.progress();
+    private long flushAll(CommandProgress progress, Command command) throws CommandException {
+        var index = (int) progress.done();
         if (index == subsystem.namespaceCount()) {
             return 0;
         }
-        var cost = execute(queue, command, subsystem.namespaces().get(index));
+        var cost = execute(progress, command, subsystem.namespaces().get(index));
         if (index + 1 < subsystem.namespaceCount()) {
-            queue.suspend(command, index + 1L);
+            progress.suspend(index + 1L);
         }
         return cost;
     }
@@ -116,31 +115,29 @@ final class NvmCommands {
         };
     }
 
-    private long executeLocked(SubmissionQueue queue, Command command, Namespace namespace)
+    private long executeLocked(CommandProgress progress, Command command, Namespace namespace)
             throws CommandException {
-        var borrower = queue.borrower();
         switch (command.opcode()) {
             case IoOpcode.FLUSH -> {
                 requireWriteAccess(namespace);
                 return namespace.storage().force();
             }
             case IoOpcode.WRITE -> {
-                return write(namespace, command, borrower);
+                return write(namespace, command);
             }
             case IoOpcode.READ -> {
-                return read(namespace, command, borrower);
+                return read(namespace, command);
             }
             case IoOpcode.WRITE_ZEROES -> {
-                return writeZeroes(queue, namespace, command);
+                return writeZeroes(progress, namespace, command);
             }
             case IoOpcode.DATASET_MANAGEMENT -> {
-                return manageDataset(queue, namespace, command);
+                return manageDataset(progress, namespace, command);
             }
-            case IoOpcode.RESERVATION_REGISTER ->
-                    reservations.register(namespace, command, borrower);
-            case IoOpcode.RESERVATION_REPORT -> reservations.report(namespace, command, borrower);
-            case IoOpcode.RESERVATION_ACQUIRE -> reservations.acquire(namespace, command, borrower);
-            case IoOpcode.RESERVATION_RELEASE -> reservations.release(namespace, command, borrower);
+            case IoOpcode.RESERVATION_REGISTER -> reservations.register(namespace, command);
+            case IoOpcode.RESERVATION_REPORT -> reservations.report(namespace, command);
+            case IoOpcode.RESERVATION_ACQUIRE -> reservations.acquire(namespace, command);
+            case IoOpcode.RESERVATION_RELEASE -> reservations.release(namespace, command);
             default -> throw new CommandException(Status.INVALID_OPCODE);
         }
         return 0;
@@ -152,11 +149,11 @@ final class NvmCommands {
     }
 
     /** Selects the memory of a read or write command, and returns the number of bytes. */
-    private int select(Namespace namespace, Command command, int borrower) throws CommandException {
+    private int select(Namespace namespace, Command command) throws CommandException {
         var bytes = (long) command.blocks() << namespace.storage().blockShift();
         CommandException.require(bytes <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
         requireRange(namespace, command.firstBlock(), command.blocks());
-        data.select(command, (int) bytes, borrower);
+        data.select(command, (int) bytes);
         return (int) bytes;
     }
 
@@ -168,8 +165,8 @@ final class NvmCommands {
                 Status.LBA_OUT_OF_RANGE);
     }
 
-    private long read(Namespace namespace, Command command, int borrower) throws CommandException {
-        var bytes = select(namespace, command, borrower);
+    private long read(Namespace namespace, Command command) throws CommandException {
+        var bytes = select(namespace, command);
         CommandException.require(
                 namespace.reservations().mayRead(features.host()), Status.RESERVATION_CONFLICT);
         var storage = namespace.storage();
@@ -178,8 +175,8 @@ final class NvmCommands {
         return bytes;
     }
 
-    private long write(Namespace namespace, Command command, int borrower) throws CommandException {
-        var bytes = select(namespace, command, borrower);
+    private long write(Namespace namespace, Command command) throws CommandException {
+        var bytes = select(namespace, command);
         requireWriteAccess(namespace);
         var storage = namespace.storage();
         var offset = command.firstBlock() << storage.blockShift();
@@ -197,27 +194,27 @@ final class NvmCommands {
         return 0;
     }
 
-    private long writeZeroes(SubmissionQueue queue, Namespace namespace, Command command)
+    private long writeZeroes(CommandProgress progress, Namespace namespace, Command command)
             throws CommandException {
         requireRange(namespace, command.firstBlock(), command.blocks());
         requireWriteAccess(namespace);
         var storage = namespace.storage();
         var offset = command.firstBlock() << storage.blockShift();
         var bytes = (long) command.blocks() << storage.blockShift();
-        var done = queue.progress();
+        var done = progress.done();
         var part = Math.min(bytes - done, ZEROES_PER_POLL);
         storage.zero(offset + done, part);
         if (done + part < bytes) {
-            queue.suspend(command, done + part);
+            progress.suspend(done + part);
             return part;
         }
         return part + forceIfRequested(storage, command, offset, bytes);
     }
 
-    private long manageDataset(SubmissionQueue queue, Namespace namespace, Command command)
+    private long manageDataset(CommandProgress progress, Namespace namespace, Command command)
             throws CommandException {
         var ranges = (command.dword10() & 0xff) + 1;
-        data.select(command, ranges * RANGE_BYTES, queue.borrower());
+        data.select(command, ranges * RANGE_BYTES);
         var list = data.staging(ranges * RANGE_BYTES);
         data.read(list, 0);
         for (var i = 0L; i < ranges; i++) {
@@ -227,10 +224,10 @@ final class NvmCommands {
         if ((command.dword11() & DEALLOCATE) == 0) {
             return 0;
         }
-        var done = queue.progress();
+        var done = progress.done();
         var part = zeroRanges(namespace.storage(), list, ranges, done);
         if (part == ZEROES_PER_POLL && done + part < MAX_DEALLOCATION) {
-            queue.suspend(command, done + part);
+            progress.suspend(done + part);
         }
         return part;
     }

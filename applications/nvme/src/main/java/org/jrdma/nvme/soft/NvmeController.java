@@ -1,14 +1,11 @@
 package org.jrdma.nvme.soft;
 
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.soft.sisci.device.DeviceBus;
@@ -34,7 +31,6 @@ import org.slf4j.LoggerFactory;
 public final class NvmeController implements DeviceModel {
 
     private static final Logger LOG = LoggerFactory.getLogger(NvmeController.class);
-    private static final int VENDOR_ID = 0x1234;
     private static final int DEVICE_ID = 0x0010;
     private static final int CLASS_CODE = 0x010802;
     private static final int BAR_BYTES = 0x4000;
@@ -57,8 +53,6 @@ public final class NvmeController implements DeviceModel {
     static final long BYTES_PER_POLL = 2 << 20;
 
     private static final long COMMAND_COST = Configuration.PAGE_BYTES;
-    private static final int MAX_NOTICES = 64;
-    private static final int MEDIA_ERROR_TYPE = 2;
 
     private enum State {
         DISABLED,
@@ -67,20 +61,12 @@ public final class NvmeController implements DeviceModel {
         FAILED
     }
 
-    private record Notice(int namespace, HostIdentifier host, int type) {}
-
     private final Subsystem subsystem;
     private final int id;
     private final DeviceIdentity identity;
-    private final AsyncEvents events = new AsyncEvents();
-    private final ErrorLog errors = new ErrorLog();
-    private final Statistics statistics = new Statistics();
 
-    /** Notifications from other controllers, which run on other threads. */
-    private final Queue<Notice> notices = new ConcurrentLinkedQueue<>();
-
-    /** Exists from {@link #attach} on. Volatile, because other controllers read it. */
-    private volatile @Nullable Parts parts;
+    /** Exists from {@link #attach} on. */
+    private @Nullable Parts parts;
 
     private State state = State.DISABLED;
     private int configuration;
@@ -93,9 +79,8 @@ public final class NvmeController implements DeviceModel {
             Registers registers,
             QueueSet queues,
             InterruptVectors interrupts,
-            Features features,
-            LogPages logPages,
-            AdminCommands admin,
+            PrpBuffer data,
+            ControllerCore core,
             NvmCommands nvm) {}
 
     NvmeController(Subsystem subsystem, int id) {
@@ -103,10 +88,10 @@ public final class NvmeController implements DeviceModel {
         this.id = id;
         this.identity =
                 new DeviceIdentity(
-                        VENDOR_ID,
+                        Subsystem.VENDOR_ID,
                         DEVICE_ID,
                         CLASS_CODE,
-                        VENDOR_ID,
+                        Subsystem.VENDOR_ID,
                         id & 0xffff,
                         subsystem.uuid("controller " + id).getMostSignificantBits(),
                         subsystem.modelNumber());
@@ -124,21 +109,21 @@ public final class NvmeController implements DeviceModel {
 
     @Override
     public void attach(DeviceBus bus) {
-        var data = new DataBuffer(bus);
+        var previous = parts;
+        if (previous != null) {
+            previous.core().close();
+        }
+        var data = new PrpBuffer(bus);
         var registers = new Registers(bus.bar(0));
-        var queues = new QueueSet(bus, events);
-        var features = new Features(subsystem, data);
-        var logPages = new LogPages(errors, statistics, features, events, data);
+        var core = new ControllerCore(subsystem, id, data, QueueSet.MAX_IO_QUEUES, null);
         parts =
                 new Parts(
                         registers,
-                        queues,
+                        new QueueSet(bus, core.events()),
                         new InterruptVectors(bus, registers),
-                        features,
-                        logPages,
-                        new AdminCommands(
-                                subsystem, id, identity, queues, data, features, logPages, events),
-                        new NvmCommands(subsystem, id, features, statistics, data));
+                        data,
+                        core,
+                        core.newCommands(data));
         reset();
     }
 
@@ -148,6 +133,10 @@ public final class NvmeController implements DeviceModel {
             throw new IllegalStateException("The controller is not attached to a bus");
         }
         return all;
+    }
+
+    private AsyncEvents events() {
+        return parts().core().events();
     }
 
     @Override
@@ -161,10 +150,7 @@ public final class NvmeController implements DeviceModel {
     private void disable() {
         var all = parts();
         all.queues().clear();
-        all.features().reset();
-        all.logPages().clearNotifications();
-        notices.clear();
-        events.clear();
+        all.core().reset();
         for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
             clearDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
             clearDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
@@ -189,7 +175,7 @@ public final class NvmeController implements DeviceModel {
         var isBusy = applyConfiguration();
         if (state == State.READY) {
             pollDoorbells();
-            takeNotices();
+            parts().core().takeNotices();
             isBusy |= executeCommands();
             isBusy |= reportEvents();
             parts().interrupts().send(parts().queues());
@@ -233,18 +219,11 @@ public final class NvmeController implements DeviceModel {
         }
     }
 
-    /** Makes all blocks durable. A failure has been logged, and the shutdown continues. */
     private void shutDown() {
         if (state != State.READY && state != State.DISABLED) {
             return;
         }
-        for (var namespace : subsystem.namespaces()) {
-            try {
-                var _ = namespace.storage().force();
-            } catch (CommandException _) {
-                statistics.countMediaError();
-            }
-        }
+        parts().core().flushAll();
         if (state == State.READY) {
             enter(State.SHUT_DOWN, Registers.SHUTDOWN_COMPLETE | Registers.READY);
         } else {
@@ -260,7 +239,7 @@ public final class NvmeController implements DeviceModel {
             if (submission != null
                     && !submission.ring(
                             registers.read(Registers.tailDoorbell(queue, DOORBELL_STRIDE)))) {
-                events.add(AsyncEvent.INVALID_DOORBELL_VALUE);
+                events().add(AsyncEvent.INVALID_DOORBELL_VALUE);
             }
             var completion = queues.completion(queue);
             if (completion != null) {
@@ -269,7 +248,7 @@ public final class NvmeController implements DeviceModel {
             if (completion != null
                     && !completion.ring(
                             registers.read(Registers.headDoorbell(queue, DOORBELL_STRIDE)))) {
-                events.add(AsyncEvent.INVALID_DOORBELL_VALUE);
+                events().add(AsyncEvent.INVALID_DOORBELL_VALUE);
             }
         }
         nextUnusedDoorbell =
@@ -290,7 +269,7 @@ public final class NvmeController implements DeviceModel {
     private void checkUnusedDoorbell(long doorbell) {
         if (parts().registers().read(doorbell) != 0) {
             clearDoorbell(doorbell);
-            events.add(AsyncEvent.UNKNOWN_DOORBELL);
+            events().add(AsyncEvent.UNKNOWN_DOORBELL);
         }
     }
 
@@ -321,20 +300,19 @@ public final class NvmeController implements DeviceModel {
             return COMMAND_COST;
         }
         try {
+            CommandException.require(command.flags() == 0, Status.INVALID_FIELD);
+            parts().data().owner(queue.borrower());
             if (queue.id() == 0) {
                 executeAdmin(queue, command);
                 return COMMAND_COST;
             }
-            var cost = parts().nvm().execute(queue, command);
-            if (!queue.isSuspended()) {
+            var cost = parts().nvm().execute(queue.progress(), command);
+            if (!queue.progress().isSuspended()) {
                 complete(queue, command.id(), 0, Status.SUCCESS);
             }
             return COMMAND_COST + cost;
         } catch (CommandException e) {
-            if (e.status().typeAndCode() >>> 8 == MEDIA_ERROR_TYPE) {
-                statistics.countMediaError();
-            }
-            errors.add(queue.id(), command, e.status());
+            parts().core().recordFailure(queue.id(), command, e);
             complete(queue, command.id(), 0, e.status());
         } catch (Throwable e) { // such as OutOfMemoryError: the driver waits for a completion
             logFailure(e);
@@ -355,12 +333,19 @@ public final class NvmeController implements DeviceModel {
     }
 
     private void executeAdmin(SubmissionQueue queue, Command command) throws CommandException {
-        CommandException.require(command.flags() == 0, Status.INVALID_FIELD);
-        CommandException.require(!events.isRequested(command.id()), Status.COMMAND_ID_CONFLICT);
+        CommandException.require(!events().isRequested(command.id()), Status.COMMAND_ID_CONFLICT);
         switch (command.opcode()) {
-            case AdminOpcode.ASYNC_EVENT_REQUEST -> events.request(command.id());
+            case AdminOpcode.ASYNC_EVENT_REQUEST -> events().request(command.id());
             case AdminOpcode.ABORT ->
                     complete(queue, command.id(), abort(queue, command), Status.SUCCESS);
+            case AdminOpcode.CREATE_COMPLETION_QUEUE -> {
+                parts().queues().createCompletionQueue(command, ioQueues());
+                complete(queue, command.id(), 0, Status.SUCCESS);
+            }
+            case AdminOpcode.CREATE_SUBMISSION_QUEUE -> {
+                parts().queues().createSubmissionQueue(command, ioQueues());
+                complete(queue, command.id(), 0, Status.SUCCESS);
+            }
             case AdminOpcode.DELETE_SUBMISSION_QUEUE -> {
                 var deleted = parts().queues().deleteSubmissionQueue(command);
                 clearDoorbell(Registers.tailDoorbell(deleted, DOORBELL_STRIDE));
@@ -375,9 +360,13 @@ public final class NvmeController implements DeviceModel {
                     complete(
                             queue,
                             command.id(),
-                            parts().admin().execute(command, queue.borrower()),
+                            parts().core().admin().execute(command, parts().queues().hasIoQueues()),
                             Status.SUCCESS);
         }
+    }
+
+    private int ioQueues() {
+        return parts().core().features().ioQueues();
     }
 
     /**
@@ -389,7 +378,7 @@ public final class NvmeController implements DeviceModel {
         var queue = command.dword10() & 0xffff;
         var commandId = command.dword10() >>> 16;
         // the completion queue needs another entry for the completion of the abort command
-        if (queue == 0 && admin.completions().free() > 1 && events.abort(commandId)) {
+        if (queue == 0 && admin.completions().free() > 1 && events().abort(commandId)) {
             complete(admin, commandId, 0, Status.ABORT_REQUESTED);
             return 0;
         }
@@ -404,7 +393,7 @@ public final class NvmeController implements DeviceModel {
         var admin = parts().queues().submission(0);
         var isBusy = false;
         while (admin != null && admin.completions().free() > 0) {
-            var report = events.next();
+            var report = events().next();
             if (report == null) {
                 break;
             }
@@ -414,31 +403,6 @@ public final class NvmeController implements DeviceModel {
         return isBusy;
     }
 
-    /** Called by the threads of all controllers of the subsystem. */
-    void notifyReservation(int namespace, HostIdentifier host, int type) {
-        var all = parts;
-        if (all != null && all.features().host().equals(host) && notices.size() < MAX_NOTICES) {
-            notices.add(new Notice(namespace, host, type));
-        }
-    }
-
-    /** Called by the threads of all controllers of the subsystem. */
-    boolean hasHost(boolean isExtended) {
-        var all = parts;
-        return all != null
-                && !all.features().host().isNone()
-                && all.features().host().isExtended() == isExtended;
-    }
-
-    private void takeNotices() {
-        for (var notice = notices.poll(); notice != null; notice = notices.poll()) {
-            if (notice.host().equals(parts().features().host())
-                    && !parts().features().isMasked(notice.namespace(), notice.type())) {
-                parts().logPages().addNotification(notice.namespace(), notice.type());
-            }
-        }
-    }
-
     @Override
     public void detached(int borrower) {
         var queues = parts().queues();
@@ -446,7 +410,7 @@ public final class NvmeController implements DeviceModel {
         queues.removeQueuesOf(borrower);
         parts().interrupts().clearUnused();
         if (isManager) {
-            events.dropRequests();
+            events().dropRequests();
         }
         for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
             if (queues.submission(queue) == null) {

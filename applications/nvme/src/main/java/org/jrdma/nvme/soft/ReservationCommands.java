@@ -33,10 +33,10 @@ final class ReservationCommands {
         this.data = data;
     }
 
-    void register(Namespace namespace, Command command, int borrower) throws CommandException {
+    void register(Namespace namespace, Command command) throws CommandException {
         CommandException.require(command.dword10() >>> 30 != PERSIST, Status.INVALID_FIELD);
         var host = host();
-        var keys = keys(command, borrower, KEYS_BYTES);
+        var keys = keys(command, KEYS_BYTES);
         var ignoreKey = (command.dword10() & ReservationAction.IGNORE_KEY) != 0;
         var reservations = namespace.reservations();
         switch (ReservationAction.of(command.dword10())) {
@@ -51,12 +51,12 @@ final class ReservationCommands {
         }
     }
 
-    void acquire(Namespace namespace, Command command, int borrower) throws CommandException {
+    void acquire(Namespace namespace, Command command) throws CommandException {
         CommandException.require(
                 (command.dword10() & ReservationAction.IGNORE_KEY) == 0, Status.INVALID_FIELD);
         var type = type(command);
         var host = host();
-        var keys = keys(command, borrower, KEYS_BYTES);
+        var keys = keys(command, KEYS_BYTES);
         var reservations = namespace.reservations();
         switch (ReservationAction.of(command.dword10())) {
             case ReservationAction.ACQUIRE -> reservations.acquire(host, keys.current(), type);
@@ -67,11 +67,11 @@ final class ReservationCommands {
         }
     }
 
-    void release(Namespace namespace, Command command, int borrower) throws CommandException {
+    void release(Namespace namespace, Command command) throws CommandException {
         CommandException.require(
                 (command.dword10() & ReservationAction.IGNORE_KEY) == 0, Status.INVALID_FIELD);
         var host = host();
-        var keys = keys(command, borrower, Long.BYTES);
+        var keys = keys(command, Long.BYTES);
         var reservations = namespace.reservations();
         switch (ReservationAction.of(command.dword10())) {
             case ReservationAction.RELEASE ->
@@ -81,7 +81,7 @@ final class ReservationCommands {
         }
     }
 
-    void report(Namespace namespace, Command command, int borrower) throws CommandException {
+    void report(Namespace namespace, Command command) throws CommandException {
         var isExtended = (command.dword11() & 1) != 0;
         CommandException.require(
                 isExtended
@@ -91,7 +91,7 @@ final class ReservationCommands {
         var requested = Integer.toUnsignedLong(command.dword10()) * 4 + 4;
         CommandException.require(requested <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
         var bytes = (int) requested;
-        data.select(command, bytes, borrower);
+        data.select(command, bytes);
         var report = namespace.reservations().report();
         var page = data.zeroed(Math.max(bytes, report.bytes(isExtended)));
         report.encode(page, isExtended);
@@ -104,8 +104,8 @@ final class ReservationCommands {
         return features.host();
     }
 
-    private Keys keys(Command command, int borrower, int bytes) throws CommandException {
-        data.select(command, bytes, borrower);
+    private Keys keys(Command command, int bytes) throws CommandException {
+        data.select(command, bytes);
         var keys = data.zeroed(KEYS_BYTES);
         data.read(keys, 0);
         return new Keys(keys.get(LONG, 0), keys.get(LONG, Long.BYTES));

@@ -2,7 +2,7 @@ package org.jrdma.nvme.soft;
 
 import org.jrdma.nvme.model.SmartLog;
 
-/** The counters of a controller that its SMART log contains. */
+/** The counters of a controller that its SMART log contains. Safe for use by multiple threads. */
 final class Statistics {
 
     static final int TEMPERATURE_KELVIN = 300;
@@ -19,21 +19,21 @@ final class Statistics {
     private long writeCommands;
     private long mediaErrors;
 
-    void countRead(long bytes) {
+    synchronized void countRead(long bytes) {
         readCommands++;
         bytesRead += bytes;
     }
 
-    void countWrite(long bytes) {
+    synchronized void countWrite(long bytes) {
         writeCommands++;
         bytesWritten += bytes;
     }
 
-    void countMediaError() {
+    synchronized void countMediaError() {
         mediaErrors++;
     }
 
-    SmartLog smartLog(int criticalWarning, long errors) {
+    synchronized SmartLog smartLog(int criticalWarning, long errors) {
         return new SmartLog(
                 criticalWarning,
                 TEMPERATURE_KELVIN,

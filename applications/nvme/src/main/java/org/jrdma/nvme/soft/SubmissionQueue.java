@@ -15,8 +15,8 @@ final class SubmissionQueue {
     private int head;
     private int tail;
     private int doorbell;
-    private @Nullable Command unfinished;
-    private long progress;
+    private final CommandProgress progress = new CommandProgress();
+    private @Nullable Command current;
 
     SubmissionQueue(int id, QueueMemory memory, int entries, CompletionQueue completions) {
         this.id = id;
@@ -66,39 +66,28 @@ final class SubmissionQueue {
 
     /** Returns true if a command can be processed and completed. */
     boolean isReady() {
-        return (unfinished != null || head != tail)
+        return (progress.isSuspended() || head != tail)
                 && completions.free() > 0
                 && memory.isAccessDue();
     }
 
     /** Takes the suspended command or the next one; null if its memory is not accessible. */
     @Nullable Command next() {
-        var suspended = unfinished;
-        if (suspended != null) {
-            unfinished = null;
-            return suspended;
+        if (progress.isSuspended()) {
+            progress.resume();
+            return current;
         }
         if (!memory.read((long) head * Command.BYTES, entry)) {
             return null;
         }
         head = head + 1 == entries ? 0 : head + 1;
-        progress = 0;
-        return Command.decode(entry, 0);
+        progress.start();
+        current = Command.decode(entry, 0);
+        return current;
     }
 
-    /** Returns how much of the current command was processed by earlier polls. */
-    long progress() {
+    /** Returns the progress of the command that was taken last. */
+    CommandProgress progress() {
         return progress;
-    }
-
-    /** Continues the command with the next poll. */
-    void suspend(Command command, long newProgress) {
-        unfinished = command;
-        progress = newProgress;
-    }
-
-    /** Returns true if the next poll continues the command that was taken last. */
-    boolean isSuspended() {
-        return unfinished != null;
     }
 }

@@ -2,11 +2,16 @@ package org.jrdma.nvme.soft;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jrdma.nvme.model.DiscoveryLog;
 import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.QualifiedName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,26 +23,62 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Subsystem {
 
+    /** The id of the vendor of all controllers. */
+    static final int VENDOR_ID = 0x1234;
+
     private static final Pattern SERIAL_NUMBER = Pattern.compile("[ -~]{1,20}");
     private static final Pattern MODEL_NUMBER = Pattern.compile("[ -~]{1,40}");
 
     private final String serialNumber;
     private final String modelNumber;
+    private final String qualifiedName;
+    private final @Nullable Supplier<DiscoveryLog> discovery;
     private final List<Namespace> namespaces = new CopyOnWriteArrayList<>();
-    private final List<NvmeController> controllers = new CopyOnWriteArrayList<>();
+    private final BitSet controllerIds = new BitSet();
+    private final List<ControllerCore> controllers = new CopyOnWriteArrayList<>();
 
     /**
-     * Creates a subsystem without namespaces.
+     * Creates a subsystem without namespaces, whose qualified name is derived from the other names.
      *
      * @param serialNumber 1 to 20 printable ASCII characters
      * @param modelNumber 1 to 40 printable ASCII characters
      * @throws IllegalArgumentException if a text is invalid
      */
     public Subsystem(String serialNumber, String modelNumber) {
+        this(
+                serialNumber,
+                modelNumber,
+                QualifiedName.of(uuid(serialNumber, modelNumber, "subsystem")));
+    }
+
+    /**
+     * Creates a subsystem without namespaces.
+     *
+     * @param serialNumber 1 to 20 printable ASCII characters
+     * @param modelNumber 1 to 40 printable ASCII characters
+     * @param qualifiedName the name by which hosts on a network connect to the subsystem
+     * @throws IllegalArgumentException if a text is invalid
+     */
+    public Subsystem(String serialNumber, String modelNumber, String qualifiedName) {
+        this(serialNumber, modelNumber, qualifiedName, null);
+    }
+
+    private Subsystem(
+            String serialNumber,
+            String modelNumber,
+            String qualifiedName,
+            @Nullable Supplier<DiscoveryLog> discovery) {
         check("serial number", SERIAL_NUMBER, serialNumber);
         check("model number", MODEL_NUMBER, modelNumber);
         this.serialNumber = serialNumber;
         this.modelNumber = modelNumber;
+        this.qualifiedName = QualifiedName.requireValid(qualifiedName);
+        this.discovery = discovery;
+    }
+
+    /** Returns the discovery subsystem of a target. */
+    static Subsystem discovery(Supplier<DiscoveryLog> log) {
+        return new Subsystem("discovery", "jrdma discovery", QualifiedName.DISCOVERY, log);
     }
 
     private static void check(String field, Pattern pattern, String text) {
@@ -54,7 +95,7 @@ public final class Subsystem {
      * @throws IllegalStateException if the subsystem has a controller
      */
     public synchronized int addNamespace(BlockStorage storage) {
-        if (!controllers.isEmpty()) {
+        if (!controllerIds.isEmpty()) {
             throw new IllegalStateException(
                     "A namespace cannot be added, because the subsystem has controllers");
         }
@@ -65,10 +106,28 @@ public final class Subsystem {
     }
 
     /** Creates a controller, which a {@link org.jrdma.soft.sisci.device.DeviceHost} can run. */
-    public synchronized NvmeController newController() {
-        var controller = new NvmeController(this, controllers.size() + 1);
+    public NvmeController newController() {
+        return new NvmeController(this, takeControllerId());
+    }
+
+    /** Returns an id that no controller has, from 1. */
+    synchronized int takeControllerId() {
+        var id = controllerIds.nextClearBit(1);
+        controllerIds.set(id);
+        return id;
+    }
+
+    /** Allows another controller to use the id of a controller that has ended. */
+    synchronized void returnControllerId(int id) {
+        controllerIds.clear(id);
+    }
+
+    void add(ControllerCore controller) {
         controllers.add(controller);
-        return controller;
+    }
+
+    void remove(ControllerCore controller) {
+        controllers.remove(controller);
     }
 
     private void notifyControllers(int namespace, HostIdentifier host, int type) {
@@ -91,12 +150,22 @@ public final class Subsystem {
         return modelNumber;
     }
 
-    String qualifiedName() {
-        return "nqn.2014-08.org.nvmexpress:uuid:" + uuid("subsystem");
+    /** Returns the name by which hosts on a network connect to the subsystem. */
+    public String qualifiedName() {
+        return qualifiedName;
+    }
+
+    /** Returns the description of all subsystems of the target; empty in other subsystems. */
+    Optional<DiscoveryLog> discoveryLog() {
+        return Optional.ofNullable(discovery).map(Supplier::get);
     }
 
     /** Returns an id that depends only on the serial number, the model number and a name. */
     UUID uuid(String name) {
+        return uuid(serialNumber, modelNumber, name);
+    }
+
+    private static UUID uuid(String serialNumber, String modelNumber, String name) {
         return UUID.nameUUIDFromBytes(
                 (serialNumber + '\n' + modelNumber + '\n' + name).getBytes(UTF_8));
     }
