@@ -3,6 +3,7 @@ module org.jrdma.nvme {
     requires transitive org.jrdma.ffi;
     requires transitive org.jrdma.sisci;
     requires transitive org.jrdma.soft.sisci;
+    requires transitive org.jrdma.verbs;
     requires org.slf4j;
     requires static transitive org.jspecify;
 

@@ -1,0 +1,81 @@
+package org.jrdma.nvme.soft;
+
+import java.time.Duration;
+import org.jrdma.ffi.CheckReturnValue;
+
+/**
+ * The options of a {@link NvmeTarget}. Immutable: the methods return a changed copy.
+ *
+ * @param maxConnections the number of connections of all hosts; each connection has a thread
+ * @param ioQueues the number of I/O queues of a controller
+ * @param entries the number of commands that an I/O queue can have, from 2 to 1,024
+ * @param inCapsuleBytes the largest data that a host can send together with a command, a multiple
+ *     of 16 up to 16,384
+ * @param connectTimeout the time in which a host must establish a connection, and then must send
+ *     its Connect command
+ */
+@CheckReturnValue
+public record TargetOptions(
+        int maxConnections,
+        int ioQueues,
+        int entries,
+        int inCapsuleBytes,
+        Duration connectTimeout) {
+
+    /** 256 connections, 16 I/O queues of 128 commands, 4,096 bytes in capsules, 10 seconds. */
+    public static final TargetOptions DEFAULTS =
+            new TargetOptions(256, 16, 128, 4096, Duration.ofSeconds(10));
+
+    private static final int MAX_QUEUES = 1024;
+    private static final int MAX_IN_CAPSULE = 16_384;
+    private static final int CAPSULE_UNIT = 16;
+
+    /**
+     * Creates options.
+     *
+     * @throws IllegalArgumentException if a number is out of its range
+     */
+    public TargetOptions {
+        require("number of connections", maxConnections, 1, Integer.MAX_VALUE);
+        require("number of I/O queues", ioQueues, 1, MAX_QUEUES);
+        require("number of entries", entries, 2, QueueSet.MAX_ENTRIES);
+        require("number of bytes in a capsule", inCapsuleBytes, 0, MAX_IN_CAPSULE);
+        if (inCapsuleBytes % CAPSULE_UNIT != 0) {
+            throw new IllegalArgumentException(
+                    "The number of bytes in a capsule is %d. It must be a multiple of %d."
+                            .formatted(inCapsuleBytes, CAPSULE_UNIT));
+        }
+    }
+
+    private static void require(String name, int value, int first, int last) {
+        if (value < first || value > last) {
+            throw new IllegalArgumentException(
+                    "The %s is %d. It must be from %d to %d.".formatted(name, value, first, last));
+        }
+    }
+
+    /** Returns a copy with another {@link #maxConnections()}. */
+    public TargetOptions maxConnections(int count) {
+        return new TargetOptions(count, ioQueues, entries, inCapsuleBytes, connectTimeout);
+    }
+
+    /** Returns a copy with another {@link #ioQueues()}. */
+    public TargetOptions ioQueues(int count) {
+        return new TargetOptions(maxConnections, count, entries, inCapsuleBytes, connectTimeout);
+    }
+
+    /** Returns a copy with another {@link #entries()}. */
+    public TargetOptions entries(int count) {
+        return new TargetOptions(maxConnections, ioQueues, count, inCapsuleBytes, connectTimeout);
+    }
+
+    /** Returns a copy with another {@link #inCapsuleBytes()}. */
+    public TargetOptions inCapsuleBytes(int bytes) {
+        return new TargetOptions(maxConnections, ioQueues, entries, bytes, connectTimeout);
+    }
+
+    /** Returns a copy with another {@link #connectTimeout()}. */
+    public TargetOptions connectTimeout(Duration timeout) {
+        return new TargetOptions(maxConnections, ioQueues, entries, inCapsuleBytes, timeout);
+    }
+}
