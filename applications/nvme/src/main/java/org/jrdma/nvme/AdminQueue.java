@@ -34,7 +34,7 @@ final class AdminQueue {
     private static final int SPINS = 200;
     private static final long PAUSE_NANOS = 20_000;
 
-    private final Controller controller;
+    private final OwnedController controller;
     private final DmaAllocation memory;
     private final MemorySegment submissions;
     private final MemorySegment completions;
@@ -46,7 +46,7 @@ final class AdminQueue {
     private int nextId;
     private boolean pending;
 
-    AdminQueue(Controller controller, DmaAllocation memory) {
+    AdminQueue(OwnedController controller, DmaAllocation memory) {
         this.controller = controller;
         this.memory = memory;
         this.submissions = memory.memory().asSlice(0, Configuration.PAGE_BYTES);

@@ -29,6 +29,7 @@ public final class DmaMemory implements AutoCloseable {
 
     private final Controller controller;
     private final DmaAllocation allocation;
+    private final int remoteKey;
 
     /** The number of pending commands, and the bit {@link #CLOSED}. */
     @SuppressWarnings("unused") // through STATE
@@ -37,9 +38,15 @@ public final class DmaMemory implements AutoCloseable {
     @SuppressWarnings("unused") // through FREED
     private volatile boolean freed;
 
-    DmaMemory(Controller controller, DmaAllocation allocation) {
+    /**
+     * Takes over memory.
+     *
+     * @param remoteKey the key by which a controller on a network accesses the memory; otherwise 0
+     */
+    DmaMemory(Controller controller, DmaAllocation allocation, int remoteKey) {
         this.controller = controller;
         this.allocation = allocation;
+        this.remoteKey = remoteKey;
     }
 
     /**
@@ -53,6 +60,10 @@ public final class DmaMemory implements AutoCloseable {
     /** Returns the I/O address of a page of 4,096 bytes. */
     long pageAddress(int page) {
         return allocation.pageAddress(page);
+    }
+
+    int remoteKey() {
+        return remoteKey;
     }
 
     boolean belongsTo(Controller other) {

@@ -50,7 +50,7 @@ public final class Nvme {
         return start(new SharedController(access, manager, options));
     }
 
-    private static NvmeDrive start(Controller controller) throws FabricException {
+    static NvmeDrive start(Controller controller) throws FabricException {
         try {
             controller.start();
             return new NvmeDrive(controller);

@@ -17,8 +17,8 @@ import org.jrdma.nvme.model.IdentifyNamespace;
 import org.jrdma.nvme.model.SmartLog;
 
 /**
- * A drive that this program controls, or shares with the program of a {@link NvmeManager}.
- * Formatting and other admin commands that destroy data are not available.
+ * A drive that this program controls, shares with the program of a {@link NvmeManager}, or reaches
+ * over a network. Formatting and other admin commands that destroy data are not available.
  *
  * <p>Owns its {@link NvmeQueue}s and its {@link DmaMemory}: {@link #close()} closes them. Safe for
  * use by multiple threads.
@@ -130,7 +130,7 @@ public final class NvmeDrive implements AutoCloseable {
                     "The size of memory is %d bytes. It must be positive.".formatted(bytes));
         }
         try (var _ = lifetime.held()) {
-            return new DmaMemory(controller, controller.allocate(bytes));
+            return controller.newMemory(bytes);
         }
     }
 
@@ -145,8 +145,7 @@ public final class NvmeDrive implements AutoCloseable {
      */
     public NvmeQueue newQueue(int depth) throws FabricException {
         try (var _ = lifetime.held()) {
-            return new NvmeQueue(
-                    QueueResources.create(controller, depth, lifetime), maxTransferBytes());
+            return controller.newQueue(depth, lifetime, maxTransferBytes());
         }
     }
 

@@ -12,14 +12,22 @@ public final class NvmeException extends FabricException {
 
     private static final long serialVersionUID = 1L;
 
+    /** True if {@link #code()} is the status of a fabrics command. */
+    private final boolean isFabrics;
+
     /** Creates an exception for a failure of the controller. */
     public NvmeException(String message) {
-        super(message);
+        this(message, 0);
     }
 
     /** Creates an exception for a command that failed, with a message of its own. */
     NvmeException(String message, int status) {
+        this(message, status, false);
+    }
+
+    private NvmeException(String message, int status, boolean isFabrics) {
         super(message, status & Status.CODE_MASK, null);
+        this.isFabrics = isFabrics;
     }
 
     /**
@@ -30,19 +38,31 @@ public final class NvmeException extends FabricException {
      * @param status the status of the completion
      */
     public NvmeException(String command, String controller, int status) {
-        super(
-                "%s failed on %s: %s.%s"
-                        .formatted(
-                                command,
-                                controller,
-                                Status.describe(status),
-                                Status.isRetryUseless(status) ? "" : " A retry may succeed."),
-                status & Status.CODE_MASK,
-                null);
+        this(describe(command, controller, Status.describe(status), status), status, false);
+    }
+
+    /** Returns an exception for a fabrics command that failed. */
+    static NvmeException ofFabrics(String command, String controller, int status) {
+        return new NvmeException(
+                describe(command, controller, Status.describeFabrics(status), status),
+                status,
+                true);
+    }
+
+    private static String describe(String command, String controller, String words, int status) {
+        return "%s failed on %s: %s.%s"
+                .formatted(
+                        command,
+                        controller,
+                        words,
+                        Status.isRetryUseless(status) ? "" : " A retry may succeed.");
     }
 
     /** Returns the status of the command; empty if it is unknown, or the controller failed. */
     public Optional<Status> status() {
-        return code() == 0 ? Optional.empty() : Status.of(code());
+        if (code() == 0) {
+            return Optional.empty();
+        }
+        return isFabrics ? Status.ofFabrics(code()) : Status.of(code());
     }
 }

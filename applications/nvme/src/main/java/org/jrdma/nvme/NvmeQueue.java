@@ -1,22 +1,13 @@
 package org.jrdma.nvme;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
-import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IoOpcode;
-import org.jrdma.nvme.model.Registers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Owned by its {@link NvmeDrive}. Confined to the thread that uses it first, except {@link
  * #close()}: other threads get a WrongThreadException. Commands complete in any order.
  */
-public final class NvmeQueue implements AutoCloseable {
+public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueue, RdmaQueue {
 
-    private static final VarHandle INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
-    private static final VarHandle LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+    /** The result of {@link #poll()} if no command has completed. */
+    static final long NOTHING = -1;
 
     private static final int MAX_BLOCKS = 65_536;
 
@@ -48,30 +39,18 @@ public final class NvmeQueue implements AutoCloseable {
     private static final int SPINS = 1000;
     private static final long PAUSE_NANOS = 10_000;
 
-    private final QueueResources resources;
+    private final Controller controller;
     private final Lifetime lifetime;
-    private final Registers registers;
-    private final long tailDoorbell;
-    private final long headDoorbell;
-    private final MemorySegment memory;
-    private final long completionOffset;
-    private final int submissionEntries;
-    private final int completionEntries;
-    private final int ringThreshold;
+    private final HeldMemory held;
+    private final CommandSlots slots;
     private final int maxTransferBytes;
     private final long ioTimeoutNanos;
-
-    private final CommandSlots slots;
 
     /**
      * Written under the monitor of this object. A thread sees itself here only if it is the owner.
      */
     private @Nullable Thread owner;
 
-    private int tail;
-    private int head;
-    private int phase = 1;
-    private int unreported;
     private int emptyPolls;
 
     /** The time of the first check without a completion; meaningless if {@link #hasProgressed}. */
@@ -84,25 +63,51 @@ public final class NvmeQueue implements AutoCloseable {
     private @Nullable NvmeException failure;
 
     @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
-    NvmeQueue(QueueResources resources, int maxTransferBytes) {
-        var controller = resources.controller();
-        var stride = controller.capabilities().doorbellStride();
-        var depth = resources.depth();
-        this.resources = resources;
-        this.lifetime = resources.lifetime();
-        this.registers = controller.registers();
-        this.tailDoorbell = Registers.tailDoorbell(resources.id(), stride);
-        this.headDoorbell = Registers.headDoorbell(resources.id(), stride);
-        this.memory = resources.memory().memory();
-        this.completionOffset = resources.completionOffset();
-        this.submissionEntries = depth + 1;
-        this.completionEntries = resources.completionEntries();
-        // the completion queue has room for all pending and all unreported completions
-        this.ringThreshold = completionEntries - 1 - depth;
+    NvmeQueue(
+            Controller controller,
+            Lifetime lifetime,
+            HeldMemory held,
+            int depth,
+            int maxTransferBytes) {
+        this.controller = controller;
+        this.lifetime = lifetime;
+        this.held = held;
+        this.slots = new CommandSlots(depth);
         this.maxTransferBytes = maxTransferBytes;
         this.ioTimeoutNanos = Deadline.after(controller.options().ioTimeout()).remainingNanos();
-        this.slots = new CommandSlots(depth);
         Leaks.watch(this, lifetime.toString(), lifetime);
+    }
+
+    /**
+     * Sends a command.
+     *
+     * @param slot the slot of the command, which is its id
+     * @param blocks the number of blocks; 0 for commands without blocks
+     * @param bytes the size of the data
+     */
+    abstract void send(
+            int slot,
+            int opcode,
+            int namespace,
+            long block,
+            int blocks,
+            @Nullable DmaMemory data,
+            long offset,
+            int bytes);
+
+    /**
+     * Takes a completion of a pending command.
+     *
+     * @return the last dword of the completion, or {@link #NOTHING}
+     */
+    abstract long poll() throws FabricException;
+
+    /** Returns false while pending commands cannot complete, because a connection is lost. */
+    abstract boolean isConnected();
+
+    /** Returns true if a slot has a pending command. */
+    final boolean isPending(int slot) {
+        return slots.isPending(slot);
     }
 
     /**
@@ -119,7 +124,7 @@ public final class NvmeQueue implements AutoCloseable {
      *     memory belongs to another drive
      * @throws IllegalStateException if the queue or the memory is closed
      */
-    public boolean read(
+    public final boolean read(
             NvmeNamespace namespace,
             long block,
             int blocks,
@@ -134,7 +139,7 @@ public final class NvmeQueue implements AutoCloseable {
      *
      * @return false if the queue is full
      */
-    public boolean write(
+    public final boolean write(
             NvmeNamespace namespace,
             long block,
             int blocks,
@@ -150,7 +155,7 @@ public final class NvmeQueue implements AutoCloseable {
      * @return false if the queue is full
      * @throws IllegalStateException if the queue is closed
      */
-    public boolean flush(NvmeNamespace namespace, long context) {
+    public final boolean flush(NvmeNamespace namespace, long context) {
         return submit(IoOpcode.FLUSH, namespace.id(), 0, 0, null, 0, 0, false, context);
     }
 
@@ -162,7 +167,8 @@ public final class NvmeQueue implements AutoCloseable {
      * @throws IllegalArgumentException if the number of blocks is invalid
      * @throws IllegalStateException if the queue is closed
      */
-    public boolean writeZeroes(NvmeNamespace namespace, long block, int blocks, long context) {
+    public final boolean writeZeroes(
+            NvmeNamespace namespace, long block, int blocks, long context) {
         checkBlocks(namespace, blocks, MAX_BLOCKS);
         return submit(
                 IoOpcode.WRITE_ZEROES, namespace.id(), block, blocks, null, 0, 0, false, context);
@@ -174,7 +180,8 @@ public final class NvmeQueue implements AutoCloseable {
      * @param dwords dword 10, and dword 11 in the high bits
      * @return false if the queue is full
      */
-    boolean reserve(int opcode, NvmeNamespace namespace, long dwords, DmaMemory data, int bytes) {
+    final boolean reserve(
+            int opcode, NvmeNamespace namespace, long dwords, DmaMemory data, int bytes) {
         return submit(opcode, namespace.id(), dwords, 0, data, 0, bytes, false, 0);
     }
 
@@ -191,7 +198,7 @@ public final class NvmeQueue implements AutoCloseable {
      *
      * @param isHeld true if the caller holds the memory. The queue takes over the hold
      */
-    boolean transfer(
+    final boolean transfer(
             int opcode,
             NvmeNamespace namespace,
             long block,
@@ -205,7 +212,7 @@ public final class NvmeQueue implements AutoCloseable {
     }
 
     /** Checks the parameters of a transfer, and returns its size in bytes. */
-    int checkTransfer(NvmeNamespace namespace, int blocks, DmaMemory data, long offset) {
+    final int checkTransfer(NvmeNamespace namespace, int blocks, DmaMemory data, long offset) {
         checkBlocks(
                 namespace,
                 blocks,
@@ -216,10 +223,10 @@ public final class NvmeQueue implements AutoCloseable {
                     "%d bytes at offset %d do not fit in memory of %d bytes"
                             .formatted(bytes, offset, data.segment().byteSize()));
         }
-        if (offset % Integer.BYTES != 0 || !data.belongsTo(resources.controller())) {
+        if (offset % Integer.BYTES != 0 || !data.belongsTo(controller)) {
             throw new IllegalArgumentException(
                     "The memory must belong to %s, and the offset %d must be a multiple of 4"
-                            .formatted(resources.controller(), offset));
+                            .formatted(controller, offset));
         }
         return bytes;
     }
@@ -241,48 +248,15 @@ public final class NvmeQueue implements AutoCloseable {
             if (slot == CommandSlots.NONE) {
                 return false;
             }
-            var prp1 = 0L;
-            var prp2 = 0L;
             if (data != null) {
-                resources.holdMemory(slot, data, isHeld);
-                var firstPage = (int) (offset >>> Configuration.PAGE_SHIFT);
-                var inPage = (int) offset & (Configuration.PAGE_BYTES - 1);
-                var pages =
-                        (inPage + bytes + Configuration.PAGE_BYTES - 1)
-                                >>> Configuration.PAGE_SHIFT;
-                prp1 = data.pageAddress(firstPage) + inPage;
-                if (pages == 2) {
-                    prp2 = data.pageAddress(firstPage + 1);
-                } else if (pages > 2) {
-                    prp2 = writeList(slot, data, firstPage, pages);
-                }
+                held.hold(slot, data, isHeld);
             }
             slots.occupy(opcode, namespace, block, blocks, context);
-            Command.encodeBlocks(
-                    memory,
-                    (long) tail * Command.BYTES,
-                    opcode,
-                    slot,
-                    namespace,
-                    prp1,
-                    prp2,
-                    block,
-                    Math.max(blocks - 1, 0));
-            tail = tail + 1 == submissionEntries ? 0 : tail + 1;
-            registers.write(tailDoorbell, tail);
+            send(slot, opcode, namespace, block, blocks, data, offset, bytes);
             return true;
         } finally {
             lifetime.release();
         }
-    }
-
-    /** Writes the addresses of all pages but the first, and returns the address of the list. */
-    private long writeList(int slot, DmaMemory data, int firstPage, int pages) {
-        var list = resources.listOffset(slot);
-        for (var page = 1; page < pages; page++) {
-            LONG.set(memory, list + (page - 1L) * Long.BYTES, data.pageAddress(firstPage + page));
-        }
-        return resources.memory().pageAddress((int) (list >>> Configuration.PAGE_SHIFT));
     }
 
     /**
@@ -295,46 +269,26 @@ public final class NvmeQueue implements AutoCloseable {
      *     completed for the duration of {@link NvmeOptions#ioTimeout()}
      * @throws IllegalStateException if the queue is closed
      */
-    public boolean next() throws FabricException {
+    public final boolean next() throws FabricException {
         checkThread();
         lifetime.hold();
         try {
-            var last =
-                    (int)
-                            INT.getAcquire(
-                                    memory,
-                                    completionOffset
-                                            + (long) head * Completion.BYTES
-                                            + Completion.LAST_DWORD);
-            if (Completion.phase(last) != phase) {
+            var last = poll();
+            if (last == NOTHING) {
                 pollWasEmpty();
                 return false;
             }
-            take(last);
+            take((int) last);
             return true;
         } finally {
             lifetime.release();
         }
     }
 
-    private void take(int last) throws NvmeException {
+    private void take(int last) {
         var slot = Completion.commandId(last);
-        if (!slots.isPending(slot)) {
-            throw new NvmeException(
-                    "%s completed the unknown command %d. Close the queue."
-                            .formatted(lifetime, slot));
-        }
-        head++;
-        if (head == completionEntries) {
-            head = 0;
-            phase ^= 1;
-        }
         slots.free(slot);
         hasProgressed = true;
-        unreported++;
-        if (unreported >= ringThreshold) {
-            reportHead();
-        }
         hasTaken = true;
         context = slots.context(slot);
         status = Completion.status(last);
@@ -344,34 +298,25 @@ public final class NvmeQueue implements AutoCloseable {
                             ? null
                             : new NvmeException(slots.describe(slot), lifetime.toString(), status);
         } finally {
-            resources.releaseMemory(slot); // last, because it may free memory, which can fail
+            held.release(slot); // last, because it may free memory, which can fail
         }
     }
 
     private void pollWasEmpty() throws FabricException {
-        if (unreported > 0) {
-            reportHead();
-        }
         emptyPolls++;
         if (emptyPolls % POLLS_PER_CHECK == 0 && slots.pending() > 0) {
             checkProgress();
         }
     }
 
-    /** Reports to the controller which completions were taken. */
-    private void reportHead() {
-        registers.write(headDoorbell, head);
-        unreported = 0;
-    }
-
     private void checkProgress() throws FabricException {
-        resources.controller().checkRunning();
+        controller.checkRunning();
         var now = System.nanoTime();
-        if (hasProgressed) {
+        if (hasProgressed || !isConnected()) {
             hasProgressed = false;
             idleSince = now;
         } else if (now - idleSince > ioTimeoutNanos) {
-            throw Deadline.after(resources.controller().options().ioTimeout())
+            throw Deadline.after(controller.options().ioTimeout())
                     .missed(
                             "%s completed none of %d pending commands"
                                     .formatted(lifetime, pending()));
@@ -386,7 +331,7 @@ public final class NvmeQueue implements AutoCloseable {
      * @throws NvmeException if the thread is interrupted, or as specified for {@link #next()}
      * @throws IllegalStateException if no command is pending, or the queue is closed
      */
-    public void await(Duration timeout) throws FabricException {
+    public final void await(Duration timeout) throws FabricException {
         if (pending() == 0) {
             throw new IllegalStateException("No command is pending in " + lifetime);
         }
@@ -401,7 +346,7 @@ public final class NvmeQueue implements AutoCloseable {
     }
 
     private void pause(Deadline deadline) throws FabricException {
-        resources.controller().checkRunning();
+        controller.checkRunning();
         if (deadline.hasPassed()) {
             throw deadline.missed("%s completed no command".formatted(lifetime));
         }
@@ -413,13 +358,13 @@ public final class NvmeQueue implements AutoCloseable {
     }
 
     /** Returns the context of the last completion that was taken. */
-    public long context() {
+    public final long context() {
         requireTaken();
         return context;
     }
 
     /** Returns true if the command of the last completion that was taken succeeded. */
-    public boolean succeeded() {
+    public final boolean succeeded() {
         requireTaken();
         return status == 0;
     }
@@ -429,7 +374,7 @@ public final class NvmeQueue implements AutoCloseable {
      *
      * @throws IllegalStateException if the command succeeded, or no completion was taken
      */
-    public NvmeException failure() {
+    public final NvmeException failure() {
         requireTaken();
         if (status == 0 || failure == null) {
             throw new IllegalStateException("The last command of %s succeeded".formatted(lifetime));
@@ -444,12 +389,12 @@ public final class NvmeQueue implements AutoCloseable {
     }
 
     /** Returns the number of commands that were submitted and whose completion was not taken. */
-    public int pending() {
+    public final int pending() {
         return slots.pending();
     }
 
     /** Returns the number of commands that can be pending. */
-    public int depth() {
+    public final int depth() {
         return slots.depth();
     }
 
@@ -467,23 +412,23 @@ public final class NvmeQueue implements AutoCloseable {
     }
 
     /** Registers a callback that runs when a close of this queue begins. */
-    void onClose(Runnable callback) {
+    final void onClose(Runnable callback) {
         lifetime.onClose(callback);
     }
 
     /**
-     * Deletes the queue. Pending commands are not completed, but may have been executed. Waits for
-     * the controller for up to {@link NvmeOptions#adminTimeout()}. If the deletion fails, the
-     * memory of pending commands remains allocated until the drive is closed.
+     * Deletes the queue, or disconnects it. Pending commands are not completed, but may have been
+     * executed. Waits for the controller for up to {@link NvmeOptions#adminTimeout()}. If the
+     * deletion fails, the memory of pending commands remains allocated until the drive is closed.
      */
     @Override
-    public void close() {
+    public final void close() {
         lifetime.close();
     }
 
     /** Returns the name of the queue for messages. */
     @Override
-    public String toString() {
+    public final String toString() {
         return lifetime.toString();
     }
 }

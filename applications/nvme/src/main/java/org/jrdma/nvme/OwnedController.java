@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A controller whose admin queue belongs to this program. */
-final class OwnedController extends Controller {
+final class OwnedController extends PcieController {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnedController.class);
     private static final Duration SHORTEST_RESET = Duration.ofSeconds(1);

@@ -8,26 +8,25 @@ import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.DmaAllocation;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The memory and the pending commands of an I/O queue. Does not refer to the {@link NvmeQueue},
+ * The memory and the pending commands of an I/O queue. Does not refer to the {@link PcieQueue},
  * because the destructor of the queue uses it.
  */
 final class QueueResources {
 
-    private final Controller controller;
+    private final PcieController controller;
     private final int id;
     private final int depth;
     private final int completionEntries;
     private final DmaAllocation memory;
     private final long completionOffset;
     private final long listOffset;
-    private final @Nullable DmaMemory[] pending;
+    private final HeldMemory held;
     private final Lifetime lifetime;
 
     private QueueResources(
-            Controller controller,
+            PcieController controller,
             int id,
             int depth,
             int completionEntries,
@@ -40,7 +39,7 @@ final class QueueResources {
         this.memory = memory;
         this.completionOffset = pages((long) (depth + 1) * Command.BYTES);
         this.listOffset = completionOffset + pages((long) completionEntries * Completion.BYTES);
-        this.pending = new @Nullable DmaMemory[depth];
+        this.held = new HeldMemory(depth);
         this.lifetime =
                 new Lifetime(
                         "I/O queue %d of %s".formatted(id, controller),
@@ -54,7 +53,7 @@ final class QueueResources {
      * @param depth the number of commands that can be pending
      * @param owner the lifetime of the drive, which the caller holds
      */
-    static QueueResources create(Controller controller, int depth, Lifetime owner)
+    static QueueResources create(PcieController controller, int depth, Lifetime owner)
             throws FabricException {
         var maxEntries = controller.capabilities().maxQueueEntries();
         if (depth < 1 || depth > maxEntries - 2) {
@@ -102,33 +101,15 @@ final class QueueResources {
      */
     private void destroy() throws FabricException {
         Interrupts.defer(() -> controller.deleteQueue(id));
-        for (var slot = 0; slot < depth; slot++) {
-            releaseMemory(slot);
-        }
+        held.releaseAll();
         controller.free(memory);
     }
 
-    /**
-     * Keeps memory allocated while the command in a slot is pending.
-     *
-     * @param isHeld true if the caller holds the memory. The slot takes over the hold
-     */
-    void holdMemory(int slot, DmaMemory data, boolean isHeld) {
-        if (!isHeld) {
-            data.hold();
-        }
-        pending[slot] = data;
+    HeldMemory held() {
+        return held;
     }
 
-    void releaseMemory(int slot) {
-        var data = pending[slot];
-        if (data != null) {
-            pending[slot] = null;
-            data.release();
-        }
-    }
-
-    Controller controller() {
+    PcieController controller() {
         return controller;
     }
 

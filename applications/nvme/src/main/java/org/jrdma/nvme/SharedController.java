@@ -9,7 +9,7 @@ import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jspecify.annotations.Nullable;
 
 /** A controller whose admin queue belongs to a {@link NvmeManager}, of which this is a client. */
-final class SharedController extends Controller {
+final class SharedController extends PcieController {
 
     private final SocketAddress address;
     private @Nullable ManagerConnection manager;

@@ -1,0 +1,90 @@
+package org.jrdma.nvme;
+
+import java.time.Duration;
+import org.jrdma.ffi.CheckReturnValue;
+
+/**
+ * The options of a drive on a network. Immutable: the methods return a changed copy.
+ *
+ * @param host the identity of this host
+ * @param drive the options that all drives have. Their {@link NvmeOptions#hostIdentifier()} is
+ *     replaced by the identifier of the host
+ * @param connectTimeout the time in which the target must accept a connection
+ * @param keepAlive the time without a sign of life after which the target ends the controller of
+ *     this host. The drive reports that it is alive three times as often
+ * @param reconnectDelay the time after which a lost controller is connected again. It doubles with
+ *     each failure, up to ten seconds
+ * @param lossTimeout the time for which a lost controller is connected again. After that, the drive
+ *     has failed
+ */
+@CheckReturnValue
+public record FabricsOptions(
+        HostIdentity host,
+        NvmeOptions drive,
+        Duration connectTimeout,
+        Duration keepAlive,
+        Duration reconnectDelay,
+        Duration lossTimeout) {
+
+    private static final Duration MAX_KEEP_ALIVE = Duration.ofMillis(Integer.MAX_VALUE);
+
+    /**
+     * Creates options.
+     *
+     * @throws IllegalArgumentException if the keep-alive timeout or the reconnect delay is invalid
+     */
+    public FabricsOptions {
+        if (keepAlive.toMillis() < 1 || keepAlive.compareTo(MAX_KEEP_ALIVE) > 0) {
+            throw new IllegalArgumentException(
+                    "The keep-alive timeout is %s. It must be from 1 ms to %s."
+                            .formatted(keepAlive, MAX_KEEP_ALIVE));
+        }
+        if (reconnectDelay.toMillis() < 1) {
+            throw new IllegalArgumentException(
+                    "The reconnect delay is %s. It must be at least 1 ms."
+                            .formatted(reconnectDelay));
+        }
+        drive = drive.hostIdentifier(host.identifier());
+    }
+
+    /**
+     * Returns options for a host: a connect timeout of 5 seconds, a keep-alive timeout of 5
+     * seconds, a reconnect delay of 200 ms, and a loss timeout of 60 seconds.
+     */
+    public static FabricsOptions of(HostIdentity host) {
+        return new FabricsOptions(
+                host,
+                NvmeOptions.DEFAULTS,
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(5),
+                Duration.ofMillis(200),
+                Duration.ofSeconds(60));
+    }
+
+    /** Returns a copy with another {@link #drive()}. */
+    public FabricsOptions drive(NvmeOptions options) {
+        return new FabricsOptions(
+                host, options, connectTimeout, keepAlive, reconnectDelay, lossTimeout);
+    }
+
+    /** Returns a copy with another {@link #connectTimeout()}. */
+    public FabricsOptions connectTimeout(Duration timeout) {
+        return new FabricsOptions(host, drive, timeout, keepAlive, reconnectDelay, lossTimeout);
+    }
+
+    /** Returns a copy with another {@link #keepAlive()}. */
+    public FabricsOptions keepAlive(Duration timeout) {
+        return new FabricsOptions(
+                host, drive, connectTimeout, timeout, reconnectDelay, lossTimeout);
+    }
+
+    /** Returns a copy with another {@link #reconnectDelay()}. */
+    public FabricsOptions reconnectDelay(Duration delay) {
+        return new FabricsOptions(host, drive, connectTimeout, keepAlive, delay, lossTimeout);
+    }
+
+    /** Returns a copy with another {@link #lossTimeout()}. */
+    public FabricsOptions lossTimeout(Duration timeout) {
+        return new FabricsOptions(host, drive, connectTimeout, keepAlive, reconnectDelay, timeout);
+    }
+}

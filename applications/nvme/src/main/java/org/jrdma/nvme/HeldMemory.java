@@ -1,0 +1,39 @@
+package org.jrdma.nvme;
+
+import org.jspecify.annotations.Nullable;
+
+/** The memory that is held for the pending commands of an I/O queue, by their slots. */
+final class HeldMemory {
+
+    private final @Nullable DmaMemory[] memory;
+
+    HeldMemory(int depth) {
+        this.memory = new @Nullable DmaMemory[depth];
+    }
+
+    /**
+     * Keeps memory allocated while the command in a slot is pending.
+     *
+     * @param isHeld true if the caller holds the memory. The slot takes over the hold
+     */
+    void hold(int slot, DmaMemory data, boolean isHeld) {
+        if (!isHeld) {
+            data.hold();
+        }
+        memory[slot] = data;
+    }
+
+    void release(int slot) {
+        var data = memory[slot];
+        if (data != null) {
+            memory[slot] = null;
+            data.release();
+        }
+    }
+
+    void releaseAll() {
+        for (var slot = 0; slot < memory.length; slot++) {
+            release(slot);
+        }
+    }
+}

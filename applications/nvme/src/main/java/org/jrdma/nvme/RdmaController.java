@@ -1,0 +1,378 @@
+package org.jrdma.nvme;
+
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.Lifetime;
+import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Configuration;
+import org.jrdma.nvme.model.Status;
+import org.jrdma.nvme.pcie.DmaAllocation;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.model.Access;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A controller on a network. Its thread sends keep-alive commands, and connects a lost controller
+ * again. The I/O queues then connect themselves again.
+ */
+final class RdmaController extends Controller {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaController.class);
+    private static final Duration MAX_RECONNECT_DELAY = Duration.ofSeconds(10);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
+    private static final long CHECK_NANOS = 50_000_000;
+    private static final long PAUSE_NANOS = 1_000_000;
+    private static final int KEEP_ALIVES_PER_TIMEOUT = 3;
+
+    private final RdmaLibrary library;
+    private final InetSocketAddress address;
+    private final String subsystemName;
+    private final FabricsOptions fabrics;
+    private final Device device;
+    private final ProtectionDomain domain;
+    private final BitSet usedQueueIds = new BitSet();
+    private final Thread maintainer;
+
+    /** The disconnected admin queues, whose memory the thread of this object frees. */
+    private final Queue<RdmaAdminQueue> lostQueues = new ConcurrentLinkedQueue<>();
+
+    /** The controller; null while it is lost. */
+    private volatile @Nullable RdmaSession session;
+
+    /** The reason for which the controller is not connected again any more. */
+    private volatile @Nullable NvmeException failure;
+
+    private volatile boolean stopping;
+    private String serialNumber = "";
+    private String lossReason = "";
+    private long lostSince;
+
+    RdmaController(
+            RdmaLibrary library,
+            InetSocketAddress address,
+            String subsystemName,
+            FabricsOptions fabrics)
+            throws FabricException {
+        super(fabrics.drive());
+        this.library = library;
+        this.address = address;
+        this.subsystemName = subsystemName;
+        this.fabrics = fabrics;
+        this.device = library.open(address, fabrics.connectTimeout());
+        try {
+            this.domain = device.newProtectionDomain();
+        } catch (Throwable e) {
+            device.close();
+            throw e;
+        }
+        this.maintainer =
+                Thread.ofPlatform().daemon().name("jrdma-nvme-host").unstarted(this::maintain);
+    }
+
+    FabricsOptions fabrics() {
+        return fabrics;
+    }
+
+    RdmaLibrary library() {
+        return library;
+    }
+
+    InetSocketAddress address() {
+        return address;
+    }
+
+    String subsystemName() {
+        return subsystemName;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    /** Returns the controller; null while it is lost. */
+    @Nullable RdmaSession session() {
+        return session;
+    }
+
+    @Override
+    void start() throws FabricException {
+        try {
+            var first = connect();
+            serialNumber = first.identity().serialNumber();
+            session = first;
+        } catch (InterruptedIOException _) {
+            throw interrupted("its connection");
+        }
+        maintainer.start();
+    }
+
+    private NvmeException interrupted(String event) {
+        return new NvmeException("Interrupted while waiting for %s of %s".formatted(event, this));
+    }
+
+    private RdmaSession connect() throws FabricException, InterruptedIOException {
+        var admin = new RdmaAdminQueue(library, domain, address, toString(), fabrics);
+        try {
+            return RdmaSession.start(
+                    admin, subsystemName, fabrics, options().queues(), toString(), deadline());
+        } catch (Throwable e) {
+            admin.close();
+            throw e;
+        }
+    }
+
+    private void maintain() {
+        var interval = fabrics.keepAlive().toNanos() / KEEP_ALIVES_PER_TIMEOUT;
+        var lastKeepAlive = System.nanoTime();
+        while (!stopping && failure == null) {
+            for (var lost = lostQueues.poll(); lost != null; lost = lostQueues.poll()) {
+                lost.close();
+            }
+            var current = session;
+            if (current == null) {
+                reconnect();
+                lastKeepAlive = System.nanoTime();
+            } else if (current.admin().isLost()) {
+                lose(current, "the target has disconnected");
+            } else if (System.nanoTime() - lastKeepAlive >= interval) {
+                lastKeepAlive = System.nanoTime();
+                keepAlive(current);
+            } else {
+                LockSupport.parkNanos(Math.min(CHECK_NANOS, interval));
+            }
+        }
+    }
+
+    private void keepAlive(RdmaSession current) {
+        try {
+            var _ =
+                    current.admin()
+                            .execute(
+                                    "keep-alive command",
+                                    Command.admin(AdminOpcode.KEEP_ALIVE),
+                                    Deadline.after(fabrics.keepAlive()));
+        } catch (FabricException | IllegalStateException e) {
+            lose(current, e.getMessage());
+        }
+    }
+
+    /**
+     * Reports that a controller is lost. Does nothing if it was replaced already.
+     *
+     * @param reason what has failed, for messages
+     */
+    synchronized void lose(RdmaSession lost, @Nullable String reason) {
+        if (session == lost) {
+            session = null;
+            lostSince = System.nanoTime();
+            lossReason = String.valueOf(reason);
+            if (!stopping) {
+                LOG.warn("{} is lost, and will be connected again: {}", this, reason);
+            }
+            lost.admin().disconnect();
+            lostQueues.add(lost.admin());
+            LockSupport.unpark(maintainer);
+        }
+    }
+
+    /** Connects a lost controller again, with increasing delays. */
+    private void reconnect() {
+        var delay = fabrics.reconnectDelay();
+        while (!stopping) {
+            LockSupport.parkNanos(delay.toNanos());
+            try {
+                var next = connect();
+                if (!next.identity().serialNumber().equals(serialNumber)) {
+                    next.admin().close();
+                    fail(
+                            "the target has another drive now, with serial number "
+                                    + next.identity().serialNumber());
+                    return;
+                }
+                session = next;
+                LOG.info("{} is connected again", this);
+                return;
+            } catch (FabricException | InterruptedIOException | IllegalStateException e) {
+                LOG.debug("Cannot connect {} again: {}", this, e.getMessage());
+                lossReason = String.valueOf(e.getMessage());
+            }
+            if (System.nanoTime() - lostSince > fabrics.lossTimeout().toNanos()) {
+                fail(lossReason);
+                return;
+            }
+            delay =
+                    delay.multipliedBy(2).compareTo(MAX_RECONNECT_DELAY) < 0
+                            ? delay.multipliedBy(2)
+                            : MAX_RECONNECT_DELAY;
+        }
+    }
+
+    private void fail(String reason) {
+        failure =
+                new NvmeException(
+                        "%s is lost, and could not be connected again within %s: %s. Close the drive and connect again."
+                                .formatted(this, fabrics.lossTimeout(), reason));
+    }
+
+    @Override
+    void checkRunning() throws NvmeException {
+        var reason = failure;
+        if (reason != null) {
+            throw new NvmeException(reason.getMessage());
+        }
+    }
+
+    /** Waits until the controller is connected. */
+    private RdmaSession awaitSession(String name, Deadline deadline) throws FabricException {
+        var current = session;
+        while (current == null) {
+            checkRunning();
+            if (deadline.hasPassed()) {
+                throw deadline.missed(
+                        "%s did not start %s, because it is lost (%s)"
+                                .formatted(this, name, lossReason));
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+            if (Interrupts.endWait()) {
+                throw interrupted(name);
+            }
+            current = session;
+        }
+        return current;
+    }
+
+    @Override
+    <T> T read(AdminPage page, int namespace, Function<MemorySegment, T> decoder)
+            throws FabricException {
+        var name = page.description(namespace);
+        var deadline = deadline();
+        while (true) {
+            var current = awaitSession(name, deadline);
+            try {
+                return current.admin()
+                        .read(
+                                name,
+                                page.command(namespace),
+                                Configuration.PAGE_BYTES,
+                                deadline,
+                                decoder);
+            } catch (FabricException e) {
+                if (!current.admin().isLost() || deadline.hasPassed()) {
+                    throw e;
+                }
+                lose(current, e.getMessage()); // a read can be repeated
+            }
+        }
+    }
+
+    @Override
+    void requireHostIdentifier() {
+        // the Connect command contains it
+    }
+
+    @Override
+    NvmeQueue newQueue(int depth, Lifetime owner, int maxTransferBytes) throws FabricException {
+        var deadline = deadline();
+        var current = awaitSession("the creation of a queue", deadline);
+        var maxDepth = current.capabilities().maxQueueEntries() - 1;
+        if (depth < 1 || depth > maxDepth) {
+            throw new IllegalArgumentException(
+                    "The depth of a queue of %s is %d. It must be from 1 to %d."
+                            .formatted(this, depth, maxDepth));
+        }
+        var id = takeQueueId(current);
+        RdmaQueueResources resources;
+        try {
+            resources = RdmaQueueResources.create(this, current, id, depth, owner);
+        } catch (Throwable e) {
+            returnQueueId(id);
+            throw e;
+        }
+        return new RdmaQueue(resources, current, maxTransferBytes);
+    }
+
+    private int takeQueueId(RdmaSession current) throws NvmeException {
+        synchronized (usedQueueIds) {
+            var id = usedQueueIds.nextClearBit(1);
+            if (id > current.ioQueues()) {
+                throw new NvmeException(
+                        "Cannot create a queue: all %d queues of %s are in use. Close a queue, or raise the number of queues at the target."
+                                .formatted(current.ioQueues(), this),
+                        Status.INVALID_QUEUE_ID.encode());
+            }
+            usedQueueIds.set(id);
+            return id;
+        }
+    }
+
+    void returnQueueId(int id) {
+        synchronized (usedQueueIds) {
+            usedQueueIds.clear(id);
+        }
+    }
+
+    @Override
+    DmaMemory newMemory(long bytes) throws FabricException {
+        var arena = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
+        try {
+            var rounded = Math.ceilDiv(bytes, Configuration.PAGE_BYTES) * Configuration.PAGE_BYTES;
+            var region = arena.region(rounded);
+            var allocation =
+                    new DmaAllocation(
+                            region.segment(),
+                            DmaAllocation.contiguous(region.startAddress(), rounded),
+                            arena::close);
+            return new DmaMemory(this, add(allocation), region.remoteKey());
+        } catch (Throwable e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    @Override
+    void release() throws FabricException {
+        stopping = true;
+        if (maintainer.isAlive()) {
+            maintainer.interrupt();
+            join();
+        }
+        var current = session;
+        session = null;
+        try {
+            if (current != null && !current.admin().isLost()) {
+                current.shutDown(deadline());
+            }
+        } catch (FabricException e) {
+            LOG.warn("{} was disconnected without a shutdown: {}", this, e.getMessage());
+        } finally {
+            device.close();
+        }
+    }
+
+    private void join() {
+        try {
+            var _ = maintainer.join(STOP_TIMEOUT);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "%s at %s:%d"
+                .formatted(subsystemName, address.getAddress().getHostAddress(), address.getPort());
+    }
+}

@@ -1,0 +1,295 @@
+package org.jrdma.nvme;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletionException;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Completion;
+import org.jrdma.nvme.model.ConnectData;
+import org.jrdma.nvme.model.DataPointer;
+import org.jrdma.nvme.model.FabricsCommand.Connect;
+import org.jrdma.nvme.model.IoOpcode;
+import org.jrdma.nvme.model.Status;
+import org.jrdma.verbs.CompletionCursor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An I/O queue of a controller on a network. If the connection is lost, the queue connects again
+ * while it is polled, and repeats the pending commands whose outcome is unknown. Only reads,
+ * writes, writes of zeroes and flushes are repeated: their repetition has the same effect.
+ */
+final class RdmaQueue extends NvmeQueue {
+
+    /** The number of failed connections to a controller after which it is considered lost. */
+    private static final int MAX_ATTEMPTS = 2;
+
+    private enum State {
+        LOST,
+        CONNECTING,
+        HANDSHAKE,
+        LIVE
+    }
+
+    private final RdmaQueueResources resources;
+    private final RdmaController controller;
+    private final MemorySegment capsules;
+    private final int capsuleBytes;
+    private final int inCapsuleBytes;
+    private final int[] opcodes;
+    private final int[] lengths;
+    private final boolean[] isSent;
+    private State state = State.CONNECTING;
+    private RdmaSession session;
+    private @Nullable RdmaLink link;
+    private @Nullable CompletionCursor cursor;
+    private Deadline handshakeDeadline = Deadline.NEVER;
+    private int attempts;
+    private boolean wasLive;
+    private @Nullable NvmeException refusal;
+
+    /** The sent commands that are not repeated, and whose failure was not reported yet. */
+    private final int[] abandoned;
+
+    private int abandonedCount;
+
+    /**
+     * Takes over the resources of a queue.
+     *
+     * @param session the controller to which the queue is connected
+     */
+    RdmaQueue(RdmaQueueResources resources, RdmaSession session, int maxTransferBytes) {
+        super(
+                resources.controller(),
+                resources.lifetime(),
+                resources.held(),
+                resources.depth(),
+                maxTransferBytes);
+        this.resources = resources;
+        this.controller = resources.controller();
+        this.session = session;
+        this.capsules = resources.capsules().segment();
+        this.capsuleBytes = resources.capsuleBytes();
+        this.inCapsuleBytes = resources.inCapsuleBytes();
+        this.opcodes = new int[resources.depth()];
+        this.lengths = new int[resources.depth()];
+        this.isSent = new boolean[resources.depth()];
+        this.abandoned = new int[resources.depth()];
+    }
+
+    @Override
+    void send(
+            int slot,
+            int opcode,
+            int namespace,
+            long block,
+            int blocks,
+            @Nullable DmaMemory data,
+            long offset,
+            int bytes) {
+        var start = (long) slot * capsuleBytes;
+        var address = 0L;
+        var pointer = DataPointer.keyed(0, 0);
+        var length = Command.BYTES;
+        if (data != null && IoOpcode.isToController(opcode) && bytes <= inCapsuleBytes) {
+            MemorySegment.copy(data.segment(), offset, capsules, start + Command.BYTES, bytes);
+            pointer = DataPointer.inCapsule(bytes);
+            length += bytes;
+        } else if (data != null) {
+            address = data.pageAddress(0) + offset;
+            pointer = DataPointer.keyed(bytes, data.remoteKey());
+        }
+        Command.encodeBlocks(
+                capsules,
+                start,
+                opcode | DataPointer.FLAGS << 8,
+                slot,
+                namespace,
+                address,
+                pointer,
+                block,
+                Math.max(blocks - 1, 0));
+        opcodes[slot] = opcode;
+        lengths[slot] = length;
+        isSent[slot] = false;
+        if (state == State.LIVE) {
+            trySend(slot);
+        }
+    }
+
+    private void trySend(int slot) {
+        var current = link;
+        if (current != null) {
+            try {
+                isSent[slot] = true;
+                current.send(slot, lengths[slot]);
+            } catch (FabricException e) {
+                lose(e.getMessage());
+            }
+        }
+    }
+
+    @Override
+    long poll() throws FabricException {
+        if (refusal != null) {
+            throw new NvmeException(refusal.getMessage());
+        }
+        if (abandonedCount > 0) {
+            abandonedCount--;
+            return abandoned[abandonedCount] | (long) Status.CONNECTION_LOST.encode() << 17;
+        }
+        var current = link;
+        if (state != State.LIVE || current == null || cursor == null) {
+            advance();
+            return NOTHING;
+        }
+        try {
+            var last = current.poll(cursor);
+            if (last == NOTHING && controller.session() != session) {
+                lose("the controller is lost");
+            } else if (last != NOTHING) {
+                attempts = 0;
+                isSent[Completion.commandId((int) last)] = false;
+            }
+            return last;
+        } catch (FabricException e) {
+            lose(e.getMessage());
+            return NOTHING;
+        }
+    }
+
+    @Override
+    boolean isConnected() {
+        return state == State.LIVE;
+    }
+
+    /** Ends the connection. A further poll connects again. */
+    private void lose(@Nullable String reason) {
+        resources.disconnect();
+        link = null;
+        state = State.LOST;
+        attempts++;
+        for (var slot = 0; slot < isSent.length; slot++) {
+            if (isSent[slot] && isPending(slot) && !isRepeatable(opcodes[slot])) {
+                abandoned[abandonedCount] = slot;
+                abandonedCount++;
+            }
+            isSent[slot] = false;
+        }
+        if (attempts >= MAX_ATTEMPTS) {
+            controller.lose(
+                    session,
+                    "the connection of %s is lost: %s".formatted(resources.lifetime(), reason));
+        }
+    }
+
+    private static boolean isRepeatable(int opcode) {
+        return opcode == IoOpcode.READ
+                || opcode == IoOpcode.WRITE
+                || opcode == IoOpcode.WRITE_ZEROES
+                || opcode == IoOpcode.FLUSH;
+    }
+
+    /** Makes a step towards a connected queue. Does not wait. */
+    private void advance() throws FabricException {
+        switch (state) {
+            case LOST -> {
+                controller.checkRunning();
+                var current = controller.session();
+                if (current != null) {
+                    attempts = current == session ? attempts : 0;
+                    session = current;
+                    resources.reconnect(current);
+                    state = State.CONNECTING;
+                }
+            }
+            case CONNECTING -> {
+                if (resources.connection().isDone()) {
+                    connected();
+                }
+            }
+            case HANDSHAKE -> handshake();
+            default -> {}
+        }
+    }
+
+    /** Sends the Connect command. */
+    private void connected() {
+        try {
+            if (cursor == null) {
+                cursor = resources.completions().newCursor(depth() + 1);
+            }
+            var pair = resources.connection().join().queuePair();
+            var connected = new RdmaLink(resources, pair);
+            link = connected;
+            new ConnectData(
+                            controller.fabrics().host().identifier(),
+                            session.controllerId(),
+                            controller.subsystemName(),
+                            controller.fabrics().host().name())
+                    .encode(resources.connectData().segment());
+            var data = resources.connectData();
+            new DataPointer(
+                            DataPointer.KEYED,
+                            data.startAddress(),
+                            ConnectData.BYTES,
+                            data.remoteKey())
+                    .encode(new Connect(0, resources.id(), resources.slots(), 0, 0).encode())
+                    .withId(depth())
+                    .encode(capsules, (long) depth() * capsuleBytes);
+            connected.send(depth(), Command.BYTES);
+            handshakeDeadline = Deadline.after(controller.fabrics().connectTimeout());
+            state = State.HANDSHAKE;
+        } catch (FabricException | IllegalStateException | CompletionException e) {
+            lose(e.getMessage());
+        }
+    }
+
+    private void handshake() {
+        var current = link;
+        if (current == null || cursor == null) {
+            return;
+        }
+        try {
+            var last = current.poll(cursor);
+            if (last != NOTHING) {
+                finishHandshake(current, Completion.status((int) last));
+            } else if (handshakeDeadline.hasPassed()) {
+                lose("the target did not respond to the Connect command");
+            } else if (controller.session() != session) {
+                lose("the controller is lost");
+            }
+        } catch (FabricException e) {
+            lose(e.getMessage());
+        }
+    }
+
+    private void finishHandshake(RdmaLink current, int status) throws FabricException {
+        if (status != 0) {
+            var reason =
+                    NvmeException.ofFabrics(
+                            "connection of queue " + resources.id(), controller.toString(), status);
+            if (!wasLive && Status.isRetryUseless(status)) {
+                refusal = reason;
+            }
+            throw reason;
+        }
+        var _ = RdmaLibrary.controllerId(controller.toString(), current.connectResult());
+        wasLive = true;
+        state = State.LIVE;
+        for (var slot = 0; slot < lengths.length && state == State.LIVE; slot++) {
+            if (isPending(slot) && !isAbandoned(slot)) {
+                trySend(slot);
+            }
+        }
+    }
+
+    private boolean isAbandoned(int slot) {
+        for (var i = 0; i < abandonedCount; i++) {
+            if (abandoned[i] == slot) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,87 @@
+package org.jrdma.nvme;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.NvmeTarget;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.nvme.soft.TargetOptions;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A host and a target in two processes, of which one is killed. */
+@Timeout(180)
+class FabricProcessesTest {
+
+    private static final FabricsOptions OPTIONS =
+            FabricsOptions.of(HostIdentity.of(new UUID(1, 2)))
+                    .keepAlive(FabricProcess.KEEP_ALIVE)
+                    .connectTimeout(Duration.ofSeconds(5))
+                    .drive(NvmeOptions.DEFAULTS.adminTimeout(Duration.ofSeconds(5)));
+
+    @TempDir Path folder;
+
+    @Test
+    void shouldLoseNoAcknowledgedWriteIfTheTargetIsKilled() throws Exception {
+        var file = folder.resolve("blocks");
+        var first = FabricProcess.startTarget(file, new InetSocketAddress("0.0.0.0", 0));
+        var address =
+                new InetSocketAddress(
+                        InetAddress.getByName(first.nextLine()),
+                        Integer.parseInt(first.nextLine()));
+        FabricProcess second = null;
+        try (var executor = Executors.newSingleThreadExecutor();
+                var drive =
+                        NvmeFabrics.connect(
+                                Verbs.software(),
+                                ConnectionManager.software(),
+                                address,
+                                FabricProcess.NAME,
+                                OPTIONS)) {
+            var verifier = new FabricVerifier(drive, 0, FabricProcess.BLOCKS);
+            var result = executor.submit(() -> verifier.run(400));
+            DriveTests.await(() -> verifier.rounds() > 50);
+            first.kill();
+            second = FabricProcess.startTarget(file, address);
+            assertThat(second.nextLine()).isEqualTo(address.getAddress().getHostAddress());
+            assertThat(result.get()).isEqualTo(400);
+        } finally {
+            first.close();
+            if (second != null) {
+                second.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldFreeTheQueuesOfAHostThatIsKilled() throws Exception {
+        try (var device = Verbs.software().openFirst();
+                var storage = BlockStorage.inMemory(FabricProcess.BLOCKS, 512);
+                var target =
+                        NvmeTarget.listen(
+                                Verbs.software(),
+                                ConnectionManager.software(),
+                                new InetSocketAddress("0.0.0.0", 0),
+                                TargetOptions.DEFAULTS)) {
+            assertThat(device.isOpen()).isTrue(); // the target is reachable through it
+            var subsystem = new Subsystem("serial 3", "jrdma process", FabricProcess.NAME);
+            var _ = subsystem.addNamespace(storage);
+            target.export(subsystem);
+            try (var host = FabricProcess.startHost(target.addresses().getFirst())) {
+                assertThat(host.nextLine()).isEqualTo("ready");
+                DriveTests.await(() -> target.connections() == 2);
+                host.kill();
+                DriveTests.await(() -> target.connections() == 0);
+            }
+        }
+    }
+}
