@@ -1,43 +1,38 @@
 package org.jrdma.nvme.soft;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import org.jrdma.nvme.model.Status;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeNamespace;
 
 /**
- * The blocks of a namespace, in memory or in a mapped file. If the file is truncated, or its file
- * system is full, the commands that access the missing blocks fail with an error of the medium.
+ * The blocks of a namespace: in memory, in a mapped file, or on another drive. If a file is
+ * truncated, or its file system is full, the commands that access the missing blocks fail with an
+ * error of the medium.
  *
- * <p>Must be closed by the program, after the {@link org.jrdma.soft.sisci.device.DeviceHost}s of
- * all controllers. Commands that access a closed storage fail with an error of the medium.
+ * <p>Must be closed by the program, after the {@link org.jrdma.soft.sisci.device.DeviceHost}s and
+ * the {@link NvmeTarget}s of all controllers. Commands that access a closed storage fail with an
+ * error of the medium.
  */
-public final class BlockStorage implements AutoCloseable {
+public abstract sealed class BlockStorage implements AutoCloseable
+        permits MappedStorage, DriveStorage {
 
-    private static final Logger LOG = LoggerFactory.getLogger(BlockStorage.class);
+    /** The cost of making blocks durable, so high that a poll does it once. */
+    static final long FORCE_COST = NvmeController.BYTES_PER_POLL;
+
     private static final int SMALLEST_BLOCK = 512;
     private static final int LARGEST_BLOCK = 4096;
 
-    /** The cost of making blocks durable, so high that a poll does it once. */
-    private static final long FORCE_COST = NvmeController.BYTES_PER_POLL;
-
-    private final String name;
-    private final Arena arena;
-    private final MemorySegment memory;
+    private final long blocks;
     private final int blockShift;
-    private boolean failureLogged;
 
-    private BlockStorage(String name, Arena arena, MemorySegment memory, int blockBytes) {
-        this.name = name;
-        this.arena = arena;
-        this.memory = memory;
-        this.blockShift = Integer.numberOfTrailingZeros(blockBytes);
+    BlockStorage(long blocks, int blockShift) {
+        this.blocks = blocks;
+        this.blockShift = blockShift;
     }
 
     /**
@@ -51,7 +46,7 @@ public final class BlockStorage implements AutoCloseable {
         var bytes = bytes(blocks, blockBytes);
         var arena = Arena.ofShared();
         try {
-            return new BlockStorage(
+            return new MappedStorage(
                     "memory", arena, arena.allocate(bytes, LARGEST_BLOCK), blockBytes);
         } catch (OutOfMemoryError e) {
             arena.close();
@@ -77,7 +72,7 @@ public final class BlockStorage implements AutoCloseable {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
             var memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
-            return new BlockStorage(file.toString(), arena, memory, blockBytes);
+            return new MappedStorage(file.toString(), arena, memory, blockBytes);
         } catch (IOException | RuntimeException e) {
             arena.close();
             throw e;
@@ -97,98 +92,53 @@ public final class BlockStorage implements AutoCloseable {
         return blocks * blockBytes;
     }
 
+    /**
+     * Uses the blocks of a namespace of another drive, which can be local, borrowed or on a
+     * network. The caller remains the owner of the drive, and closes it after the storage.
+     *
+     * @throws FabricException if the drive has no queue or no memory left
+     */
+    public static BlockStorage onDrive(NvmeDrive drive, NvmeNamespace namespace)
+            throws FabricException {
+        return DriveStorage.open(drive, namespace);
+    }
+
     /** Returns the number of blocks. */
-    public long blocks() {
-        return memory.byteSize() >>> blockShift;
+    public final long blocks() {
+        return blocks;
     }
 
     /** Returns the base two logarithm of the size of a block. */
-    public int blockShift() {
+    public final int blockShift() {
         return blockShift;
     }
 
-    /** Copies blocks to the selected memory of a borrower. */
-    void read(long offset, int bytes, DataBuffer target) throws CommandException {
-        try {
-            if (target.hasSmallPieces()) {
-                var staging = target.staging(bytes);
-                MemorySegment.copy(memory, offset, staging, 0, bytes);
-                target.write(staging, 0);
-            } else {
-                target.write(memory, offset);
-            }
-        } catch (InternalError | IllegalStateException e) {
-            throw failure(Status.UNRECOVERED_READ_ERROR, e);
-        }
-    }
+    /** Copies blocks to the selected memory of a host. */
+    abstract void read(long offset, int bytes, DataBuffer target) throws CommandException;
 
-    /** Copies blocks from the selected memory of a borrower. */
-    void write(long offset, int bytes, DataBuffer source) throws CommandException {
-        try {
-            if (source.hasSmallPieces()) {
-                var staging = source.staging(bytes);
-                source.read(staging, 0);
-                MemorySegment.copy(staging, 0, memory, offset, bytes);
-            } else {
-                source.read(memory, offset);
-            }
-        } catch (InternalError | IllegalStateException e) {
-            throw failure(Status.WRITE_FAULT, e);
-        }
-    }
+    /** Copies blocks from the selected memory of a host. */
+    abstract void write(long offset, int bytes, DataBuffer source) throws CommandException;
 
     /** Sets blocks to zero. */
-    void zero(long offset, long bytes) throws CommandException {
-        try {
-            var _ = memory.asSlice(offset, bytes).fill((byte) 0);
-        } catch (InternalError | IllegalStateException e) {
-            throw failure(Status.WRITE_FAULT, e);
-        }
-    }
+    abstract void zero(long offset, long bytes) throws CommandException;
 
     /**
-     * Makes blocks durable if they are in a file.
+     * Makes blocks durable if they are not only in memory.
      *
      * @return the cost in bytes
      */
-    long force(long offset, long bytes) throws CommandException {
-        try {
-            if (!memory.isMapped()) {
-                return 0;
-            }
-            memory.asSlice(offset, bytes).force();
-            return FORCE_COST;
-        } catch (UncheckedIOException | InternalError | IllegalStateException e) {
-            throw failure(Status.WRITE_FAULT, e);
-        }
-    }
+    abstract long force(long offset, long bytes) throws CommandException;
 
     /**
-     * Makes all blocks durable if they are in a file.
+     * Makes all blocks durable if they are not only in memory.
      *
      * @return the cost in bytes
      */
-    long force() throws CommandException {
-        return force(0, memory.byteSize());
+    final long force() throws CommandException {
+        return force(0, blocks << blockShift);
     }
 
-    /** Logs the first failure. Called by the controllers, which may run on several threads. */
-    private synchronized CommandException failure(Status status, Throwable cause) {
-        if (!failureLogged) {
-            failureLogged = true;
-            LOG.warn(
-                    "The storage {} failed. Further failures are not logged. Is a file truncated, or its file system full?",
-                    name,
-                    cause);
-        }
-        return new CommandException(status);
-    }
-
-    /** Frees the memory or unmaps the file. */
+    /** Frees the memory, unmaps the file, or closes the queue of the drive. */
     @Override
-    public void close() {
-        if (arena.scope().isAlive()) {
-            arena.close();
-        }
-    }
+    public abstract void close();
 }
