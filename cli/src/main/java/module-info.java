@@ -5,6 +5,7 @@ module org.jrdma.cli {
     requires java.management.rmi;
     requires jdk.attach;
     requires jdk.jfr;
+    requires org.jrdma.nvme;
     requires org.jrdma.sisci;
     requires org.jrdma.sockets;
     requires org.jrdma.soft.sisci;
@@ -15,6 +16,8 @@ module org.jrdma.cli {
     opens org.jrdma.cli to
             info.picocli;
     opens org.jrdma.cli.net to
+            info.picocli;
+    opens org.jrdma.cli.nvme to
             info.picocli;
     opens org.jrdma.cli.output to
             info.picocli;

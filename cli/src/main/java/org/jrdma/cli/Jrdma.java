@@ -3,6 +3,7 @@ package org.jrdma.cli;
 import java.io.IOException;
 import java.util.Locale;
 import org.jrdma.cli.net.NetCommand;
+import org.jrdma.cli.nvme.NvmeCommand;
 import org.jrdma.cli.output.Version;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
@@ -20,7 +21,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
         name = "jrdma",
         description =
-                "Lists and lends devices, lists connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
+                "Lists and lends devices, discovers and serves drives, lists connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         subcommands = {
@@ -28,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DoctorCommand.class,
             LendCommand.class,
             NetCommand.class,
+            NvmeCommand.class,
             PerfCommand.class,
             PingCommand.class,
             ExampleCommand.class,

@@ -91,6 +91,8 @@ class CommandPageTest {
         "doctor, org.jrdma.ffi.doctor.Finding",
         "lend, org.jrdma.cli.LendCommand$Line",
         "net, org.jrdma.cli.net.NetProcess",
+        "nvme serve, org.jrdma.cli.nvme.ServeCommand$Served",
+        "nvme list, org.jrdma.cli.nvme.ListCommand$Drive",
         "perf, org.jrdma.cli.perf.Result",
         "perf --compare, org.jrdma.cli.perf.BaselineComparison",
         "ping, org.jrdma.cli.perf.PingCommand$Line"

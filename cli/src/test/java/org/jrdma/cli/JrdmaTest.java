@@ -97,7 +97,7 @@ class JrdmaTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"devices", "doctor", "lend", "net", "perf", "ping"})
+    @ValueSource(strings = {"devices", "doctor", "lend", "net", "nvme", "perf", "ping"})
     void shouldPrintTheHelpOfEachCommand(String command) {
         assertThat(run(command, "--help")).isZero();
 

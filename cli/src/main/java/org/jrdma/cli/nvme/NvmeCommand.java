@@ -1,0 +1,30 @@
+package org.jrdma.cli.nvme;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Uses and offers drives by NVMe over RDMA. */
+@Command(
+        name = "nvme",
+        description =
+                "Discovers, lists and serves drives by NVMe over RDMA. All commands print JSON with --json.",
+        mixinStandardHelpOptions = true,
+        subcommands = {
+            DiscoverCommand.class,
+            ListCommand.class,
+            ServeCommand.class,
+            HelpCommand.class
+        },
+        synopsisSubcommandLabel = "COMMAND")
+public final class NvmeCommand implements Runnable {
+
+    @Spec private CommandSpec command;
+
+    @Override
+    public void run() {
+        throw new ParameterException(command.commandLine(), "Missing required subcommand");
+    }
+}

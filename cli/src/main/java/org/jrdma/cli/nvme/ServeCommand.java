@@ -1,0 +1,161 @@
+package org.jrdma.cli.nvme;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.NvmeTarget;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.nvme.soft.TargetOptions;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Verbs;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Serves a file or memory as a drive. */
+@Command(
+        name = "serve",
+        description =
+                "Serves a file or memory as a drive until it is stopped by Ctrl+C. There is no authentication and no encryption: use a trusted network.",
+        mixinStandardHelpOptions = true)
+public final class ServeCommand implements Callable<Integer> {
+
+    private static final String MEMORY = "memory";
+    private static final String DEFAULT_SIZE = "64";
+    private static final long MEBIBYTE = 1 << 20;
+
+    /** The first line of the output. */
+    record Served(String name, List<String> addresses, long blocks, int blockBytes) {}
+
+    @Spec private CommandSpec command;
+    @Mixin private JsonOption output;
+
+    @Parameters(
+            paramLabel = "STORAGE",
+            description =
+                    "A file, which is created if it does not exist; or memory, which is lost at the end.")
+    private String storage;
+
+    @Option(
+            names = {"-a", "--address"},
+            paramLabel = "ADDRESS",
+            converter = Address.class,
+            description =
+                    "The address to listen at, with the port 4420 by default (default: all RDMA devices).")
+    private InetSocketAddress address = new InetSocketAddress("0.0.0.0", NvmeTarget.PORT);
+
+    @Option(
+            names = {"-n", "--nqn"},
+            paramLabel = "NQN",
+            description = "The qualified name of the subsystem (default: ${DEFAULT-VALUE}).")
+    private String name = "nqn.2014-08.org.jrdma:disk";
+
+    @Option(
+            names = {"-s", "--size"},
+            paramLabel = "MIB",
+            description =
+                    "The size in MiB (default: the size of the file, or " + DEFAULT_SIZE + ").")
+    private long mebibytes;
+
+    @Option(
+            names = {"-b", "--block"},
+            paramLabel = "BYTES",
+            description = "The size of a block, 512 to 4,096 (default: ${DEFAULT-VALUE}).")
+    private int blockBytes = 512;
+
+    @Option(
+            names = "--allow",
+            paramLabel = "NQN",
+            description =
+                    "The name of a host that may connect. Can be repeated (default: all hosts).")
+    private Set<String> hosts = Set.of();
+
+    @Override
+    public Integer call() throws IOException {
+        try (var _ = openSoftwareDevice();
+                var blocks = open()) {
+            var subsystem =
+                    new Subsystem("jrdma-%08x".formatted(storage.hashCode()), "jrdma target", name);
+            var _ = subsystem.addNamespace(blocks);
+            try (var target = NvmeTarget.listen(address, TargetOptions.DEFAULTS)) {
+                if (hosts.isEmpty()) {
+                    target.export(subsystem);
+                } else {
+                    target.export(subsystem, hosts);
+                }
+                print(target, blocks);
+                awaitInterrupt();
+            }
+        }
+        return 0;
+    }
+
+    /** Opens a device, without which the software fabric has no address. */
+    private static Device openSoftwareDevice() throws IOException {
+        return Verbs.configured().openFirst();
+    }
+
+    private BlockStorage open() throws IOException {
+        if (mebibytes < 0) {
+            throw new ParameterException(
+                    command.commandLine(), "The size must be positive, but is " + mebibytes);
+        }
+        var isMemory = storage.equals(MEMORY);
+        var file = Path.of(storage);
+        var bytes =
+                mebibytes > 0
+                        ? mebibytes * MEBIBYTE
+                        : !isMemory && Files.exists(file) && Files.size(file) > 0
+                                ? Files.size(file)
+                                : Long.parseLong(DEFAULT_SIZE) * MEBIBYTE;
+        return isMemory
+                ? BlockStorage.inMemory(bytes / blockBytes, blockBytes)
+                : BlockStorage.inFile(file, bytes / blockBytes, blockBytes);
+    }
+
+    private void print(NvmeTarget target, BlockStorage blocks) {
+        var served =
+                new Served(
+                        name,
+                        target.addresses().stream()
+                                .map(each ->
+                                        "%s:%d"
+                                                .formatted(
+                                                        each.getAddress().getHostAddress(),
+                                                        each.getPort()))
+                                .toList(),
+                        blocks.blocks(),
+                        blockBytes);
+        command.commandLine()
+                .getOut()
+                .println(
+                        output.isJson()
+                                ? Json.of(served)
+                                : "%s at %s: %,d blocks of %,d bytes, until Ctrl+C"
+                                        .formatted(
+                                                served.name(),
+                                                String.join(", ", served.addresses()),
+                                                served.blocks(),
+                                                served.blockBytes()));
+        command.commandLine().getOut().flush();
+    }
+
+    private static void awaitInterrupt() {
+        try {
+            Thread.sleep(Long.MAX_VALUE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // this command ends
+        }
+    }
+}
