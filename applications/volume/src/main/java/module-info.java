@@ -1,0 +1,12 @@
+/** A clustered file store whose nodes access shared drives directly, or through other nodes. */
+module org.jrdma.volume {
+    requires transitive org.jrdma.ffi;
+    requires transitive org.jrdma.nvme;
+    requires org.jrdma.verbs;
+    requires org.jrdma.sisci;
+    requires org.jrdma.sockets;
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+
+    exports org.jrdma.volume.model;
+}
