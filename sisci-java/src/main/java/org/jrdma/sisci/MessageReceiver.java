@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongFunction;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -70,8 +71,13 @@ public final class MessageReceiver implements AutoCloseable {
         void message(MemorySegment memory, long offset, int bytes);
     }
 
-    /** Creates a segment with a ring buffer for the messages, and makes it available. */
-    static MessageReceiver open(Node node, int segment, int capacity) throws SisciException {
+    /**
+     * Creates a segment with a ring buffer for the messages, and makes it available.
+     *
+     * @param options the options of a segment of a given size
+     */
+    static MessageReceiver open(Node node, int capacity, LongFunction<SegmentOptions> options)
+            throws SisciException {
         if (!MessageRing.isCapacity(capacity)) {
             throw new IllegalArgumentException(
                     "Invalid capacity: "
@@ -79,7 +85,8 @@ public final class MessageReceiver implements AutoCloseable {
                             + ". The capacity must be a multiple of 8 and at least 64.");
         }
         var created =
-                node.newSegment(segment, MessageRing.roundUpToPages(MessageRing.RING + capacity));
+                node.newSegment(
+                        options.apply(MessageRing.roundUpToPages(MessageRing.RING + capacity)));
         try {
             var ring = created.map();
             ring.putLong(MessageRing.CAPACITY, capacity);
@@ -92,6 +99,11 @@ public final class MessageReceiver implements AutoCloseable {
             created.close();
             throw e;
         }
+    }
+
+    /** Returns the id of the segment, which the sender uses to connect. */
+    public int segmentId() {
+        return segment.id();
     }
 
     /**

@@ -67,6 +67,9 @@ final class MessageRing {
 
     private static final long PAUSE_NANOS = 50_000;
 
+    /** The lowest id of a segment whose id the library chooses. */
+    static final int FIRST_FREE_ID = 0x10000;
+
     private MessageRing() {}
 
     /**

@@ -21,9 +21,6 @@ import org.jrdma.sisci.model.SegmentEvent;
  */
 public final class MessageSender implements AutoCloseable {
 
-    /** The lowest id for the sender's segment, which gets the first free id. */
-    private static final int FIRST_ID = 0x10000;
-
     private final LocalSegment feedbackSegment;
     private final LocalMap feedback;
     private final RemoteSegment receiver;
@@ -51,7 +48,9 @@ public final class MessageSender implements AutoCloseable {
             throws FabricException, InterruptedIOException {
         // Created before the connection, because the node closes newer objects first.
         var feedbackSegment =
-                node.newSegment(SegmentOptions.withFreeId(FIRST_ID, MessageRing.roundUpToPages(1)));
+                node.newSegment(
+                        SegmentOptions.withFreeId(
+                                MessageRing.FIRST_FREE_ID, MessageRing.roundUpToPages(1)));
         try {
             var feedback = feedbackSegment.map();
             var receiver = node.connect(peer, segment, timeout);

@@ -327,7 +327,18 @@ public final class Node extends SisciObject {
      *     occupies its length rounded up to a multiple of 8, plus 8 bytes
      */
     public MessageReceiver newMessageQueue(int segment, int capacity) throws SisciException {
-        return MessageReceiver.open(this, segment, capacity);
+        return MessageReceiver.open(this, capacity, bytes -> SegmentOptions.of(segment, bytes));
+    }
+
+    /**
+     * Creates the receiving side of a message queue in a segment with a free id, which {@link
+     * MessageReceiver#segmentId()} returns. The rest is as for {@link #newMessageQueue(int, int)}.
+     */
+    public MessageReceiver newMessageQueue(int capacity) throws SisciException {
+        return MessageReceiver.open(
+                this,
+                capacity,
+                bytes -> SegmentOptions.withFreeId(MessageRing.FIRST_FREE_ID, bytes));
     }
 
     /**

@@ -52,6 +52,19 @@ class MessageQueueTest {
     }
 
     @Test
+    void shouldConnectToQueuesWithFreeIds() throws Exception {
+        var first = node.newMessageQueue(CAPACITY);
+        var second = node.newMessageQueue(CAPACITY);
+        assertThat(first.segmentId()).isNotEqualTo(second.segmentId());
+
+        var toSecond = node.connectMessageQueue(4, second.segmentId(), TIMEOUT);
+        toSecond.send(message("Saluton"), TIMEOUT);
+
+        assertThat(second.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
+        assertThat(first.tryReceive((_, _, _) -> {})).isFalse();
+    }
+
+    @Test
     void shouldDeliverMessagesInOrder() throws Exception {
         sender.send(message("Saluton"), TIMEOUT);
         sender.send(message(""), TIMEOUT);
