@@ -1,0 +1,70 @@
+package org.jrdma.volume.net;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.InterruptOptions;
+import org.jrdma.sisci.LocalDataInterrupt;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.model.SisciException;
+
+/** Accepts connections over SISCI. A data interrupt receives the requests. */
+final class SisciWireListener implements WireListener {
+
+    private final NodePolicy policy;
+    private final Node node;
+    private final LocalDataInterrupt requests;
+
+    SisciWireListener(NodePolicy policy) throws FabricException {
+        this.policy = policy;
+        this.node = Sisci.configured().open();
+        try {
+            this.requests =
+                    node.newDataInterrupt(
+                            policy.sisciNumber == 0
+                                    ? InterruptOptions.ANY
+                                    : InterruptOptions.number(policy.sisciNumber));
+        } catch (SisciException | RuntimeException e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public NodeTransport transport() {
+        return NodeTransport.SISCI;
+    }
+
+    @Override
+    public List<String> addresses() {
+        return List.of("%s:%d:%d".formatted(transport(), node.id(), requests.number()));
+    }
+
+    @Override
+    public WireRequest next() throws IOException {
+        var request = ByteBuffer.wrap(requests.receive(Deadline.NEVER.duration()));
+        return new EndpointRequest(request, policy);
+    }
+
+    private record EndpointRequest(ByteBuffer request, NodePolicy policy) implements WireRequest {
+
+        @Override
+        public Wire accept(Deadline deadline) throws IOException {
+            return SisciWire.accept(SisciEndpoint.decode(request), policy, deadline);
+        }
+
+        @Override
+        public void reject() {
+            // the peer's attempt times out
+        }
+    }
+
+    @Override
+    public void close() {
+        requests.close();
+        node.close();
+    }
+}

@@ -1,0 +1,95 @@
+package org.jrdma.volume.net;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.channels.Channel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.sockets.FabricSockets;
+
+/** Accepts connections over streams. */
+final class SocketWireListener implements WireListener {
+
+    private final ServerSocketChannel channel;
+    private final NodePolicy policy;
+    private final List<String> addresses;
+
+    SocketWireListener(NodePolicy policy) throws IOException {
+        this.policy = policy;
+        this.channel = FabricSockets.listen(policy.socketAddress);
+        try {
+            this.addresses = addresses((InetSocketAddress) channel.getLocalAddress());
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /** Returns the addresses of all network interfaces for a wildcard address. */
+    private static List<String> addresses(InetSocketAddress bound) throws SocketException {
+        var hosts =
+                bound.getAddress().isAnyLocalAddress()
+                        ? NetworkInterface.networkInterfaces()
+                                .flatMap(NetworkInterface::inetAddresses)
+                                .filter(address -> !address.isLinkLocalAddress())
+                                .sorted((one, other) ->
+                                        Boolean.compare(
+                                                one.isLoopbackAddress(), other.isLoopbackAddress()))
+                                .toList()
+                        : List.of(bound.getAddress());
+        return hosts.stream()
+                .map(host -> HostAndPort.of(new InetSocketAddress(host, bound.getPort())))
+                .map(host -> host.toString(NodeTransport.SOCKETS))
+                .toList();
+    }
+
+    @Override
+    public NodeTransport transport() {
+        return NodeTransport.SOCKETS;
+    }
+
+    @Override
+    public List<String> addresses() {
+        return addresses;
+    }
+
+    @Override
+    public WireRequest next() throws IOException {
+        return new AcceptedStream(channel.accept(), policy);
+    }
+
+    private record AcceptedStream(SocketChannel stream, NodePolicy policy) implements WireRequest {
+
+        @Override
+        public Wire accept(Deadline deadline) throws IOException {
+            try {
+                return new SocketWire(stream, policy);
+            } catch (IOException | RuntimeException e) {
+                reject();
+                throw e;
+            }
+        }
+
+        @Override
+        public void reject() {
+            close(stream);
+        }
+    }
+
+    private static void close(Channel channel) {
+        try {
+            channel.close();
+        } catch (IOException _) {
+            // the channel is closed in any case
+        }
+    }
+
+    @Override
+    public void close() {
+        close(channel);
+    }
+}

@@ -1,0 +1,297 @@
+package org.jrdma.volume.net;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.AsyncQueuePair;
+import org.jrdma.verbs.CompletionDispatcher;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.QueuePairOptions;
+import org.jrdma.verbs.Transfer;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.Connection;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.Completion;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.FrameHeader.Kind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection over a reliable queue pair. Frames are messages. The serving side moves bulk data
+ * between its area and the buffer of the caller by RDMA READ and RDMA WRITE, so that its own memory
+ * is not accessible for peers.
+ *
+ * <p>Flow control needs no credits, because the number of calls is limited: the receive queue has a
+ * request for each call of the peer, for the reply to each own call, and for some other frames.
+ */
+final class VerbsWire implements Wire {
+
+    private static final int SLOT_BYTES =
+            (FrameHeader.BYTES + NodeConnection.MAX_MESSAGE_BYTES + 63) / 64 * 64;
+
+    /** The number of frames that belong to no call: a greeting, a farewell, keep-alive messages. */
+    private static final int OTHER_FRAMES = 4;
+
+    private static final int SEND_SLOTS = 16;
+
+    /** The part of the silence timeout after which a request is retransmitted. */
+    private static final int RETRANSMISSIONS = 32;
+
+    private final Device device;
+    private final ProtectionDomain domain;
+    private final CompletionDispatcher completions;
+    private final MemoryRegion area;
+    private final MemoryRegion outgoing;
+    private final MemoryRegion incoming;
+    private final Connection<AsyncQueuePair> connection;
+    private final AsyncQueuePair queuePair;
+    private final String description;
+    private final BlockingQueue<Integer> freeSlots = new LinkedBlockingQueue<>();
+
+    /** The posted receive requests, in the order of the slots. Used by the receiving thread. */
+    private final Transfer[] receives;
+
+    private int nextReceive;
+
+    /** The first failure of a request; null if there was none. */
+    private volatile @Nullable Completion failure;
+
+    /** Connects a queue pair with the given options. */
+    @FunctionalInterface
+    interface Connector {
+        Connection<AsyncQueuePair> connect(
+                ProtectionDomain domain, ConnectionOptions<AsyncQueuePair> options)
+                throws IOException;
+    }
+
+    /**
+     * Creates a wire on a device. The wire opens the device itself, so that it depends on no other
+     * wire and no listener.
+     */
+    static VerbsWire open(String deviceName, NodePolicy policy, Connector connector)
+            throws IOException {
+        var device = Verbs.configured().open(deviceName);
+        try {
+            return new VerbsWire(device, policy, connector);
+        } catch (IOException | RuntimeException e) {
+            device.close();
+            throw e;
+        }
+    }
+
+    private VerbsWire(Device device, NodePolicy policy, Connector connector) throws IOException {
+        this.device = device;
+        this.domain = device.newProtectionDomain();
+        this.receives = new Transfer[2 * policy.calls + OTHER_FRAMES];
+        var sends = SEND_SLOTS + policy.calls;
+        this.completions = device.newCompletionDispatcher(sends + receives.length + 1);
+        var arena = domain.newArena(Access.LOCAL_WRITE);
+        this.area = arena.region(policy.bulkBytes);
+        this.outgoing = arena.region((long) SEND_SLOTS * SLOT_BYTES);
+        this.incoming = arena.region((long) receives.length * SLOT_BYTES);
+        for (var slot = 0; slot < SEND_SLOTS; slot++) {
+            freeSlots.add(slot);
+        }
+        var options =
+                ConnectionOptions.of(
+                                QueuePairOptions.reliable(completions)
+                                        .sends(sends)
+                                        .receives(receives.length))
+                        .acknowledgeTimeout(policy.silence.dividedBy(RETRANSMISSIONS))
+                        .prepared(this::postReceives);
+        this.connection = connector.connect(domain, options);
+        this.queuePair = connection.queuePair();
+        this.description =
+                "verbs (%s) between %s and %s"
+                        .formatted(
+                                device.name(), connection.localAddress(), connection.peerAddress());
+    }
+
+    /**
+     * Connects to a listener.
+     *
+     * @param place the host and the port, separated by a colon
+     */
+    static VerbsWire connect(String place, NodePolicy policy, Deadline deadline)
+            throws IOException {
+        var address = HostAndPort.parse(place).resolve();
+        try (var route = ConnectionManager.configured().resolve(address, remaining(deadline))) {
+            return open(
+                    route.deviceName(),
+                    policy,
+                    (domain, options) -> route.connect(domain, options, remaining(deadline)));
+        }
+    }
+
+    static Duration remaining(Deadline deadline) {
+        return Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
+    }
+
+    private void postReceives(AsyncQueuePair created) throws IOException {
+        for (var slot = 0; slot < receives.length; slot++) {
+            receives[slot] = created.receive(incoming.slice((long) slot * SLOT_BYTES, SLOT_BYTES));
+        }
+    }
+
+    @Override
+    public NodeTransport transport() {
+        return NodeTransport.VERBS;
+    }
+
+    @Override
+    public String toString() {
+        return description;
+    }
+
+    @Override
+    public MemorySegment area() {
+        return area.segment();
+    }
+
+    @Override
+    public NodeBuffer newBuffer(int bytes) throws FabricException {
+        var arena = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
+        try {
+            var region = arena.region(bytes);
+            var remote = region.remote();
+            return new NodeBuffer(
+                    this, region.segment(), remote.address(), remote.key(), arena::close);
+        } catch (VerbsException | RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public void send(
+            FrameHeader header, ByteBuffer payload, MemorySegment ignored, Deadline deadline)
+            throws IOException {
+        var slot = takeSlot(deadline);
+        Transfer sent;
+        try {
+            if (header.kind() == Kind.REPLY && header.direction() == Direction.FROM_PEER) {
+                // The reply follows the data on the same queue pair, so this thread need not wait.
+                var data = area.slice(header.areaOffset(), header.bulkBytes());
+                watch(queuePair.write(data, callersBuffer(header)), () -> {});
+            }
+            var start = (long) slot * SLOT_BYTES;
+            var bytes = FrameHeader.BYTES + payload.remaining();
+            var message = outgoing.segment().asSlice(start, bytes).asByteBuffer();
+            header.encode(message);
+            message.put(payload.duplicate());
+            sent = queuePair.send(outgoing.slice(start, bytes));
+        } catch (IllegalStateException e) {
+            freeSlots.add(slot);
+            throw new VolumeException("the queue pair is closed", e);
+        } catch (IOException | RuntimeException e) {
+            freeSlots.add(slot);
+            throw e;
+        }
+        watch(sent, () -> freeSlots.add(slot));
+        if (header.kind() == Kind.CLOSE) {
+            sent.await(remaining(deadline)); // shutdown() follows, and would flush the message
+        }
+    }
+
+    private int takeSlot(Deadline deadline) throws FabricException, InterruptedIOException {
+        try {
+            var slot = freeSlots.poll(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+            if (slot == null) {
+                throw deadline.missed("The peer received no messages");
+            }
+            return slot;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("Interrupted while waiting to send a message");
+        }
+    }
+
+    private static RemoteMemory callersBuffer(FrameHeader header) {
+        return new RemoteMemory(header.address(), header.key(), header.bulkBytes());
+    }
+
+    /**
+     * Runs an action when a request has completed. Records the first failure, which is the cause
+     * for which the receives are flushed.
+     */
+    private void watch(Transfer transfer, Runnable completed) {
+        var _ =
+                transfer.future()
+                        .whenComplete((completion, _) -> {
+                            if (completion != null && !completion.isSuccess() && failure == null) {
+                                failure = completion;
+                            }
+                            completed.run();
+                        });
+    }
+
+    @Override
+    public Frame receive() throws IOException {
+        var slot = nextReceive;
+        nextReceive = (slot + 1) % receives.length;
+        try {
+            var completion = receives[slot].awaitCompletion(Deadline.NEVER.duration());
+            if (!completion.isSuccess()) {
+                throw disconnected(completion);
+            }
+            var start = (long) slot * SLOT_BYTES;
+            var message = ByteBuffer.allocate(completion.bytes());
+            message.put(incoming.segment().asSlice(start, completion.bytes()).asByteBuffer())
+                    .flip();
+            // The slot must be free again before the peer gets a reply and sends its next request.
+            receives[slot] = queuePair.receive(incoming.slice(start, SLOT_BYTES));
+            return Frame.decode(message);
+        } catch (IllegalStateException e) {
+            throw new VolumeException("the queue pair is closed", e);
+        }
+    }
+
+    private VolumeException disconnected(Completion completion) {
+        var cause = failure == null ? completion : failure;
+        return new VolumeException(
+                "the peer has disconnected or does not answer (%s, %s)"
+                        .formatted(cause.status(), cause.status().meaning()));
+    }
+
+    @Override
+    public void receiveData(MemorySegment target) {
+        // the handling thread moves the data
+    }
+
+    @Override
+    public void fetchData(FrameHeader request, MemorySegment target, Deadline deadline)
+            throws IOException {
+        queuePair
+                .read(area.slice(request.areaOffset(), request.bulkBytes()), callersBuffer(request))
+                .await(remaining(deadline));
+    }
+
+    @Override
+    public void shutdown() {
+        try {
+            connection.disconnect(Duration.ZERO);
+        } catch (IOException | IllegalStateException _) {
+            // does not wait for the peer, or the connection has already ended
+        }
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+        device.close();
+    }
+}

@@ -1,0 +1,83 @@
+package org.jrdma.volume.net;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionRequest;
+import org.jrdma.verbs.cm.Listener;
+
+/** Accepts connections over the RDMA devices of this machine. */
+final class VerbsWireListener implements WireListener {
+
+    private final NodePolicy policy;
+
+    /** A device of the software fabric has an address only while it is open. */
+    private final List<Device> devices = new ArrayList<>();
+
+    private final Listener listener;
+
+    VerbsWireListener(NodePolicy policy) throws FabricException {
+        this.policy = policy;
+        var verbs = Verbs.configured();
+        try {
+            for (var device : verbs.devices()) {
+                devices.add(verbs.open(device.name()));
+            }
+            if (devices.isEmpty()) {
+                throw new FabricException("This machine has no RDMA device.");
+            }
+            this.listener = ConnectionManager.configured().listen(policy.verbsAddress);
+        } catch (FabricException | RuntimeException e) {
+            devices.forEach(Device::close);
+            throw e;
+        }
+    }
+
+    @Override
+    public NodeTransport transport() {
+        return NodeTransport.VERBS;
+    }
+
+    @Override
+    public List<String> addresses() {
+        return listener.localAddresses().stream()
+                .map(address -> HostAndPort.of(address).toString(transport()))
+                .toList();
+    }
+
+    @Override
+    public WireRequest next() throws IOException {
+        return new QueuePairRequest(listener.next(Deadline.NEVER.duration()), policy);
+    }
+
+    private record QueuePairRequest(ConnectionRequest request, NodePolicy policy)
+            implements WireRequest {
+
+        @Override
+        public Wire accept(Deadline deadline) throws IOException {
+            try (request) {
+                return VerbsWire.open(
+                        request.deviceName(),
+                        policy,
+                        (domain, options) ->
+                                request.accept(domain, options, VerbsWire.remaining(deadline)));
+            }
+        }
+
+        @Override
+        public void reject() {
+            request.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        listener.close();
+        devices.forEach(Device::close);
+    }
+}

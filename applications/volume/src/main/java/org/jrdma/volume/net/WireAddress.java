@@ -1,0 +1,51 @@
+package org.jrdma.volume.net;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+
+/**
+ * A parsed address of a node: {@code sockets:storage01:7471}.
+ *
+ * @param place the part after the name of the transport
+ */
+record WireAddress(NodeTransport transport, String place) {
+
+    static WireAddress parse(String address) throws FabricException {
+        for (var transport : NodeTransport.values()) {
+            if (address.startsWith(transport + ":")) {
+                return new WireAddress(
+                        transport, address.substring(transport.toString().length() + 1));
+            }
+        }
+        throw new FabricException(
+                "Cannot parse the node address \"%s\": it must start with verbs:, sisci: or sockets:."
+                        .formatted(address));
+    }
+
+    /** Returns the addresses with a transport of the policy, in the order of the transports. */
+    static List<WireAddress> select(List<String> addresses, NodePolicy policy)
+            throws FabricException {
+        var parsed = new ArrayList<WireAddress>();
+        for (var address : addresses) {
+            parsed.add(parse(address));
+        }
+        var selected = new ArrayList<WireAddress>();
+        for (var transport : policy.transports) {
+            parsed.stream()
+                    .filter(address -> address.transport == transport)
+                    .forEach(selected::add);
+        }
+        return List.copyOf(selected);
+    }
+
+    /** Returns the failure of an attempt to connect to this address. */
+    TransportFailure failed(Exception cause) {
+        return new TransportFailure(transport, toString(), String.valueOf(cause.getMessage()));
+    }
+
+    @Override
+    public String toString() {
+        return transport + ":" + place;
+    }
+}

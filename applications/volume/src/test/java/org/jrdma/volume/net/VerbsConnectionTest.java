@@ -1,0 +1,22 @@
+package org.jrdma.volume.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.jrdma.verbs.Verbs;
+
+final class VerbsConnectionTest extends NodeConnectionContract {
+
+    @Override
+    NodeTransport transport() {
+        return NodeTransport.VERBS;
+    }
+
+    @Override
+    void assertNothingIsOpen() throws Exception {
+        var deadline = TestNode.deadline();
+        while (!Verbs.configured().openDevices().isEmpty() && !deadline.hasPassed()) {
+            Thread.onSpinWait();
+        }
+        assertThat(Verbs.configured().openDevices()).isEmpty();
+    }
+}
