@@ -11,13 +11,27 @@ public class VolumeException extends FabricException {
 
     private static final long serialVersionUID = 1L;
 
+    private final Failure failure;
+
     /** Creates an exception for a failure that has no other exception as its cause. */
     public VolumeException(String message) {
-        super(message);
+        this(message, null);
     }
 
     /** Creates an exception for a failure that has a cause. */
     public VolumeException(String message, @Nullable Throwable cause) {
         super(message, 0, cause);
+        this.failure = Failure.UNAVAILABLE;
+    }
+
+    /** Creates an exception for an operation that was rejected for a known reason. */
+    public VolumeException(Failure failure, String message) {
+        super(message);
+        this.failure = failure;
+    }
+
+    /** Returns the reason. */
+    public final Failure failure() {
+        return failure;
     }
 }

@@ -1,0 +1,29 @@
+package org.jrdma.volume.drive;
+
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+
+/** The fence of a drive that consists of several drives. */
+record CombinedFence(List<Fence> fences) implements Fence {
+
+    @Override
+    public void register(long key) throws FabricException {
+        for (var fence : fences) {
+            fence.register(key);
+        }
+    }
+
+    @Override
+    public boolean exclude(long key) throws FabricException {
+        var isEnforced = true;
+        for (var fence : fences) {
+            isEnforced &= fence.exclude(key);
+        }
+        return isEnforced;
+    }
+
+    @Override
+    public String toString() {
+        return fences.toString();
+    }
+}

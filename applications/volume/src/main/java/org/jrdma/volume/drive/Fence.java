@@ -1,0 +1,41 @@
+package org.jrdma.volume.drive;
+
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+
+/**
+ * Excludes nodes from the writes of a drive.
+ *
+ * <p>A node registers with a key before it writes. A drive with reservations refuses the writes of
+ * nodes whose key was removed. A drive without them, such as a file, cannot: each node must compare
+ * its clock with the end of its lease before each write, and the node that excludes it must wait
+ * until that lease has ended. A process that is suspended between the comparison and the write can
+ * then still write later.
+ */
+public interface Fence {
+
+    /** The fence of drives without reservations, which relies on clocks. */
+    Fence BY_CLOCK = new ClockFence();
+
+    /**
+     * Allows the writes of this node.
+     *
+     * @param key identifies the node and its term; not 0
+     * @throws FabricException if the drive fails
+     */
+    void register(long key) throws FabricException;
+
+    /**
+     * Excludes a node. If the drive enforces this, no write of that node takes effect after this
+     * method has returned.
+     *
+     * @return false if the caller must wait for the end of the lease of that node
+     * @throws FabricException if the drive fails
+     */
+    boolean exclude(long key) throws FabricException;
+
+    /** Returns the fence of a drive that consists of several drives. */
+    static Fence ofAll(List<Drive> drives) {
+        return new CombinedFence(drives.stream().map(Drive::fence).toList());
+    }
+}

@@ -1,0 +1,188 @@
+package org.jrdma.volume.drive;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeNamespace;
+import org.jrdma.volume.model.VolumeException;
+
+/**
+ * A namespace of an NVMe drive.
+ *
+ * <p>Each platform thread that does I/O gets a queue and memory of its own, up to a limit. All
+ * other threads, and virtual threads, share a few I/O threads. A call that fails, or does not
+ * complete within the timeout, deletes its queue, so that its commands do not take effect later.
+ *
+ * <p>Owns the {@link NvmeDrive}.
+ */
+public final class NvmeBlockDrive implements Drive {
+
+    private static final int MAX_OWN_QUEUES = 16;
+    private static final int IO_THREADS = 4;
+
+    private final NvmeDrive drive;
+    private final NvmeNamespace namespace;
+    private final Duration timeout;
+    private final int shift;
+    private final Map<Thread, IoChannel> channels = new ConcurrentHashMap<>();
+    private final ExecutorService ioThreads =
+            Executors.newFixedThreadPool(
+                    IO_THREADS, Thread.ofPlatform().daemon().name("volume-nvme-", 0).factory());
+
+    /** Prevents close() from closing queues during a call. */
+    private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
+
+    private boolean isClosed;
+
+    /**
+     * Uses all blocks of a namespace.
+     *
+     * @param timeout the time after which a call fails if none of its commands completes
+     * @throws VolumeException if the namespace is smaller than a block of a {@link Drive}
+     */
+    public NvmeBlockDrive(NvmeDrive drive, NvmeNamespace namespace, Duration timeout)
+            throws VolumeException {
+        if (namespace.bytes() < BLOCK_BYTES) {
+            throw Drive.tooSmall(drive.toString(), namespace.bytes());
+        }
+        this.drive = drive;
+        this.namespace = namespace;
+        this.timeout = timeout;
+        this.shift = Integer.numberOfTrailingZeros(BLOCK_BYTES) - namespace.blockShift();
+    }
+
+    @Override
+    public long blocks() {
+        return namespace.blocks() >>> shift;
+    }
+
+    @Override
+    public void read(long block, MemorySegment target) throws FabricException {
+        Drive.checkRange(this, block, target);
+        run(channel -> channel.read(block << shift, target));
+    }
+
+    @Override
+    public void write(long block, MemorySegment source) throws FabricException {
+        Drive.checkRange(this, block, source);
+        run(channel -> channel.write(block << shift, source));
+    }
+
+    @Override
+    public void flush() throws FabricException {
+        run(IoChannel::flush);
+    }
+
+    @FunctionalInterface
+    private interface Operation {
+        void run(IoChannel channel) throws FabricException;
+    }
+
+    private void run(Operation operation) throws FabricException {
+        if (hasOwnQueue(Thread.currentThread())) {
+            runHere(operation);
+            return;
+        }
+        Callable<Void> task =
+                () -> {
+                    runHere(operation);
+                    return null;
+                };
+        var future = ioThreads.submit(task);
+        var isInterrupted = false;
+        while (true) {
+            try {
+                future.get();
+                break;
+            } catch (InterruptedException e) {
+                isInterrupted = true; // the memory of the caller is in use until the task ends
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof RuntimeException failure) {
+                    throw failure;
+                }
+                throw new VolumeException(e.getCause().getMessage(), e.getCause());
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean hasOwnQueue(Thread thread) {
+        if (thread.isVirtual()) {
+            return false;
+        }
+        if (channels.containsKey(thread)) {
+            return true;
+        }
+        if (channels.size() >= MAX_OWN_QUEUES) {
+            channels.forEach((owner, channel) -> {
+                if (!owner.isAlive() && channels.remove(owner, channel)) {
+                    channel.close();
+                }
+            });
+        }
+        return channels.size() < MAX_OWN_QUEUES;
+    }
+
+    private void runHere(Operation operation) throws FabricException {
+        lifetime.readLock().lock();
+        try {
+            if (isClosed) {
+                throw new IllegalStateException(drive + " is closed");
+            }
+            var thread = Thread.currentThread();
+            var channel = channels.get(thread);
+            if (channel == null) {
+                channel = new IoChannel(drive, namespace, timeout);
+                channels.put(thread, channel);
+            }
+            var isCompleted = false;
+            try {
+                operation.run(channel);
+                isCompleted = true;
+            } finally {
+                if (!isCompleted) {
+                    channels.remove(thread);
+                    channel.close();
+                }
+            }
+        } finally {
+            lifetime.readLock().unlock();
+        }
+    }
+
+    @Override
+    public Fence fence() {
+        return Fence.BY_CLOCK;
+    }
+
+    /** Closes the queues and the NVMe drive, which can take as long as its timeouts. */
+    @Override
+    public void close() {
+        lifetime.writeLock().lock();
+        try {
+            if (!isClosed) {
+                isClosed = true;
+                ioThreads.shutdown();
+                channels.values().forEach(IoChannel::close);
+                drive.close();
+            }
+        } finally {
+            lifetime.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "namespace %d of %s".formatted(namespace.id(), drive);
+    }
+}

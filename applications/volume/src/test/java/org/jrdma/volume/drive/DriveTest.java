@@ -1,0 +1,220 @@
+package org.jrdma.volume.drive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.Nvme;
+import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.pcie.HostedController;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.soft.sisci.device.DeviceHost;
+import org.jrdma.volume.model.VolumeException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DriveTest {
+
+    private static final int BYTES = Drive.BLOCK_BYTES;
+
+    @TempDir Path folder;
+
+    /** Compares a drive with an array after random reads and writes. */
+    private static void assertStoresBlocks(Drive drive, int maxBlocks) throws FabricException {
+        var seed = new Random().nextLong();
+        var random = new Random(seed);
+        var blocks = (int) drive.blocks();
+        var expected = new byte[blocks * BYTES];
+        try (var arena = Arena.ofConfined()) {
+            for (var i = 0; i < 200; i++) {
+                var count = 1 + random.nextInt(Math.min(maxBlocks, blocks));
+                var block = random.nextInt(blocks - count + 1);
+                var data = arena.allocate((long) count * BYTES, BYTES);
+                if (random.nextBoolean()) {
+                    var bytes = new byte[count * BYTES];
+                    random.nextBytes(bytes);
+                    System.arraycopy(bytes, 0, expected, block * BYTES, bytes.length);
+                    data.copyFrom(MemorySegment.ofArray(bytes));
+                    drive.write(block, data);
+                } else {
+                    drive.read(block, data);
+                    assertThat(
+                                    data.mismatch(
+                                            MemorySegment.ofArray(expected)
+                                                    .asSlice(
+                                                            (long) block * BYTES, data.byteSize())))
+                            .as("seed %d", seed)
+                            .isEqualTo(-1);
+                }
+            }
+        }
+        drive.flush();
+    }
+
+    private static void assertRejects(Drive drive, long block, long bytes) {
+        try (var arena = Arena.ofConfined()) {
+            var memory = arena.allocate(bytes);
+            assertThatThrownBy(() -> drive.read(block, memory))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> drive.write(block, memory))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
+
+    @Test
+    void shouldStoreBlocksInAFile() throws FabricException {
+        try (var drive = FileDrive.create(folder.resolve("drive"), 50)) {
+            assertThat(drive.blocks()).isEqualTo(50);
+            assertStoresBlocks(drive, 10);
+            assertRejects(drive, 49, 2 * BYTES);
+            assertRejects(drive, -1, BYTES);
+            assertRejects(drive, 0, BYTES / 2);
+        }
+    }
+
+    @Test
+    void shouldShowTheBlocksOfAFileToAnotherUserOfTheFile() throws FabricException {
+        var file = folder.resolve("drive");
+        try (var drive = FileDrive.create(file, 10);
+                var other = FileDrive.open(file);
+                var arena = Arena.ofConfined()) {
+            var data = arena.allocate(BYTES);
+            data.set(ValueLayout.JAVA_BYTE, 7, (byte) 42);
+            drive.write(3, data);
+            var read = arena.allocate(BYTES);
+            other.read(3, read);
+
+            assertThat(read.mismatch(data)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldReportATruncatedFileAndAClosedDrive() throws IOException {
+        var file = folder.resolve("drive");
+        var drive = FileDrive.create(file, 10);
+        Files.write(file, new byte[BYTES]);
+        try (var arena = Arena.ofConfined()) {
+            var data = arena.allocate(BYTES);
+            assertThatThrownBy(() -> drive.read(5, data))
+                    .isInstanceOf(VolumeException.class)
+                    .hasMessageContaining("truncated");
+            drive.close();
+            drive.close();
+            assertThatThrownBy(() -> drive.read(0, data)).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void shouldRejectFilesThatAreNotDrives() throws IOException {
+        var small = Files.write(folder.resolve("small"), new byte[100]);
+
+        assertThatThrownBy(() -> FileDrive.open(small)).hasMessageContaining("100 bytes");
+        assertThatThrownBy(() -> FileDrive.create(small, 10)).hasMessageContaining("Cannot create");
+        assertThatThrownBy(() -> FileDrive.open(folder)).hasMessageContaining("not a regular file");
+    }
+
+    @Test
+    void shouldDistributeStripes() throws FabricException {
+        var members = List.of(new MemoryDrive(13), new MemoryDrive(20), new MemoryDrive(12));
+        try (var drive = new StripedDrive(List.copyOf(members), 4);
+                var arena = Arena.ofConfined()) {
+            assertThat(drive.blocks()).isEqualTo(36);
+            assertStoresBlocks(drive, 20);
+            assertRejects(drive, 35, 2 * BYTES);
+
+            var data = arena.allocate(BYTES).fill((byte) 9);
+            drive.write(17, data); // stripe 4 is the second one of drive 1
+            var read = arena.allocate(BYTES);
+            members.get(1).read(5, read);
+            assertThat(read.mismatch(data)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldReadFromTheMirrorThatWorks() throws FabricException {
+        var first = new MemoryDrive(30);
+        var second = new MemoryDrive(30);
+        try (var drive = new MirroredDrive(List.of(first, second));
+                var arena = Arena.ofConfined()) {
+            assertStoresBlocks(drive, 10);
+            var data = arena.allocate(BYTES).fill((byte) 5);
+            drive.write(4, data);
+            first.fail(true);
+            var read = arena.allocate(BYTES);
+            drive.read(4, read);
+            assertThat(read.mismatch(data)).isEqualTo(-1);
+
+            // a write that not all drives have would be lost for the readers of the others
+            assertThatThrownBy(() -> drive.write(4, data)).hasMessageContaining("on purpose");
+            second.fail(true);
+            assertThatThrownBy(() -> drive.read(4, read)).hasMessageContaining("on purpose");
+        }
+    }
+
+    @Test
+    void shouldStoreBlocksOnAnNvmeDriveFromManyThreads() throws Exception {
+        try (var arena = Arena.ofShared();
+                var storage = BlockStorage.inMemory(16_384, 512)) {
+            var subsystem = new Subsystem("serial 1", "test drive");
+            var _ = subsystem.addNamespace(storage);
+            var bar = arena.allocate(0x4000, 4096);
+            try (var host = DeviceHost.start(subsystem.newController(), List.of(bar));
+                    var access = new HostedController(host, bar, 1)) {
+                var nvme = Nvme.open(access, NvmeOptions.DEFAULTS);
+                try (var drive =
+                        new NvmeBlockDrive(
+                                nvme, nvme.namespaces().getFirst(), Duration.ofSeconds(5))) {
+                    assertThat(drive.blocks()).isEqualTo(2048);
+                    assertStoresBlocks(drive, 700);
+                    assertRejects(drive, 2048, BYTES);
+                    writeFromManyThreads(drive);
+                }
+            }
+        }
+    }
+
+    private static void writeFromManyThreads(Drive drive) throws InterruptedException {
+        var failures = new ConcurrentLinkedQueue<Throwable>();
+        var threads =
+                java.util.stream.IntStream.range(0, 24)
+                        .mapToObj(number -> {
+                            var builder =
+                                    number % 2 == 0 ? Thread.ofVirtual() : Thread.ofPlatform();
+                            return builder.start(() -> {
+                                try {
+                                    writeAndRead(drive, number);
+                                } catch (FabricException | RuntimeException e) {
+                                    failures.add(e);
+                                }
+                            });
+                        })
+                        .toList();
+        for (var thread : threads) {
+            thread.join();
+        }
+        assertThat(failures).isEmpty();
+    }
+
+    private static void writeAndRead(Drive drive, int number) throws FabricException {
+        try (var arena = Arena.ofShared()) {
+            var data = arena.allocate(50L * BYTES).fill((byte) number);
+            var read = arena.allocate(50L * BYTES);
+            for (var i = 0; i < 5; i++) {
+                drive.write(number * 80L, data);
+                drive.read(number * 80L, read);
+                assertThat(read.mismatch(data)).isEqualTo(-1);
+            }
+        }
+    }
+}
