@@ -1,0 +1,46 @@
+package org.jrdma.volume.metadata;
+
+import java.util.List;
+import org.jrdma.volume.model.VolumeException;
+
+/**
+ * The changes of one request, and its reply. They become durable together, so that a request that
+ * is repeated after a takeover is answered and not executed again.
+ *
+ * @param session the session of the request; 0 if no client has requested the changes
+ * @param request the number of the request in its session
+ * @param answered all requests with smaller numbers were answered, and will not be repeated
+ * @param reply the reply
+ * @param changes the changes in the order of their execution
+ */
+public record Entry(long session, long request, long answered, byte[] reply, List<Change> changes) {
+
+    /** The largest number of bytes of a reply that is stored. */
+    public static final int MAX_REPLY = 1024;
+
+    private static final int MAX_CHANGES = 16;
+
+    /** Creates an entry for changes that no client has requested. */
+    public static Entry of(Change... changes) {
+        return new Entry(0, 0, 0, new byte[0], List.of(changes));
+    }
+
+    /** Writes this entry. */
+    public void encode(Encoder encoder) {
+        encoder.writeLong(session);
+        encoder.writeLong(request);
+        encoder.writeLong(answered);
+        encoder.writeBytes(reply);
+        encoder.writeList(changes, (target, change) -> change.encode(target));
+    }
+
+    /** Reads an entry. */
+    public static Entry decode(Decoder decoder) throws VolumeException {
+        return new Entry(
+                decoder.readLong(),
+                decoder.readLong(),
+                decoder.readLong(),
+                decoder.readBytes(MAX_REPLY),
+                decoder.readList(MAX_CHANGES, Change::decode));
+    }
+}

@@ -1,0 +1,30 @@
+package org.jrdma.volume.metadata;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.LeaseRecord;
+import org.jrdma.volume.model.VolumeException;
+
+/** Creates volumes. */
+public final class VolumeFormat {
+
+    private VolumeFormat() {}
+
+    /**
+     * Creates an empty volume. A volume that the drive contains is lost. No node may use it.
+     *
+     * @throws VolumeException if the drive is too small
+     * @throws FabricException if the drive fails
+     */
+    public static Superblock create(Drive drive) throws FabricException {
+        var superblock = Superblock.forDrive(drive);
+        var now = Instant.now();
+        var time = now.getEpochSecond() * 1_000_000_000L + now.getNano();
+        Journal.create(drive, superblock, new Namespace(superblock.data(), time));
+        new LeaseRecord(drive, superblock.leaseBlock(), Duration.ofSeconds(1)).format();
+        superblock.write(drive);
+        return superblock;
+    }
+}
