@@ -36,6 +36,12 @@ public final class FreeSpace {
         free = other.free;
     }
 
+    /** Makes no block free. */
+    public void clear() {
+        lengths.clear();
+        free = 0;
+    }
+
     /** Returns the number of free blocks. */
     public long free() {
         return free;

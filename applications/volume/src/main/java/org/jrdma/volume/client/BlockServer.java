@@ -1,0 +1,157 @@
+package org.jrdma.volume.client;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.RequestHeader;
+
+/**
+ * Serves the blocks of a drive to clients that have no path to it.
+ *
+ * <p>The coordinator confirms each session before its first request is served. When a session ends,
+ * the coordinator revokes it: pending requests are completed, and later ones are refused. This node
+ * serves no session while its own session may have ended. Safe for use by multiple threads.
+ */
+public final class BlockServer {
+
+    private final Drive drive;
+    private final long firstBlock;
+    private final ClientSession own;
+    private final Map<Long, Served> sessions = new ConcurrentHashMap<>();
+
+    private static final class Served {
+
+        /** Held for reading by requests, and for writing to revoke the session. */
+        private final ReentrantReadWriteLock requests = new ReentrantReadWriteLock();
+
+        /** The session of this node when the coordinator has confirmed the session. */
+        private final long confirmedIn;
+
+        private boolean isRevoked;
+
+        private Served(long confirmedIn) {
+            this.confirmedIn = confirmedIn;
+        }
+    }
+
+    /**
+     * @param firstBlock the first block that clients can access, behind the metadata
+     */
+    BlockServer(Drive drive, long firstBlock, ClientSession own) {
+        this.drive = drive;
+        this.firstBlock = firstBlock;
+        this.own = own;
+    }
+
+    /** Returns true for the requests that a block server executes. */
+    public static boolean accepts(Operation operation) {
+        return switch (operation) {
+            case READ_BLOCKS, WRITE_BLOCKS, FLUSH_BLOCKS -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Executes a request of a client.
+     *
+     * @param bulk the memory for the blocks; empty for a flush
+     */
+    public ByteBuffer handle(ByteBuffer request, MemorySegment bulk) {
+        try {
+            var decoder = new Decoder(request);
+            var header = RequestHeader.decode(decoder);
+            execute(header, decoder, bulk);
+            return ByteBuffer.wrap(Reply.empty());
+        } catch (VolumeException e) {
+            return ByteBuffer.wrap(Reply.failure(e));
+        } catch (FabricException | IndexOutOfBoundsException e) {
+            return ByteBuffer.wrap(
+                    Reply.failure(new VolumeException(String.valueOf(e.getMessage()), e)));
+        }
+    }
+
+    private void execute(RequestHeader header, Decoder request, MemorySegment bulk)
+            throws FabricException {
+        var served = served(header.session());
+        served.requests.readLock().lock();
+        try {
+            if (served.isRevoked || served.confirmedIn != own.id() || !own.isValid()) {
+                sessions.computeIfPresent(
+                        header.session(), (_, each) -> each.isRevoked ? each : null);
+                throw new VolumeException(
+                        Failure.SESSION_LOST,
+                        "This node does not serve session %x".formatted(header.session()));
+            }
+            access(header.operation(), request, bulk);
+        } finally {
+            served.requests.readLock().unlock();
+        }
+    }
+
+    private Served served(long session) throws FabricException {
+        var served = sessions.get(session);
+        if (served != null) {
+            return served;
+        }
+        var ownSession = own.id();
+        own.call(Operation.VALIDATE, encoder -> encoder.writeLong(session)).end();
+        return sessions.computeIfAbsent(session, _ -> new Served(ownSession));
+    }
+
+    private void access(Operation operation, Decoder request, MemorySegment bulk)
+            throws FabricException {
+        switch (operation) {
+            case READ_BLOCKS -> drive.read(block(request), bulk);
+            case WRITE_BLOCKS -> drive.write(block(request), bulk);
+            case FLUSH_BLOCKS -> drive.flush();
+            default ->
+                    throw new VolumeException(
+                            Failure.INVALID, "A block server does not execute " + operation);
+        }
+    }
+
+    private long block(Decoder request) throws VolumeException {
+        var block = request.readCount("a block");
+        request.end();
+        if (block < firstBlock) {
+            throw new VolumeException(
+                    Failure.INVALID, "Block %d contains metadata".formatted(block));
+        }
+        return block;
+    }
+
+    /** Executes a request of the coordinator to stop to serve a session. */
+    public ByteBuffer handleRevocation(ByteBuffer request) {
+        try {
+            var decoder = new Decoder(request);
+            var header = RequestHeader.decode(decoder);
+            if (header.operation() != Operation.REVOKE || header.session() != own.id()) {
+                throw new VolumeException(
+                        Failure.INVALID,
+                        "Unexpected %s for session %x"
+                                .formatted(header.operation(), header.session()));
+            }
+            revoke(decoder.readLong());
+            return ByteBuffer.wrap(Reply.empty());
+        } catch (VolumeException e) {
+            return ByteBuffer.wrap(Reply.failure(e));
+        }
+    }
+
+    /** Stops to serve a session. Returns when its pending requests are completed. */
+    private void revoke(long session) {
+        var served = sessions.computeIfAbsent(session, _ -> new Served(0));
+        served.requests.writeLock().lock();
+        served.isRevoked = true;
+        served.requests.writeLock().unlock();
+    }
+}

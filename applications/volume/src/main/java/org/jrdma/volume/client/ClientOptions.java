@@ -1,0 +1,22 @@
+package org.jrdma.volume.client;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The options of a client.
+ *
+ * @param name the name of the client in messages
+ * @param servers the addresses of the servers that can be the coordinator; several for each server,
+ *     one for each transport
+ * @param ownAddresses the addresses at which this node serves blocks; none if it does not
+ * @param callTimeout the longest wait for a reply, after which the client connects again
+ * @param retryTimeout the time after which an operation fails if no coordinator executes it, or no
+ *     path to the data works
+ */
+public record ClientOptions(
+        String name,
+        List<List<String>> servers,
+        List<String> ownAddresses,
+        Duration callTimeout,
+        Duration retryTimeout) {}

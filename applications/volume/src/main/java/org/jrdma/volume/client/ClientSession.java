@@ -1,0 +1,418 @@
+package org.jrdma.volume.client;
+
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.metadata.SessionRecord;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.RequestHeader;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The session of a client with the coordinator. It continues with the next coordinator after a
+ * takeover: the client reports its leases, and repeats its requests, which are executed once.
+ *
+ * <p>Safe for use by multiple threads.
+ */
+final class ClientSession implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClientSession.class);
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
+    private static final int MAX_SERVERS = 100;
+    private static final int MAX_ADDRESS_BYTES = 500;
+
+    /** Writes the values of a request. */
+    @FunctionalInterface
+    interface Body {
+        /** Writes the values. */
+        void encode(org.jrdma.volume.metadata.Encoder encoder) throws VolumeException;
+    }
+
+    /** A connection to a coordinator that knows the session. */
+    private record Attached(Connector.Connection connection, long session) {}
+
+    private final ClientOptions options;
+    private final Connector connector;
+    private final SessionFiles files;
+    private final long key = new SecureRandom().nextLong() | 1;
+    private final ReentrantLock connecting = new ReentrantLock();
+    private final Thread heartbeats;
+
+    private final Semaphore pending = new Semaphore(SessionRecord.MAX_PENDING);
+
+    /** The numbers of the requests that were not answered. Guarded by itself. */
+    private final TreeSet<Long> unanswered = new TreeSet<>();
+
+    private long lastRequest;
+
+    private volatile @Nullable Attached attached;
+    private volatile long session;
+
+    /** Counts the connections to coordinators. Increases before the leases are reported. */
+    private volatile long term;
+
+    private volatile Duration timeout = Duration.ofSeconds(1);
+
+    /** The time until which the coordinator does not end the session. */
+    private volatile long validUntil = System.nanoTime();
+
+    private volatile List<List<String>> dataServers = List.of();
+    private volatile boolean isClosed;
+    private int nextServer;
+
+    ClientSession(ClientOptions options, Connector connector, SessionFiles files)
+            throws FabricException {
+        this.options = options;
+        this.connector = connector;
+        this.files = files;
+        this.heartbeats =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("volume-heartbeat-" + options.name())
+                        .unstarted(this::sendHeartbeats);
+        var _ = attached(Deadline.after(options.retryTimeout()));
+        heartbeats.start();
+    }
+
+    /** Returns the key of this node for the fence of the drives. */
+    long key() {
+        return key;
+    }
+
+    /** Returns the number of the session, which changes when the session was lost. */
+    long id() {
+        return session;
+    }
+
+    /**
+     * Returns a number that changes when the client connects to a coordinator. If it has changed
+     * during a request for a lease, blocks or a lock, the new coordinator may not know what the
+     * previous one has granted.
+     */
+    long term() {
+        return term;
+    }
+
+    /** Returns the addresses of the nodes that serve blocks. */
+    List<List<String>> dataServers() {
+        return dataServers;
+    }
+
+    /** Returns the transport of the connection to the coordinator. */
+    String transport() {
+        var current = attached;
+        return current == null ? "none" : current.connection().transport();
+    }
+
+    /**
+     * Returns true if the coordinator can not have ended the session, so that the client may use
+     * the drives.
+     */
+    boolean isValid() {
+        return System.nanoTime() - validUntil < 0;
+    }
+
+    /**
+     * Waits until the session is valid.
+     *
+     * @throws VolumeException if no coordinator responds in time
+     */
+    void awaitValid() throws FabricException {
+        if (!isValid()) {
+            var deadline = Deadline.after(options.retryTimeout());
+            while (!isValid()) {
+                var _ = heartbeat(deadline);
+            }
+        }
+    }
+
+    /** Sends a request that can be executed again without harm. */
+    Decoder call(Operation operation, Body body) throws FabricException {
+        return call(operation, 0, body);
+    }
+
+    /** Sends a request that the coordinator executes once. */
+    Decoder callOnce(Operation operation, Body body) throws FabricException {
+        pending.acquireUninterruptibly();
+        long number;
+        synchronized (unanswered) {
+            number = ++lastRequest;
+            unanswered.add(number);
+        }
+        try {
+            return call(operation, number, body);
+        } finally {
+            synchronized (unanswered) {
+                unanswered.remove(number);
+            }
+            pending.release();
+        }
+    }
+
+    private long answered() {
+        synchronized (unanswered) {
+            return unanswered.isEmpty() ? lastRequest + 1 : unanswered.first();
+        }
+    }
+
+    private Decoder call(Operation operation, long number, Body body) throws FabricException {
+        var deadline = Deadline.after(options.retryTimeout());
+        var firstSession = 0L;
+        while (true) {
+            var current = attached(deadline);
+            if (firstSession != 0 && firstSession != current.session() && number != 0) {
+                throw new VolumeException(
+                        Failure.SESSION_LOST,
+                        "The session ended during %s. It is unknown whether it was executed."
+                                .formatted(operation));
+            }
+            firstSession = current.session();
+            var encoder =
+                    new RequestHeader(operation, current.session(), number, answered()).encoder();
+            body.encode(encoder);
+            ByteBuffer reply;
+            try {
+                reply =
+                        current.connection()
+                                .call(ByteBuffer.wrap(encoder.bytes()), options.callTimeout());
+            } catch (FabricException e) {
+                detach(current, e);
+                pause(deadline, operation, e);
+                continue;
+            }
+            if (Reply.isRetry(reply)) {
+                pause(deadline, operation, null);
+                continue;
+            }
+            try {
+                return Reply.decode(reply);
+            } catch (VolumeException e) {
+                if (e.failure() == Failure.NOT_COORDINATOR) {
+                    detach(current, e);
+                } else if (e.failure() == Failure.SESSION_LOST) {
+                    lose(current);
+                } else {
+                    throw e;
+                }
+                pause(deadline, operation, e);
+            }
+        }
+    }
+
+    private void pause(Deadline deadline, Operation operation, @Nullable FabricException cause)
+            throws FabricException {
+        if (isClosed) {
+            throw new IllegalStateException("The volume is closed");
+        }
+        if (deadline.hasPassed()) {
+            throw deadline.missed("No coordinator executed " + operation, cause);
+        }
+        try {
+            Thread.sleep(RETRY_PAUSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new VolumeException("Interrupted while waiting for the coordinator", e);
+        }
+    }
+
+    /** Closes a failed connection, so that the next request connects again. */
+    private void detach(Attached failed, FabricException reason) {
+        connecting.lock();
+        try {
+            if (attached == failed) {
+                attached = null;
+                LOG.info("{} lost its coordinator: {}", options.name(), reason.getMessage());
+            }
+        } finally {
+            connecting.unlock();
+        }
+        failed.connection().close();
+    }
+
+    private void lose(Attached lost) {
+        connecting.lock();
+        try {
+            if (session == lost.session()) {
+                sessionLost();
+                attached = null;
+            }
+        } finally {
+            connecting.unlock();
+        }
+        lost.connection().close();
+    }
+
+    private void sessionLost() {
+        LOG.warn("{} has lost session {}", options.name(), Long.toHexString(session));
+        validUntil = System.nanoTime();
+        session = 0;
+        files.sessionLost();
+    }
+
+    private Attached attached(Deadline deadline) throws FabricException {
+        var current = attached;
+        if (current != null) {
+            return current;
+        }
+        connecting.lock();
+        try {
+            @Nullable FabricException failure = null;
+            while (attached == null) {
+                try {
+                    attached = attach(options.servers().get(nextServer));
+                } catch (FabricException e) {
+                    failure = e;
+                    nextServer = (nextServer + 1) % options.servers().size();
+                    pause(deadline, Operation.HELLO, failure);
+                }
+            }
+            return java.util.Objects.requireNonNull(attached);
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    private Attached attach(List<String> addresses) throws FabricException {
+        var connection = connector.connect(addresses, this::handle, options.callTimeout());
+        var isAttached = false;
+        try {
+            try {
+                hello(connection);
+            } catch (VolumeException e) {
+                if (e.failure() != Failure.SESSION_LOST || session == 0) {
+                    throw e;
+                }
+                sessionLost();
+                hello(connection);
+            }
+            isAttached = true;
+            return new Attached(connection, session);
+        } finally {
+            if (!isAttached) {
+                connection.close();
+            }
+        }
+    }
+
+    private void hello(Connector.Connection connection) throws FabricException {
+        var started = System.nanoTime();
+        var request = RequestHeader.of(Operation.HELLO, session).encoder();
+        request.writeLong(key);
+        request.writeText(options.name());
+        request.writeList(options.ownAddresses(), org.jrdma.volume.metadata.Encoder::writeText);
+        var reply = decode(connection, request.bytes());
+        var id = reply.readLong();
+        var isTakeover = reply.readBoolean();
+        var epoch = reply.readLong();
+        timeout = Duration.ofMillis(reply.readLong());
+        term++;
+        if (isTakeover) {
+            for (var report : files.reports()) {
+                var encoder = RequestHeader.of(report.operation(), id).encoder();
+                encoder.writeAll(report.body());
+                var _ = decode(connection, encoder.bytes());
+            }
+            var _ = decode(connection, RequestHeader.of(Operation.RECLAIMED, id).encoder().bytes());
+        }
+        session = id;
+        validUntil = started + timeout.toNanos();
+        LOG.info(
+                "{} is connected to the coordinator of epoch {} over {}",
+                options.name(),
+                epoch,
+                connection.transport());
+    }
+
+    private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {
+        return Reply.decode(connection.call(ByteBuffer.wrap(request), options.callTimeout()));
+    }
+
+    private void sendHeartbeats() {
+        while (!isClosed) {
+            try {
+                Thread.sleep(timeout.dividedBy(4));
+                var deadline = Deadline.after(timeout);
+                var _ = heartbeat(deadline);
+            } catch (FabricException e) {
+                LOG.debug("{} has no coordinator: {}", options.name(), e.getMessage());
+            } catch (InterruptedException | IllegalStateException e) {
+                return; // close()
+            }
+        }
+    }
+
+    private boolean heartbeat(Deadline deadline) throws FabricException {
+        var current = attached(deadline);
+        var started = System.nanoTime();
+        try {
+            var reply =
+                    decode(
+                            current.connection(),
+                            RequestHeader.of(Operation.HEARTBEAT, current.session())
+                                    .encoder()
+                                    .bytes());
+            dataServers =
+                    reply.readList(
+                            MAX_SERVERS,
+                            server ->
+                                    server.readList(
+                                            MAX_SERVERS,
+                                            address -> address.readText(MAX_ADDRESS_BYTES)));
+            if (session == current.session()) {
+                validUntil = Math.max(validUntil, started + timeout.toNanos());
+            }
+            return true;
+        } catch (VolumeException e) {
+            if (e.failure() == Failure.SESSION_LOST) {
+                lose(current);
+            } else {
+                detach(current, e);
+            }
+        } catch (FabricException e) {
+            detach(current, e);
+        }
+        pause(deadline, Operation.HEARTBEAT, null);
+        return false;
+    }
+
+    private ByteBuffer handle(ByteBuffer request) {
+        return files.recall(request);
+    }
+
+    /** Ends the session. The client no longer uses the drives. */
+    @Override
+    public void close() {
+        isClosed = true;
+        heartbeats.interrupt();
+        connecting.lock();
+        try {
+            var current = attached;
+            if (current != null) {
+                try {
+                    var _ =
+                            current.connection()
+                                    .call(
+                                            RequestHeader.of(Operation.GOODBYE, session).message(),
+                                            timeout);
+                } catch (FabricException e) {
+                    LOG.debug("The coordinator ends the session later: {}", e.getMessage());
+                }
+                current.connection().close();
+            }
+        } finally {
+            connecting.unlock();
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package org.jrdma.volume.client;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Selects the path to the data: direct while the drive works, otherwise redirected to a data
+ * server. An access that fails is repeated over the next path, so that a program notices no error.
+ * When the drive works again, the direct path is used again. Each switch is logged with its reason.
+ */
+final class DataPaths implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DataPaths.class);
+    private static final Duration PROBE_PAUSE = Duration.ofMillis(500);
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
+
+    private final ClientOptions options;
+    private final Connector connector;
+    private final ClientSession session;
+    private final @Nullable Drive direct;
+    private final long blocks;
+    private volatile @Nullable DataPath current;
+    private volatile boolean isClosed;
+    private volatile String reason = "the client has started";
+    private final Thread prober;
+    private int nextServer;
+
+    /** The connection of the last redirection, which may still be in use. */
+    private @Nullable Drive spare;
+
+    /**
+     * @param direct the drive; empty if this node has no path to it
+     * @param blocks the number of blocks of the drive
+     */
+    DataPaths(
+            ClientOptions options,
+            Connector connector,
+            ClientSession session,
+            Optional<Drive> direct,
+            long blocks) {
+        this.options = options;
+        this.connector = connector;
+        this.session = session;
+        this.direct = direct.orElse(null);
+        this.blocks = blocks;
+        this.current = direct.map(DataPath.Direct::new).orElse(null);
+        this.prober =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("volume-probe-" + options.name())
+                        .unstarted(this::probe);
+        if (direct.isPresent()) {
+            prober.start();
+        }
+    }
+
+    /** Returns the current path and the reason of the last switch. */
+    String describe() {
+        return "%s (%s)".formatted(current, reason);
+    }
+
+    /**
+     * Reads blocks.
+     *
+     * @param lease the session that the lease for the blocks belongs to
+     */
+    void read(long lease, long block, MemorySegment target) throws FabricException {
+        run(lease, false, drive -> drive.read(block, target));
+    }
+
+    /**
+     * Writes blocks.
+     *
+     * @param lease the session that the lease for the blocks belongs to
+     */
+    void write(long lease, long block, MemorySegment source) throws FabricException {
+        run(lease, true, drive -> drive.write(block, source));
+    }
+
+    /** Makes the writes durable that were completed before. */
+    void flush() throws FabricException {
+        run(0, false, Drive::flush);
+    }
+
+    @FunctionalInterface
+    private interface Access {
+        void run(Drive drive) throws FabricException;
+    }
+
+    private void run(long lease, boolean isWrite, Access access) throws FabricException {
+        var deadline = Deadline.after(options.retryTimeout());
+        while (true) {
+            session.awaitValid();
+            if (lease != 0 && lease != session.id()) { // after the session was found to be valid
+                throw new VolumeException(
+                        Failure.SESSION_LOST,
+                        "The session ended, and with it the lease for the data");
+            }
+            var started = System.nanoTime();
+            @Nullable DataPath path = null;
+            try {
+                path = path();
+                access.run(path.drive());
+                return;
+            } catch (FabricException | IllegalStateException e) {
+                if (isClosed || deadline.hasPassed()) {
+                    throw deadline.missed(
+                            "No path to the data works",
+                            e instanceof FabricException cause
+                                    ? cause
+                                    : new VolumeException(String.valueOf(e.getMessage()), e));
+                }
+                if (path != null) {
+                    failed(path, String.valueOf(e.getMessage()));
+                }
+                // a data server may still execute a write whose reply is missing
+                var isPending = isWrite && path instanceof DataPath.Redirected;
+                pause(isPending ? started + options.callTimeout().toNanos() : 0);
+            }
+        }
+    }
+
+    private static void pause(long until) throws FabricException {
+        try {
+            var missing = Duration.ofNanos(until == 0 ? 0 : until - System.nanoTime());
+            Thread.sleep(missing.compareTo(RETRY_PAUSE) > 0 ? missing : RETRY_PAUSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new VolumeException("Interrupted while waiting for a path to the data", e);
+        }
+    }
+
+    private DataPath path() throws FabricException {
+        var path = current;
+        return path != null ? path : redirect();
+    }
+
+    private synchronized DataPath redirect() throws FabricException {
+        if (current != null) {
+            return current;
+        }
+        var servers = otherServers();
+        if (servers.isEmpty()) {
+            if (direct != null) {
+                switchTo(new DataPath.Direct(direct), "no node serves blocks");
+                return java.util.Objects.requireNonNull(current);
+            }
+            throw new VolumeException("No node serves the blocks of the volume");
+        }
+        closeSpare();
+        var addresses = servers.get(nextServer++ % servers.size());
+        var connection =
+                connector.connect(
+                        addresses,
+                        request -> request, // a data server sends no requests
+                        options.callTimeout());
+        var drive = new RemoteDrive(connection, session::id, blocks, options.callTimeout());
+        var path = new DataPath.Redirected(drive, addresses.toString());
+        switchTo(path, reason);
+        return path;
+    }
+
+    private List<List<String>> otherServers() {
+        return session.dataServers().stream()
+                .filter(addresses -> !addresses.equals(options.ownAddresses()))
+                .toList();
+    }
+
+    private void switchTo(DataPath path, String why) {
+        LOG.info("{} uses the path: {} ({})", options.name(), path, why);
+        current = path;
+        reason = why;
+    }
+
+    private synchronized void failed(DataPath path, String why) {
+        if (current == path) {
+            LOG.info("{} leaves the path: {} ({})", options.name(), path, why);
+            current = null;
+            reason = why;
+            if (path instanceof DataPath.Redirected) {
+                path.drive().close();
+            }
+        }
+    }
+
+    /** Uses the direct path again when the drive works. */
+    private void probe() {
+        var drive = java.util.Objects.requireNonNull(direct);
+        while (!isClosed) {
+            try {
+                Thread.sleep(PROBE_PAUSE);
+                if (!(current instanceof DataPath.Direct)) {
+                    try (var arena = Arena.ofConfined()) {
+                        drive.read(0, arena.allocate(Drive.BLOCK_BYTES));
+                    }
+                    returnToDirect(drive);
+                }
+            } catch (FabricException | IllegalStateException e) {
+                LOG.debug("The direct path does not work: {}", e.getMessage());
+            } catch (InterruptedException e) {
+                return; // close()
+            }
+        }
+    }
+
+    private synchronized void returnToDirect(Drive drive) {
+        var former = current;
+        switchTo(new DataPath.Direct(drive), "the drive works again");
+        closeSpare();
+        if (former instanceof DataPath.Redirected) {
+            spare = former.drive(); // other threads may still use it
+        }
+    }
+
+    private void closeSpare() {
+        if (spare != null) {
+            spare.close();
+            spare = null;
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        isClosed = true;
+        closeSpare();
+        prober.interrupt();
+        var path = current;
+        if (path instanceof DataPath.Redirected) {
+            path.drive().close();
+        }
+    }
+}

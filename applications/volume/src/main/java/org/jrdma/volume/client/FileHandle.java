@@ -1,0 +1,154 @@
+package org.jrdma.volume.client;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.protocol.ByteLock;
+
+/**
+ * An open file. Data that was written is visible to all clients at once, and durable after {@link
+ * #force()} or {@link #close()}.
+ *
+ * <p>Owned by its {@link VolumeClient}. Safe for use by multiple threads.
+ */
+public final class FileHandle implements AutoCloseable {
+
+    private static final AtomicLong OWNERS = new AtomicLong();
+
+    private final VolumeClient client;
+    private final OpenFile file;
+    private final long owner = OWNERS.incrementAndGet();
+    private final List<ByteLock> locks = new ArrayList<>();
+    private boolean isClosed;
+
+    FileHandle(VolumeClient client, OpenFile file) {
+        this.client = client;
+        this.file = file;
+    }
+
+    /** Returns the number of the file. */
+    public long id() {
+        return file.id();
+    }
+
+    /**
+     * Reads bytes.
+     *
+     * @return the number of bytes; 0 at the end of the file
+     * @throws FabricException if no path to the data or no coordinator works
+     */
+    public int read(long position, MemorySegment target) throws FabricException {
+        return file.read(position, target);
+    }
+
+    /**
+     * Writes bytes. A position behind the end of the file extends it with zeros.
+     *
+     * @throws FabricException if the volume is full, or no path to the data or no coordinator works
+     */
+    public void write(long position, MemorySegment source) throws FabricException {
+        file.write(position, source);
+    }
+
+    /**
+     * Writes bytes at the end of the file.
+     *
+     * @return the position behind the bytes
+     * @throws FabricException if the volume is full, or no path to the data or no coordinator works
+     */
+    public long append(MemorySegment source) throws FabricException {
+        return file.append(source);
+    }
+
+    /**
+     * Returns the size of the file.
+     *
+     * @throws FabricException if no coordinator works
+     */
+    public long size() throws FabricException {
+        return file.size();
+    }
+
+    /**
+     * Changes the size of the file.
+     *
+     * @throws FabricException if no coordinator works
+     */
+    public void truncate(long size) throws FabricException {
+        file.truncate(size);
+    }
+
+    /**
+     * Makes everything durable that was written to the file before this call.
+     *
+     * @throws FabricException if data was lost, or no path to the data or no coordinator works
+     */
+    public void force() throws FabricException {
+        file.force();
+    }
+
+    /**
+     * Locks a range of bytes for this handle.
+     *
+     * @param end the first byte behind the range
+     * @param isWaiting true to wait for other locks, up to the retry timeout of the client
+     * @return false if another handle has a conflicting lock
+     * @throws FabricException if no coordinator works
+     */
+    public boolean lock(long start, long end, boolean isShared, boolean isWaiting)
+            throws FabricException {
+        var lock = new ByteLock(owner, start, end, isShared);
+        if (!file.lock(lock, isWaiting)) {
+            return false;
+        }
+        synchronized (locks) {
+            locks.add(lock);
+        }
+        return true;
+    }
+
+    /**
+     * Unlocks a range of bytes that {@link #lock} has locked.
+     *
+     * @throws FabricException if no coordinator works
+     */
+    public void unlock(long start, long end, boolean isShared) throws FabricException {
+        var lock = new ByteLock(owner, start, end, isShared);
+        synchronized (locks) {
+            locks.remove(lock);
+        }
+        file.unlock(lock);
+    }
+
+    /** Returns true if a lock is held: the session did not end since it was acquired. */
+    public boolean holds(long start, long end, boolean isShared) {
+        return file.holds(new ByteLock(owner, start, end, isShared));
+    }
+
+    /**
+     * Makes what was written durable, and releases all locks of this handle.
+     *
+     * @throws FabricException if data was lost, or no path to the data or no coordinator works
+     */
+    @Override
+    public void close() throws FabricException {
+        List<ByteLock> held;
+        synchronized (locks) {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+            held = List.copyOf(locks);
+        }
+        try {
+            for (var lock : held) {
+                file.unlock(lock);
+            }
+            file.force();
+        } finally {
+            client.close(file);
+        }
+    }
+}

@@ -1,0 +1,533 @@
+package org.jrdma.volume.client;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.metadata.Attributes;
+import org.jrdma.volume.metadata.Change;
+import org.jrdma.volume.metadata.Encoder;
+import org.jrdma.volume.metadata.Extent;
+import org.jrdma.volume.metadata.FreeSpace.Range;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.ByteLock;
+import org.jrdma.volume.protocol.LeaseGrant;
+import org.jrdma.volume.protocol.LeaseMode;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Ranges;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file that this client has opened, once or several times, and its lease.
+ *
+ * <p>An access holds {@code use} for reading. It acquires a lease first if necessary, and keeps it
+ * until the coordinator recalls it. A recall waits for the accesses, commits what was written, and
+ * gives up the lease. Each lease serves at least the access for which it was acquired. Safe for use
+ * by multiple threads.
+ */
+final class OpenFile {
+
+    /** The number of blocks that are reserved together: 4 MiB. */
+    private static final long RESERVED_BLOCKS = 1024;
+
+    private static final int MAX_LOCKS = 500;
+
+    private final ClientSession session;
+    private final DataPaths paths;
+    private final long id;
+    private final String name;
+
+    /** Held for reading during an access, and for writing while the lease changes. */
+    private final ReentrantReadWriteLock use = new ReentrantReadWriteLock(true);
+
+    /** Held for reading by reads, and for writing by everything that changes the content. */
+    private final ReentrantReadWriteLock access = new ReentrantReadWriteLock(true);
+
+    /** A lease of one session. Replaced as a whole; guarded by this object. */
+    private record Lease(LeaseMode mode, long number, long session, FileContent content) {}
+
+    private @Nullable Lease lease;
+    private Attributes attributes;
+    private @Nullable VolumeException failure;
+    private final List<ByteLock> locks = new ArrayList<>();
+
+    /** The number of handles. Guarded by the owner of this object. */
+    int handles;
+
+    OpenFile(ClientSession session, DataPaths paths, Attributes attributes, String name) {
+        this.session = session;
+        this.paths = paths;
+        this.id = attributes.id();
+        this.attributes = attributes;
+        this.name = name;
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** Accesses the content under a lease. */
+    @FunctionalInterface
+    private interface Access<T> {
+        T run(FileContent content) throws FabricException;
+    }
+
+    private <T> T read(Access<T> operation) throws FabricException {
+        while (true) {
+            session.awaitValid();
+            var current = hold(LeaseMode.READ);
+            try {
+                access.readLock().lock();
+                try {
+                    var result = operation.run(current.content());
+                    if (isValid(current)) { // otherwise, another client may have written meanwhile
+                        return result;
+                    }
+                } finally {
+                    access.readLock().unlock();
+                }
+            } finally {
+                use.readLock().unlock();
+            }
+        }
+    }
+
+    private <T> T write(Access<T> operation) throws FabricException {
+        session.awaitValid();
+        var current = hold(LeaseMode.WRITE);
+        try {
+            access.writeLock().lock();
+            try {
+                var result = operation.run(current.content());
+                checkNotLost(current);
+                return result;
+            } finally {
+                access.writeLock().unlock();
+            }
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    private synchronized boolean isValid(Lease used) {
+        return lease == used && session.isValid() && session.id() == used.session();
+    }
+
+    private synchronized void checkNotLost(Lease used) throws VolumeException {
+        checkFailure();
+        if (lease != used) {
+            throw lost();
+        }
+    }
+
+    private void checkFailure() throws VolumeException {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private VolumeException lost() {
+        return new VolumeException(
+                Failure.SESSION_LOST,
+                "The session ended before all data of %s was committed".formatted(name));
+    }
+
+    /**
+     * Returns a lease of at least a mode. The caller must release {@code use}, held for reading.
+     */
+    private Lease hold(LeaseMode mode) throws FabricException {
+        use.readLock().lock();
+        var current = sufficient(mode);
+        if (current != null) {
+            return current;
+        }
+        use.readLock().unlock();
+        use.writeLock().lock();
+        try {
+            current = sufficient(mode);
+            if (current == null) {
+                current = acquire(mode);
+            }
+            use.readLock().lock(); // before writeLock is released, so that no recall is earlier
+            return current;
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+
+    private synchronized @Nullable Lease sufficient(LeaseMode mode) {
+        return lease != null && lease.mode().includes(mode) ? lease : null;
+    }
+
+    private Lease acquire(LeaseMode mode) throws FabricException {
+        synchronized (this) {
+            checkFailure();
+            lease = null; // the coordinator removes a lease for reading when it gets the request
+        }
+        while (true) {
+            var term = session.term();
+            var sessionBefore = session.id();
+            var grant =
+                    LeaseGrant.decode(
+                            session.call(
+                                    Operation.LEASE,
+                                    encoder -> {
+                                        encoder.writeLong(id);
+                                        encoder.writeByte(mode.ordinal());
+                                    }));
+            var extents = new ArrayList<>(grant.extents());
+            while (grant.hasMore() && !extents.isEmpty()) {
+                var more = moreExtents(extents.getLast().endFileBlock());
+                if (more.isEmpty()) {
+                    break;
+                }
+                extents.addAll(more);
+            }
+            var content = new FileContent(paths, sessionBefore, grant.attributes(), extents);
+            synchronized (this) {
+                if (session.term() == term) { // otherwise, the new coordinator does not know it
+                    attributes = grant.attributes();
+                    var acquired = new Lease(grant.mode(), grant.number(), sessionBefore, content);
+                    lease = acquired;
+                    return acquired;
+                }
+            }
+        }
+    }
+
+    private List<Extent> moreExtents(long fromBlock) throws FabricException {
+        return session.call(
+                        Operation.EXTENTS,
+                        encoder -> {
+                            encoder.writeLong(id);
+                            encoder.writeLong(fromBlock);
+                        })
+                .readList(LeaseGrant.MAX_EXTENTS, Extent::decode);
+    }
+
+    /** Reads bytes; returns 0 at the end of the file. */
+    int read(long position, MemorySegment target) throws FabricException {
+        return read(content -> content.read(position, target));
+    }
+
+    /** Returns the size. */
+    long size() throws FabricException {
+        return read(FileContent::size);
+    }
+
+    /** Writes bytes. */
+    void write(long position, MemorySegment source) throws FabricException {
+        checkEnd(position, source.byteSize());
+        var _ =
+                write(content -> {
+                    writeNow(content, position, source);
+                    return true;
+                });
+    }
+
+    /** Appends bytes, and returns the position behind them. */
+    long append(MemorySegment source) throws FabricException {
+        return write(content -> {
+            checkEnd(content.size(), source.byteSize());
+            writeNow(content, content.size(), source);
+            return content.size();
+        });
+    }
+
+    private static void checkEnd(long position, long bytes) throws VolumeException {
+        if (position > Attributes.MAX_SIZE - bytes) {
+            throw new VolumeException(
+                    Failure.INVALID, "A file has up to %d bytes".formatted(Attributes.MAX_SIZE));
+        }
+    }
+
+    private void writeNow(FileContent content, long position, MemorySegment source)
+            throws FabricException {
+        var missing = content.missingBlocks(position, source.byteSize());
+        if (missing > 0) {
+            allocate(content, missing);
+        }
+        content.write(position, source);
+        if (content.added().size() >= Change.MAX_EXTENTS / 2) {
+            commit(content);
+        }
+    }
+
+    private void allocate(FileContent content, long missing) throws FabricException {
+        while (true) {
+            var term = session.term();
+            var reply =
+                    session.call(
+                            Operation.ALLOCATE,
+                            encoder -> {
+                                encoder.writeLong(id);
+                                encoder.writeLong(missing);
+                                encoder.writeLong(Math.max(missing, RESERVED_BLOCKS));
+                                encoder.writeLong(content.lastDriveBlock());
+                            });
+            synchronized (this) {
+                if (session.term() == term) { // otherwise, the new coordinator does not know them
+                    content.reserve(Ranges.decode(reply));
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Changes the size. */
+    void truncate(long size) throws FabricException {
+        var _ =
+                write(content -> {
+                    commit(content);
+                    if (size > content.size()) {
+                        content.zeroEndOfLastBlock();
+                    }
+                    var reply =
+                            session.callOnce(
+                                    Operation.TRUNCATE,
+                                    encoder -> {
+                                        encoder.writeLong(id);
+                                        encoder.writeLong(size);
+                                    });
+                    content.truncated(size);
+                    setAttributes(Attributes.decode(reply));
+                    return true;
+                });
+    }
+
+    /** Makes everything durable that was written before. */
+    void force() throws FabricException {
+        if (isWriter()) {
+            var _ =
+                    write(content -> {
+                        if (content.added().isEmpty()) {
+                            paths.flush(); // otherwise, commit() does it
+                        }
+                        commit(content);
+                        return true;
+                    });
+        } else {
+            synchronized (this) {
+                checkFailure();
+            }
+            paths.flush(); // what was written was committed when the lease was given up
+        }
+    }
+
+    private boolean isWriter() {
+        return sufficient(LeaseMode.WRITE) != null;
+    }
+
+    /** Commits the extents and the size. Called while no thread changes the content. */
+    private void commit(FileContent content) throws FabricException {
+        if (!content.isChanged()) {
+            return;
+        }
+        var added = content.added();
+        if (!added.isEmpty()) {
+            paths.flush(); // extents must not show data that a power failure could lose
+        }
+        var time = java.time.Instant.now();
+        var nanos = time.getEpochSecond() * 1_000_000_000L + time.getNano();
+        for (var first = 0; ; first += Change.MAX_EXTENTS) {
+            var part = added.subList(first, Math.min(added.size(), first + Change.MAX_EXTENTS));
+            var reply =
+                    session.callOnce(
+                            Operation.COMMIT,
+                            encoder -> {
+                                encoder.writeLong(id);
+                                encoder.writeLong(content.size());
+                                encoder.writeLong(nanos);
+                                encoder.writeList(part, (target, extent) -> extent.encode(target));
+                            });
+            setAttributes(Attributes.decode(reply));
+            if (first + Change.MAX_EXTENTS >= added.size()) {
+                break;
+            }
+        }
+        content.committed();
+    }
+
+    private synchronized void setAttributes(Attributes committed) {
+        attributes = committed;
+    }
+
+    /** Commits what was written, and keeps the lease. */
+    void commit() throws FabricException {
+        use.readLock().lock();
+        try {
+            var current = sufficient(LeaseMode.WRITE);
+            if (current != null) {
+                access.writeLock().lock();
+                try {
+                    commit(current.content());
+                } finally {
+                    access.writeLock().unlock();
+                }
+            }
+        } finally {
+            use.readLock().unlock();
+        }
+        synchronized (this) {
+            checkFailure();
+        }
+    }
+
+    /** Commits what was written, and gives up a lease that the coordinator recalls. */
+    void recall(long number, LeaseMode keep) {
+        if (keep == LeaseMode.WRITE) {
+            recallCommit();
+            return;
+        }
+        use.writeLock().lock();
+        try {
+            Lease current;
+            synchronized (this) {
+                current = lease;
+            }
+            if (current == null || current.number() > number) {
+                return;
+            }
+            commitForRecall(current);
+            synchronized (this) {
+                if (lease == current) {
+                    lease =
+                            keep == LeaseMode.READ
+                                    ? new Lease(
+                                            LeaseMode.READ,
+                                            current.number(),
+                                            current.session(),
+                                            current.content())
+                                    : null;
+                }
+            }
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+
+    private void recallCommit() {
+        use.readLock().lock();
+        access.writeLock().lock();
+        try {
+            var current = sufficient(LeaseMode.WRITE);
+            if (current != null) {
+                commitForRecall(current);
+            }
+        } finally {
+            access.writeLock().unlock();
+            use.readLock().unlock();
+        }
+    }
+
+    private void commitForRecall(Lease current) {
+        try {
+            commit(current.content());
+        } catch (FabricException e) {
+            synchronized (this) {
+                failure =
+                        new VolumeException(
+                                "Data of %s could not be committed, and was lost".formatted(name),
+                                e);
+            }
+        }
+    }
+
+    /** Locks a range of bytes. Returns false if another owner has a conflicting lock. */
+    boolean lock(ByteLock lock, boolean isWaiting) throws FabricException {
+        synchronized (this) {
+            if (locks.size() >= MAX_LOCKS) {
+                throw new VolumeException(
+                        Failure.NO_SPACE,
+                        "%s has %d locks, which is the limit".formatted(name, MAX_LOCKS));
+            }
+        }
+        while (true) {
+            var term = session.term();
+            try {
+                var _ =
+                        session.call(
+                                Operation.LOCK,
+                                encoder -> {
+                                    encoder.writeLong(id);
+                                    lock.encode(encoder);
+                                    encoder.writeBoolean(isWaiting);
+                                });
+            } catch (VolumeException e) {
+                if (e.failure() == Failure.LOCKED) {
+                    return false;
+                }
+                throw e;
+            }
+            synchronized (this) {
+                if (session.term() == term) { // otherwise, the new coordinator does not know it
+                    locks.add(lock);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /** Unlocks a range that was locked. */
+    void unlock(ByteLock lock) throws FabricException {
+        boolean wasHeld;
+        synchronized (this) {
+            wasHeld = locks.remove(lock);
+        }
+        if (wasHeld) {
+            var _ =
+                    session.call(
+                            Operation.UNLOCK,
+                            encoder -> {
+                                encoder.writeLong(id);
+                                lock.encode(encoder);
+                            });
+        }
+    }
+
+    /** Returns true if a lock is still held. */
+    synchronized boolean holds(ByteLock lock) {
+        return locks.contains(lock);
+    }
+
+    /**
+     * Returns the attributes that only this client knows; null if the coordinator has newer ones.
+     */
+    synchronized @Nullable Attributes uncommitted() {
+        if (lease == null || lease.mode() != LeaseMode.WRITE || !lease.content().isChanged()) {
+            return null;
+        }
+        return new Attributes(
+                id,
+                attributes.type(),
+                attributes.mode(),
+                lease.content().size(),
+                attributes.revision(),
+                attributes.created(),
+                attributes.modified());
+    }
+
+    /** Writes what a new coordinator must know. */
+    synchronized void report(Encoder encoder) {
+        encoder.writeLong(id);
+        encoder.writeByte((lease == null ? LeaseMode.NONE : lease.mode()).ordinal());
+        encoder.writeLong(lease == null ? 0 : lease.number());
+        Ranges.encode(
+                encoder,
+                lease != null && lease.mode() == LeaseMode.WRITE
+                        ? lease.content().reserved()
+                        : List.<Range>of());
+        encoder.writeList(locks, (target, lock) -> lock.encode(target));
+    }
+
+    /** Reports that the session has ended. */
+    synchronized void sessionLost() {
+        if (lease != null && lease.content().isChanged()) {
+            failure = lost();
+        }
+        lease = null;
+        locks.clear();
+    }
+}

@@ -1,0 +1,21 @@
+package org.jrdma.volume.client;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jrdma.volume.protocol.Operation;
+
+/** The open files, as the session needs them. */
+interface SessionFiles {
+
+    /** The values of a request. */
+    record Report(Operation operation, byte[] body) {}
+
+    /** Returns requests that report the leases, reserved blocks and locks of all open files. */
+    List<Report> reports();
+
+    /** Reports that the session has ended, and with it all leases and locks. */
+    void sessionLost();
+
+    /** Returns a lease, or commits what was written under it. */
+    ByteBuffer recall(ByteBuffer request);
+}

@@ -1,0 +1,342 @@
+package org.jrdma.volume.client;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.metadata.Attributes;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.metadata.Encoder;
+import org.jrdma.volume.metadata.Superblock;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.FilePath;
+import org.jrdma.volume.protocol.FolderEntry;
+import org.jrdma.volume.protocol.LeaseMode;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.RequestHeader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client of a volume. Operations block. They continue across the loss of a coordinator, of
+ * connections and of paths to the data, and fail only if none works for the retry timeout.
+ *
+ * <p>Safe for use by multiple threads.
+ */
+public final class VolumeClient implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeClient.class);
+
+    /** The condition under which a file is opened. The order is part of the protocol. */
+    public enum Creation {
+        /** The file must exist. */
+        EXISTING,
+        /** The file is created if it does not exist. */
+        IF_MISSING,
+        /** The file is created, and must not exist. */
+        NEW
+    }
+
+    /**
+     * The capacity of a volume.
+     *
+     * @param blocks the number of blocks for data
+     * @param free the number of blocks that can be allocated
+     * @param files the number of files and folders
+     */
+    public record Capacity(long blocks, long free, long files) {}
+
+    private final ClientSession session;
+    private final DataPaths paths;
+    private final Map<Long, OpenFile> files = new HashMap<>();
+
+    /** Held for reading while a file is opened, and for writing while one is closed. */
+    private final ReentrantReadWriteLock opening = new ReentrantReadWriteLock();
+
+    /**
+     * Connects to the coordinator.
+     *
+     * @param direct the drive of the volume; empty if this node has no path to it. The caller
+     *     closes it after this client
+     * @throws FabricException if there is no coordinator
+     */
+    public VolumeClient(ClientOptions options, Connector connector, Optional<Drive> direct)
+            throws FabricException {
+        if (direct.isPresent()) {
+            var _ = Superblock.read(direct.get());
+        }
+        this.session = new ClientSession(options, connector, new Files());
+        this.paths =
+                new DataPaths(
+                        options,
+                        connector,
+                        session,
+                        direct,
+                        direct.map(Drive::blocks).orElse(Long.MAX_VALUE / Drive.BLOCK_BYTES));
+    }
+
+    /** The open files, as the session needs them. */
+    private final class Files implements SessionFiles {
+
+        @Override
+        public List<Report> reports() {
+            var reports = new ArrayList<Report>();
+            for (var file : openFiles()) {
+                var encoder = new Encoder();
+                file.report(encoder);
+                reports.add(new Report(Operation.RECLAIM, encoder.bytes()));
+            }
+            return reports;
+        }
+
+        @Override
+        public void sessionLost() {
+            openFiles().forEach(OpenFile::sessionLost);
+        }
+
+        @Override
+        public ByteBuffer recall(ByteBuffer request) {
+            try {
+                var decoder = new Decoder(request);
+                var header = RequestHeader.decode(decoder);
+                if (header.operation() != Operation.RECALL) {
+                    throw new VolumeException(
+                            Failure.INVALID, "A client does not execute " + header.operation());
+                }
+                var id = decoder.readLong();
+                var number = decoder.readLong();
+                var keep = LeaseMode.decode(decoder);
+                decoder.end();
+                OpenFile file;
+                synchronized (files) {
+                    file = files.get(id);
+                }
+                if (file != null) {
+                    file.recall(number, keep);
+                }
+                return ByteBuffer.wrap(Reply.empty());
+            } catch (VolumeException e) {
+                return ByteBuffer.wrap(Reply.failure(e));
+            }
+        }
+    }
+
+    private List<OpenFile> openFiles() {
+        synchronized (files) {
+            return List.copyOf(files.values());
+        }
+    }
+
+    /**
+     * Creates the server for clients that have no path to the drive.
+     *
+     * @param drive the drive that this node shares
+     * @throws FabricException if the drive fails
+     */
+    public BlockServer newBlockServer(Drive drive) throws FabricException {
+        return new BlockServer(drive, Superblock.read(drive).data().block(), session);
+    }
+
+    /** Returns the key of this node for the fence of the drives. */
+    public long key() {
+        return session.key();
+    }
+
+    /** Returns the path to the data and the transport to the coordinator, for messages. */
+    public String describe() {
+        return "data: %s; coordinator: %s".formatted(paths.describe(), session.transport());
+    }
+
+    /**
+     * Returns the attributes of a file or folder.
+     *
+     * @throws FabricException if it does not exist, or no coordinator works
+     */
+    public Attributes attributes(FilePath path) throws FabricException {
+        var committed = Attributes.decode(session.call(Operation.LOOKUP, path::encode));
+        OpenFile file;
+        synchronized (files) {
+            file = files.get(committed.id());
+        }
+        var uncommitted = file == null ? null : file.uncommitted();
+        return uncommitted == null ? committed : uncommitted;
+    }
+
+    /**
+     * Returns entries of a folder in the order of their names.
+     *
+     * @param after the name behind which to start; empty for the first entry
+     * @return up to {@link FolderEntry#MAX_ENTRIES} entries; none at the end
+     * @throws FabricException if the path is not a folder, or no coordinator works
+     */
+    public List<FolderEntry> list(FilePath path, String after) throws FabricException {
+        return session.call(
+                        Operation.LIST,
+                        encoder -> {
+                            path.encode(encoder);
+                            encoder.writeText(after);
+                        })
+                .readList(FolderEntry.MAX_ENTRIES, FolderEntry::decode);
+    }
+
+    /**
+     * Creates a folder.
+     *
+     * @throws FabricException if it exists, its parent does not exist, or no coordinator works
+     */
+    public void createFolder(FilePath path, int mode) throws FabricException {
+        var _ =
+                session.callOnce(
+                        Operation.CREATE_FOLDER,
+                        encoder -> {
+                            path.encode(encoder);
+                            encoder.writeInt(mode);
+                        });
+    }
+
+    /**
+     * Removes a file or an empty folder. Handles of the file remain usable.
+     *
+     * @throws FabricException if it does not exist or is not empty, or no coordinator works
+     */
+    public void remove(FilePath path) throws FabricException {
+        var _ = session.callOnce(Operation.REMOVE, path::encode);
+    }
+
+    /**
+     * Moves a file or folder in one step.
+     *
+     * @param isReplacing true to replace a file or an empty folder
+     * @throws FabricException if the move is impossible, or no coordinator works
+     */
+    public void rename(FilePath from, FilePath to, boolean isReplacing) throws FabricException {
+        var _ =
+                session.callOnce(
+                        Operation.RENAME,
+                        encoder -> {
+                            from.encode(encoder);
+                            to.encode(encoder);
+                            encoder.writeBoolean(isReplacing);
+                        });
+    }
+
+    /**
+     * Sets the mode, or the time of modification in nanoseconds since 1970, or both.
+     *
+     * @throws FabricException if the file does not exist, or no coordinator works
+     */
+    public void setAttributes(FilePath path, OptionalInt mode, OptionalLong modified)
+            throws FabricException {
+        var _ =
+                session.callOnce(
+                        Operation.SET_ATTRIBUTES,
+                        encoder -> {
+                            path.encode(encoder);
+                            encoder.writeBoolean(mode.isPresent());
+                            encoder.writeInt(mode.orElse(0));
+                            encoder.writeBoolean(modified.isPresent());
+                            encoder.writeLong(modified.orElse(0));
+                        });
+    }
+
+    /**
+     * Returns the capacity of the volume.
+     *
+     * @throws FabricException if no coordinator works
+     */
+    public Capacity capacity() throws FabricException {
+        var reply = session.call(Operation.CAPACITY, _ -> {});
+        return new Capacity(reply.readLong(), reply.readLong(), reply.readLong());
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param mode the mode of a file that is created
+     * @throws FabricException if the file cannot be opened, or no coordinator works
+     */
+    public FileHandle open(FilePath path, Creation creation, int mode) throws FabricException {
+        opening.readLock().lock();
+        try {
+            var condition = creation;
+            while (true) {
+                var term = session.term();
+                var sent = condition;
+                var attributes =
+                        Attributes.decode(
+                                session.callOnce(
+                                        Operation.OPEN,
+                                        encoder -> {
+                                            path.encode(encoder);
+                                            encoder.writeByte(sent.ordinal());
+                                            encoder.writeInt(mode);
+                                        }));
+                synchronized (files) {
+                    if (session.term() == term) { // otherwise, the new coordinator does not know it
+                        var file =
+                                files.computeIfAbsent(
+                                        attributes.id(),
+                                        _ ->
+                                                new OpenFile(
+                                                        session,
+                                                        paths,
+                                                        attributes,
+                                                        path.toString()));
+                        file.handles++;
+                        return new FileHandle(this, file);
+                    }
+                }
+                condition = Creation.EXISTING;
+            }
+        } finally {
+            opening.readLock().unlock();
+        }
+    }
+
+    /** Closes a file if no other handle uses it. */
+    void close(OpenFile file) throws FabricException {
+        opening.writeLock().lock();
+        try {
+            synchronized (files) {
+                if (--file.handles > 0) {
+                    return;
+                }
+            }
+            var _ = session.call(Operation.CLOSE, encoder -> encoder.writeLong(file.id()));
+        } catch (VolumeException e) {
+            if (e.failure() != Failure.SESSION_LOST) {
+                throw e;
+            }
+        } finally {
+            synchronized (files) {
+                if (file.handles == 0) {
+                    files.remove(file.id());
+                }
+            }
+            opening.writeLock().unlock();
+        }
+    }
+
+    /** Commits what was written to all files, and ends the session. Failures are logged. */
+    @Override
+    public void close() {
+        for (var file : openFiles()) {
+            try {
+                file.commit();
+            } catch (FabricException e) {
+                LOG.warn("Data of file {} was lost", file.id(), e);
+            }
+        }
+        paths.close();
+        session.close();
+    }
+}

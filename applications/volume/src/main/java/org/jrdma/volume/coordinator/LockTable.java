@@ -1,0 +1,85 @@
+package org.jrdma.volume.coordinator;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.volume.protocol.ByteLock;
+
+/** The locks on ranges of bytes. Accessed with the lock of the {@link CoordinatorState}. */
+final class LockTable {
+
+    private record HeldLock(Session session, ByteLock lock) {
+
+        boolean conflictsWith(Session other, ByteLock requested) {
+            return (session != other || lock.owner() != requested.owner())
+                    && lock.overlaps(requested)
+                    && !(lock.isShared() && requested.isShared());
+        }
+
+        boolean isOwnedBy(Session other, long owner) {
+            return session == other && lock.owner() == owner;
+        }
+    }
+
+    private final Map<Long, List<HeldLock>> locks = new HashMap<>();
+
+    /**
+     * Adds a lock. It replaces earlier locks of its owner on the same bytes.
+     *
+     * @return false if another owner has a conflicting lock
+     */
+    boolean tryLock(Session session, long file, ByteLock requested) {
+        var held = locks.computeIfAbsent(file, _ -> new ArrayList<>());
+        if (held.stream().anyMatch(each -> each.conflictsWith(session, requested))) {
+            return false;
+        }
+        unlock(session, file, requested);
+        locks.computeIfAbsent(file, _ -> new ArrayList<>()).add(new HeldLock(session, requested));
+        return true;
+    }
+
+    /** Removes the locks of an owner from a range of bytes. */
+    void unlock(Session session, long file, ByteLock range) {
+        var held = locks.remove(file);
+        if (held == null) {
+            return;
+        }
+        var remaining = new ArrayList<HeldLock>();
+        for (var each : held) {
+            if (each.isOwnedBy(session, range.owner()) && each.lock().overlaps(range)) {
+                addRest(remaining, each, each.lock().start(), range.start());
+                addRest(remaining, each, range.end(), each.lock().end());
+            } else {
+                remaining.add(each);
+            }
+        }
+        if (!remaining.isEmpty()) {
+            locks.put(file, remaining);
+        }
+    }
+
+    private static void addRest(List<HeldLock> target, HeldLock lock, long start, long end) {
+        if (start < end) {
+            target.add(
+                    new HeldLock(
+                            lock.session(),
+                            new ByteLock(lock.lock().owner(), start, end, lock.lock().isShared())));
+        }
+    }
+
+    /** Removes all locks of a session on a file. */
+    void removeAll(Session session, long file) {
+        locks.computeIfPresent(
+                file,
+                (_, held) -> {
+                    held.removeIf(each -> each.session() == session);
+                    return held.isEmpty() ? null : held;
+                });
+    }
+
+    /** Removes all locks of a session. */
+    void removeAll(Session session) {
+        List.copyOf(locks.keySet()).forEach(file -> removeAll(session, file));
+    }
+}

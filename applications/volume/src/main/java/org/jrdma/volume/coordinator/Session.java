@@ -1,0 +1,79 @@
+package org.jrdma.volume.coordinator;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jrdma.volume.metadata.FreeSpace;
+import org.jrdma.volume.metadata.SessionRecord;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.NodeLink;
+import org.jspecify.annotations.Nullable;
+
+/** The session of a client. Accessed with the lock of the {@link CoordinatorState}. */
+final class Session {
+
+    /** The states of a session. */
+    enum State {
+        /** Known from the journal. The client has not reported its leases yet. */
+        UNCLAIMED,
+        /** The client can send requests. */
+        ACTIVE,
+        /** The session is no longer known. */
+        ENDED
+    }
+
+    final long id;
+    final long key;
+    final String name;
+    final Set<Long> openFiles = new HashSet<>();
+
+    /** The blocks that the client may use for new extents, by file. */
+    final Map<Long, FreeSpace> reserved = new HashMap<>();
+
+    State state;
+
+    /** True while the client is being excluded from the drives. */
+    boolean isEnding;
+
+    @Nullable NodeLink link;
+
+    /** The addresses at which the client serves blocks; empty if it does not. */
+    List<String> addresses = List.of();
+
+    /** The time from which the lease of the session is counted. */
+    long lastHeartbeat = System.nanoTime();
+
+    /** All requests with smaller numbers were answered. */
+    long answered;
+
+    Session(SessionRecord record, State state) {
+        this.id = record.id();
+        this.key = record.key();
+        this.name = record.name();
+        this.state = state;
+    }
+
+    boolean isActive() {
+        return state == State.ACTIVE && !isEnding;
+    }
+
+    void checkActive() throws VolumeException {
+        if (!isActive()) {
+            throw lost(id);
+        }
+    }
+
+    static VolumeException lost(long id) {
+        return new VolumeException(
+                Failure.SESSION_LOST,
+                "Session %x has ended, because its client did not respond in time".formatted(id));
+    }
+
+    @Override
+    public String toString() {
+        return "session %x of %s".formatted(id, name);
+    }
+}

@@ -1,0 +1,361 @@
+package org.jrdma.volume.coordinator;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.metadata.Change;
+import org.jrdma.volume.metadata.FreeSpace;
+import org.jrdma.volume.metadata.FreeSpace.Range;
+import org.jrdma.volume.metadata.Inode;
+import org.jrdma.volume.metadata.Namespace;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.ByteLock;
+import org.jrdma.volume.protocol.LeaseMode;
+import org.jrdma.volume.protocol.NodeLink;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.RequestHeader;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sessions of clients. Accessed with the lock of the {@link CoordinatorState}.
+ *
+ * <p>A session that does not send a heartbeat in time is ended: its requests are refused, the data
+ * servers stop to serve it, and its node is excluded from the drives. Only then its leases and
+ * locks are removed. After a takeover, the clients report their leases. Until all sessions of the
+ * previous epoch have done so or were ended, the coordinator executes no other requests.
+ */
+final class SessionTable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SessionTable.class);
+    private static final Duration REVOKE_PAUSE = Duration.ofMillis(100);
+
+    private final CoordinatorState state;
+    private final LeaseTable leases;
+    private final LockTable locks = new LockTable();
+    private final Fence fence;
+    private final Duration timeout;
+    private final long epoch;
+    private final Map<Long, Session> sessions = new LinkedHashMap<>();
+    private long lastSession;
+    private boolean isClosed;
+
+    SessionTable(CoordinatorState state, Fence fence, Duration timeout, long epoch) {
+        this.state = state;
+        this.fence = fence;
+        this.timeout = timeout;
+        this.epoch = epoch;
+        this.lastSession = epoch << 24;
+        this.leases =
+                new LeaseTable(
+                        state,
+                        epoch << 32,
+                        timeout.multipliedBy(3),
+                        this::end,
+                        this::releaseReserved);
+        for (var record : state.namespace.sessions().values()) {
+            sessions.put(record.id(), new Session(record, Session.State.UNCLAIMED));
+            lastSession = Math.max(lastSession, record.id());
+        }
+    }
+
+    LeaseTable leases() {
+        return leases;
+    }
+
+    LockTable locks() {
+        return locks;
+    }
+
+    /** Returns true if no session of the previous epoch is missing. */
+    boolean isReady() {
+        return !isClosed
+                && sessions.values().stream()
+                        .noneMatch(session -> session.state == Session.State.UNCLAIMED);
+    }
+
+    /**
+     * Returns an active session.
+     *
+     * @throws VolumeException if the session has ended
+     */
+    Session active(long id) throws VolumeException {
+        var session = known(id);
+        session.checkActive();
+        return session;
+    }
+
+    private Session known(long id) throws VolumeException {
+        var session = sessions.get(id);
+        if (session == null || session.isEnding) {
+            throw Session.lost(id);
+        }
+        return session;
+    }
+
+    /** Opens a session, or continues one. */
+    Session hello(long id, @Nullable NodeLink link, long key, String name, List<String> addresses)
+            throws FabricException {
+        Session session;
+        if (id != 0) {
+            session = known(id);
+        } else {
+            state.checkMetadataSpace();
+            var next = ++lastSession;
+            state.execute(new Change.OpenSession(next, key, name));
+            var record = state.namespace.sessions().get(next);
+            session = new Session(java.util.Objects.requireNonNull(record), Session.State.ACTIVE);
+            sessions.put(next, session);
+            LOG.info("Opened {}", session);
+        }
+        session.link = link;
+        session.addresses = addresses;
+        session.lastHeartbeat = System.nanoTime();
+        state.changed.signalAll();
+        return session;
+    }
+
+    /** Adds what a client reports about a file after a takeover. */
+    void reclaim(
+            long id,
+            long file,
+            LeaseMode mode,
+            long number,
+            List<Range> reserved,
+            List<ByteLock> held)
+            throws VolumeException {
+        var session = known(id);
+        var inode = state.namespace.inode(file);
+        session.openFiles.add(file);
+        if (mode != LeaseMode.NONE && !leases.reclaim(session, file, mode, number)) {
+            throw new VolumeException(
+                    "The lease of %s on file %d conflicts with another".formatted(session, file));
+        }
+        for (var lock : held) {
+            if (!locks.tryLock(session, file, lock)) {
+                throw new VolumeException(
+                        "%s of %s on file %d conflicts with another"
+                                .formatted(lock, session, file));
+            }
+        }
+        for (var range : reserved) {
+            reclaim(session, inode, range);
+        }
+    }
+
+    private void reclaim(Session session, Inode inode, Range range) throws VolumeException {
+        var own =
+                session.reserved.computeIfAbsent(
+                        inode.attributes().id(), _ -> new FreeSpace(new Range(0, 0)));
+        for (var part : withoutExtents(inode, range)) {
+            if (!own.isFree(part)) {
+                state.available.take(part);
+                own.release(part);
+            }
+        }
+    }
+
+    /** Returns the parts of a range that the file does not use: a commit may have used others. */
+    private static List<Range> withoutExtents(Inode inode, Range range) {
+        var parts = new ArrayList<Range>();
+        var start = range.block();
+        var used =
+                inode.extents().extents().stream()
+                        .sorted(
+                                java.util.Comparator.comparingLong(
+                                        org.jrdma.volume.metadata.Extent::driveBlock))
+                        .toList();
+        for (var extent : used) {
+            if (extent.endDriveBlock() > start && extent.driveBlock() < range.end()) {
+                if (extent.driveBlock() > start) {
+                    parts.add(new Range(start, extent.driveBlock() - start));
+                }
+                start = extent.endDriveBlock();
+            }
+        }
+        if (start < range.end()) {
+            parts.add(new Range(start, range.end() - start));
+        }
+        return parts;
+    }
+
+    /** Ends the reports of a client after a takeover. */
+    void reclaimed(long id) throws VolumeException {
+        var session = known(id);
+        if (session.state == Session.State.UNCLAIMED) {
+            session.state = Session.State.ACTIVE;
+            LOG.info("Continued {} in epoch {}", session, epoch);
+        }
+        state.changed.signalAll();
+    }
+
+    /** Extends a session, and returns the addresses of the data servers. */
+    List<List<String>> heartbeat(long id) throws VolumeException {
+        active(id).lastHeartbeat = System.nanoTime();
+        return sessions.values().stream()
+                .filter(Session::isActive)
+                .map(each -> each.addresses)
+                .filter(addresses -> !addresses.isEmpty())
+                .toList();
+    }
+
+    /** Ends a session whose client has stopped to use the drives. */
+    void goodbye(long id) throws FabricException {
+        remove(known(id));
+    }
+
+    /** Ends sessions that did not send a heartbeat in time. Called several times per timeout. */
+    void endSilentSessions() {
+        var now = System.nanoTime();
+        for (var session : List.copyOf(sessions.values())) {
+            if (now - session.lastHeartbeat > timeout.toNanos() * 3 / 2) {
+                end(session, "it sent no heartbeat");
+            }
+        }
+    }
+
+    private void end(Session session, String reason) {
+        if (session.isEnding || session.state == Session.State.ENDED) {
+            return;
+        }
+        LOG.warn("Ending {}, because {}", session, reason);
+        session.isEnding = true;
+        state.changed.signalAll();
+        Thread.ofVirtual().name("end-" + session.id).start(() -> exclude(session));
+    }
+
+    private void exclude(Session session) {
+        try {
+            revoke(session);
+            var isEnforced = fence.exclude(session.key);
+            state.lock.lock();
+            try {
+                while (!isEnforced && remaining(session) > 0 && !isClosed) {
+                    var _ = state.changed.awaitNanos(remaining(session));
+                }
+                if (!isClosed && sessions.get(session.id) == session) {
+                    remove(session);
+                }
+            } finally {
+                state.lock.unlock();
+            }
+        } catch (FabricException e) {
+            LOG.error("Cannot end {}. Its leases remain.", session, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Returns the time until the client of a session has certainly stopped to use the drives. */
+    private long remaining(Session session) {
+        return session.lastHeartbeat + timeout.toNanos() * 3 / 2 - System.nanoTime();
+    }
+
+    /** Waits until all data servers have stopped to serve a session, or were ended themselves. */
+    private void revoke(Session session) throws InterruptedException {
+        for (var server : dataServers(session)) {
+            var started = System.nanoTime();
+            while (!isRevoked(server, session)) {
+                state.lock.lock();
+                try {
+                    if (isClosed || sessions.get(server.id) != server) {
+                        break;
+                    }
+                    if (System.nanoTime() - started > timeout.toNanos() * 3) {
+                        end(server, "it did not stop to serve " + session);
+                    }
+                    var _ = state.changed.awaitNanos(REVOKE_PAUSE.toNanos());
+                } finally {
+                    state.lock.unlock();
+                }
+            }
+        }
+    }
+
+    private List<Session> dataServers(Session other) {
+        state.lock.lock();
+        try {
+            return sessions.values().stream()
+                    .filter(each -> each != other && !each.addresses.isEmpty())
+                    .toList();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private boolean isRevoked(Session server, Session session) {
+        var link = server.link;
+        if (link == null) {
+            return false;
+        }
+        var request = RequestHeader.of(Operation.REVOKE, server.id).encoder();
+        request.writeLong(session.id);
+        try {
+            var _ = Reply.decode(link.call(ByteBuffer.wrap(request.bytes()), timeout));
+            return true;
+        } catch (FabricException e) {
+            LOG.debug("Cannot revoke {} at {}: {}", session, server, e.toString());
+            return false;
+        }
+    }
+
+    private void remove(Session session) throws FabricException {
+        session.state = Session.State.ENDED;
+        sessions.remove(session.id);
+        state.execute(new Change.CloseSession(session.id));
+        leases.removeAll(session);
+        locks.removeAll(session);
+        for (var file : List.copyOf(session.reserved.keySet())) {
+            releaseReserved(session, file);
+        }
+        var files = List.copyOf(session.openFiles);
+        session.openFiles.clear();
+        for (var file : files) {
+            freeIfRemoved(file);
+        }
+        LOG.info("Closed {}", session);
+        state.changed.signalAll();
+    }
+
+    /** Makes the blocks available that a session has reserved for a file and not used. */
+    void releaseReserved(Session session, long file) {
+        var reserved = session.reserved.remove(file);
+        if (reserved != null) {
+            reserved.ranges().forEach(state.available::release);
+        }
+    }
+
+    /** Frees a file whose name was removed, if no session has opened it. */
+    void freeIfRemoved(long file) throws FabricException {
+        if (isFreeable(file)) {
+            state.execute(new Change.Free(file));
+        }
+    }
+
+    /** Returns true if the name of a file was removed, and no session has opened it. */
+    boolean isFreeable(long file) throws VolumeException {
+        var inode = state.namespace.inode(file);
+        return inode.parent() == 0
+                && file != Namespace.ROOT
+                && sessions.values().stream().noneMatch(each -> each.openFiles.contains(file));
+    }
+
+    /** Frees removed files that no session has opened, after a takeover. */
+    void freeRemovedFiles() throws FabricException {
+        for (var inode : List.copyOf(state.namespace.inodes())) {
+            freeIfRemoved(inode.attributes().id());
+        }
+    }
+
+    void close() {
+        isClosed = true;
+        state.changed.signalAll();
+    }
+}

@@ -1,0 +1,151 @@
+package org.jrdma.volume.coordinator;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.drive.LeaseRecord;
+import org.jrdma.volume.metadata.Superblock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes this node the coordinator whenever no other node is, and renews its lease.
+ *
+ * <p>The node observes the lease record. If the record can be taken, the node takes it, excludes
+ * its predecessor from the drive, and starts a {@link Coordinator} in the next epoch. If that ends,
+ * the node observes again.
+ */
+public final class Takeover implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Takeover.class);
+    private static final int STEPS_PER_LEASE = 10;
+
+    private final Drive drive;
+    private final Fence fence;
+    private final long key;
+    private final Duration sessionTimeout;
+    private final LeaseRecord record;
+    private final Thread thread;
+    private volatile @Nullable Coordinator coordinator;
+    private volatile boolean isClosed;
+
+    /** True after a failure that was logged. */
+    private boolean isFailing;
+
+    /**
+     * Starts to observe the lease record.
+     *
+     * @param key the key of this node for the fence
+     * @param leaseDuration the time after which a coordinator that does not renew its lease has
+     *     lost its role
+     * @throws FabricException if the drive fails or contains no volume
+     */
+    public Takeover(
+            Drive drive, Fence fence, long key, Duration leaseDuration, Duration sessionTimeout)
+            throws FabricException {
+        this.drive = drive;
+        this.fence = fence;
+        this.key = key;
+        this.sessionTimeout = sessionTimeout;
+        this.record = new LeaseRecord(drive, Superblock.read(drive).leaseBlock(), leaseDuration);
+        this.thread = Thread.ofPlatform().daemon().name("volume-takeover").start(this::run);
+    }
+
+    /** Returns the coordinator in this process; empty while another node is the coordinator. */
+    public Optional<Coordinator> coordinator() {
+        return Optional.ofNullable(coordinator);
+    }
+
+    private void run() {
+        while (!isClosed) {
+            try {
+                step();
+                isFailing = false;
+                Thread.sleep(record.duration().dividedBy(STEPS_PER_LEASE));
+            } catch (FabricException e) {
+                if (!isFailing) {
+                    LOG.warn(
+                            "The coordinator or standby failed, and continues as a standby: {}",
+                            e.getMessage());
+                }
+                isFailing = true;
+                endCoordinator();
+                pause();
+            } catch (InterruptedException e) {
+                break; // close()
+            }
+        }
+        var isHolder = coordinator != null;
+        endCoordinator();
+        if (isHolder) {
+            release();
+        }
+    }
+
+    private void pause() {
+        try {
+            Thread.sleep(record.duration().dividedBy(STEPS_PER_LEASE));
+        } catch (InterruptedException e) {
+            isClosed = true;
+        }
+    }
+
+    private void step() throws FabricException, InterruptedException {
+        var current = coordinator;
+        if (current != null && !current.ended().isDone()) {
+            record.renew();
+        } else if (current != null) {
+            endCoordinator();
+            release();
+        } else if (record.observe()) {
+            takeOver();
+        }
+    }
+
+    private void takeOver() throws FabricException, InterruptedException {
+        var predecessor = record.observed().orElseThrow();
+        var taken = record.tryTake(key);
+        if (taken.isEmpty()) {
+            return;
+        }
+        var epoch = taken.get().epoch();
+        LOG.info("Taking over in epoch {}", epoch);
+        fence.register(key);
+        if (predecessor.key() != 0 && predecessor.key() != key) {
+            var _ = fence.exclude(predecessor.key());
+        }
+        record.renew();
+        coordinator = new Coordinator(drive, fence, epoch, sessionTimeout, record::check);
+    }
+
+    private void endCoordinator() {
+        var current = coordinator;
+        if (current != null) {
+            current.close();
+            coordinator = null;
+        }
+    }
+
+    private void release() {
+        try {
+            record.release();
+        } catch (FabricException e) {
+            LOG.info("The lease was not released, and ends by itself: {}", e.getMessage());
+        }
+    }
+
+    /** Ends the coordinator, and releases the lease, so that a standby takes over at once. */
+    @Override
+    public void close() {
+        isClosed = true;
+        thread.interrupt();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
