@@ -8,5 +8,8 @@ module org.jrdma.volume {
     requires org.slf4j;
     requires static transitive org.jspecify;
 
+    exports org.jrdma.volume;
+    exports org.jrdma.volume.drive;
     exports org.jrdma.volume.model;
+    exports org.jrdma.volume.net;
 }

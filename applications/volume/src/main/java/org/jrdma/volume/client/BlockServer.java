@@ -130,7 +130,7 @@ public final class BlockServer {
     }
 
     /** Executes a request of the coordinator to stop to serve a session. */
-    public ByteBuffer handleRevocation(ByteBuffer request) {
+    ByteBuffer handleRevocation(ByteBuffer request) {
         try {
             var decoder = new Decoder(request);
             var header = RequestHeader.decode(decoder);

@@ -238,7 +238,12 @@ final class ClientSession implements AutoCloseable {
         } finally {
             connecting.unlock();
         }
-        failed.connection().close();
+        closeLater(failed.connection());
+    }
+
+    /** The close waits for recalls in progress, which may wait for the calling thread. */
+    private static void closeLater(Connector.Connection connection) {
+        Thread.ofVirtual().start(connection::close);
     }
 
     private void lose(Attached lost) {
@@ -251,7 +256,7 @@ final class ClientSession implements AutoCloseable {
         } finally {
             connecting.unlock();
         }
-        lost.connection().close();
+        closeLater(lost.connection());
     }
 
     private void sessionLost() {
@@ -301,7 +306,7 @@ final class ClientSession implements AutoCloseable {
             return new Attached(connection, session);
         } finally {
             if (!isAttached) {
-                connection.close();
+                closeLater(connection);
             }
         }
     }

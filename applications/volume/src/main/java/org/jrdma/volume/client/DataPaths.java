@@ -189,7 +189,7 @@ final class DataPaths implements AutoCloseable {
             current = null;
             reason = why;
             if (path instanceof DataPath.Redirected) {
-                path.drive().close();
+                Thread.ofVirtual().start(path.drive()::close); // waits for transfers
             }
         }
     }

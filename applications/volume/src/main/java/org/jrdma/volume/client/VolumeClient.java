@@ -23,6 +23,7 @@ import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,7 @@ public final class VolumeClient implements AutoCloseable {
     private final ClientSession session;
     private final DataPaths paths;
     private final Map<Long, OpenFile> files = new HashMap<>();
+    private volatile @Nullable BlockServer blocks;
 
     /** Held for reading while a file is opened, and for writing while one is closed. */
     private final ReentrantReadWriteLock opening = new ReentrantReadWriteLock();
@@ -108,6 +110,12 @@ public final class VolumeClient implements AutoCloseable {
             try {
                 var decoder = new Decoder(request);
                 var header = RequestHeader.decode(decoder);
+                if (header.operation() == Operation.REVOKE) {
+                    var server = blocks;
+                    return server == null
+                            ? ByteBuffer.wrap(Reply.empty())
+                            : server.handleRevocation(request);
+                }
                 if (header.operation() != Operation.RECALL) {
                     throw new VolumeException(
                             Failure.INVALID, "A client does not execute " + header.operation());
@@ -143,7 +151,9 @@ public final class VolumeClient implements AutoCloseable {
      * @throws FabricException if the drive fails
      */
     public BlockServer newBlockServer(Drive drive) throws FabricException {
-        return new BlockServer(drive, Superblock.read(drive).data().block(), session);
+        var server = new BlockServer(drive, Superblock.read(drive).data().block(), session);
+        blocks = server;
+        return server;
     }
 
     /** Returns the key of this node for the fence of the drives. */

@@ -55,11 +55,17 @@ final class FileRequests {
         return state.namespace.inode(file);
     }
 
+    /** Opens a file that the client has opened in an earlier session. */
+    private void openAgain(Session session, long file) throws VolumeException {
+        var _ = state.namespace.inode(file);
+        session.openFiles.add(file);
+    }
+
     byte[] lease(Session session, Decoder request) throws VolumeException, InterruptedException {
         var file = request.readLong();
         var mode = LeaseMode.decode(request);
         request.end();
-        var _ = open(session, file);
+        openAgain(session, file);
         if (mode == LeaseMode.NONE) {
             sessions.leases().remove(session, file);
             sessions.releaseReserved(session, file);
@@ -194,7 +200,7 @@ final class FileRequests {
         var remaining = waitNanos;
         while (true) {
             session.checkActive();
-            var _ = open(session, file);
+            openAgain(session, file);
             if (sessions.locks().tryLock(session, file, lock)) {
                 return Reply.empty();
             }

@@ -256,14 +256,9 @@ public final class LocalCluster implements AutoCloseable {
     /** Lets a server serve blocks. */
     BlockServer serveBlocks(int server) throws FabricException {
         var address = List.of(Integer.toString(server));
-        Connector connector =
-                (addresses, _, _) ->
-                        connect(
-                                addresses,
-                                request -> servers.get(server).blocks.handleRevocation(request));
         var client =
                 new VolumeClient(
-                        options("server " + server, address), connector, Optional.of(drive));
+                        options("server " + server, address), connector(), Optional.of(drive));
         clients.add(client);
         servers.get(server).blocks = client.newBlockServer(servers.get(server).path);
         return servers.get(server).blocks;

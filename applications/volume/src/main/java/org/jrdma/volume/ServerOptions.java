@@ -1,0 +1,57 @@
+package org.jrdma.volume;
+
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.volume.net.NodePolicy;
+
+/**
+ * The options of a server. Immutable: the methods return a changed copy.
+ *
+ * @param name the name of the server in messages
+ * @param others the addresses of the other servers, several for each server
+ * @param policy the transports and addresses
+ * @param lease the time after which a coordinator that does not renew its lease has lost its role;
+ *     the same on all servers
+ * @param sessionTimeout the time after which a client that sends no heartbeat may no longer use the
+ *     drives
+ */
+@CheckReturnValue
+public record ServerOptions(
+        String name,
+        List<List<String>> others,
+        NodePolicy policy,
+        Duration lease,
+        Duration sessionTimeout) {
+
+    /** Copies the addresses. */
+    public ServerOptions {
+        others = others.stream().map(List::copyOf).toList();
+    }
+
+    /** Returns options for a server without others, with all transports and leases of 5 seconds. */
+    public static ServerOptions named(String name) {
+        return new ServerOptions(
+                name, List.of(), NodePolicy.ALL, Duration.ofSeconds(5), Duration.ofSeconds(5));
+    }
+
+    /** Returns a copy with other {@link #others()}. */
+    public ServerOptions others(List<List<String>> addresses) {
+        return new ServerOptions(name, addresses, policy, lease, sessionTimeout);
+    }
+
+    /** Returns a copy with another {@link #policy()}. */
+    public ServerOptions policy(NodePolicy transports) {
+        return new ServerOptions(name, others, transports, lease, sessionTimeout);
+    }
+
+    /** Returns a copy with another {@link #lease()}. */
+    public ServerOptions lease(Duration duration) {
+        return new ServerOptions(name, others, policy, duration, sessionTimeout);
+    }
+
+    /** Returns a copy with another {@link #sessionTimeout()}. */
+    public ServerOptions sessionTimeout(Duration timeout) {
+        return new ServerOptions(name, others, policy, lease, timeout);
+    }
+}

@@ -1,0 +1,173 @@
+package org.jrdma.volume;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.client.BlockServer;
+import org.jrdma.volume.client.ClientOptions;
+import org.jrdma.volume.client.NodeConnector;
+import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.coordinator.Takeover;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.metadata.VolumeCheck;
+import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.net.NodeListener;
+import org.jrdma.volume.net.Request;
+import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.RequestHeader;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server of a volume: the coordinator, or a standby that takes over when the coordinator is lost.
+ * It also serves blocks to clients that have no path to the drive.
+ */
+public final class VolumeServer implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeServer.class);
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(30);
+
+    private final Drive drive;
+    private final ServerOptions options;
+    private final NodeListener listener;
+    private final Takeover takeover;
+    private final Thread blockServerStart;
+    private volatile @Nullable VolumeClient client;
+    private volatile @Nullable BlockServer blocks;
+    private volatile boolean isClosed;
+
+    @SuppressWarnings("this-escape") // the listener serves requests when the fields are set
+    private VolumeServer(Drive drive, ServerOptions options) throws IOException {
+        this.drive = drive;
+        this.options = options;
+        this.takeover =
+                new Takeover(
+                        drive,
+                        drive.fence(),
+                        new SecureRandom().nextLong() | 1,
+                        options.lease(),
+                        options.sessionTimeout());
+        try {
+            this.listener =
+                    NodeListener.open(NodeConnector.withCalls(options.policy()), this::handle);
+        } catch (IOException e) {
+            takeover.close();
+            throw e;
+        }
+        this.blockServerStart =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("volume-blocks-" + options.name())
+                        .start(this::startBlockServer);
+    }
+
+    /**
+     * Creates an empty volume. A volume that the drive contains is lost. No server may use the
+     * drive.
+     *
+     * @throws FabricException if the drive is too small or fails
+     */
+    public static void create(Drive drive) throws FabricException {
+        var _ = VolumeFormat.create(drive);
+    }
+
+    /**
+     * Checks a volume that no server uses.
+     *
+     * @return descriptions of all problems; empty if the volume is consistent
+     * @throws FabricException if the drive fails
+     */
+    public static List<String> check(Drive drive) throws FabricException {
+        return VolumeCheck.run(drive).problems();
+    }
+
+    /**
+     * Starts a server. The caller closes the drive after the server.
+     *
+     * @throws FabricException if the drive fails or contains no volume
+     * @throws IOException if no transport of the policy works
+     */
+    public static VolumeServer start(Drive drive, ServerOptions options) throws IOException {
+        return new VolumeServer(drive, options);
+    }
+
+    /** Returns the addresses at which clients reach this server, one for each transport. */
+    public List<String> addresses() {
+        return listener.addresses();
+    }
+
+    /** Returns true if this server is the coordinator. */
+    public boolean isCoordinator() {
+        return takeover.coordinator().isPresent();
+    }
+
+    private void startBlockServer() {
+        var servers = new ArrayList<List<String>>();
+        servers.add(addresses());
+        servers.addAll(options.others());
+        var clientOptions =
+                new ClientOptions(
+                        options.name(), servers, addresses(), CALL_TIMEOUT, RETRY_TIMEOUT);
+        while (!isClosed && blocks == null) {
+            try {
+                var started =
+                        new VolumeClient(
+                                clientOptions,
+                                new NodeConnector(options.policy()),
+                                Optional.of(drive));
+                client = started;
+                blocks = started.newBlockServer(drive);
+            } catch (FabricException e) {
+                LOG.info("{} does not serve blocks yet: {}", options.name(), e.getMessage());
+            }
+        }
+    }
+
+    private ByteBuffer handle(Request request) throws IOException {
+        var operation = RequestHeader.decode(new Decoder(request.message())).operation();
+        if (BlockServer.accepts(operation)) {
+            var server = blocks;
+            return server == null
+                    ? rejection("This server does not serve blocks yet")
+                    : server.handle(request.message(), request.bulk());
+        }
+        var coordinator = takeover.coordinator();
+        return coordinator.isEmpty()
+                ? rejection("This server is a standby")
+                : coordinator
+                        .get()
+                        .handle(NodeConnector.link(request.connection()), request.message());
+    }
+
+    private static ByteBuffer rejection(String reason) {
+        return ByteBuffer.wrap(Reply.failure(new VolumeException(Failure.NOT_COORDINATOR, reason)));
+    }
+
+    /** Stops the server. If it is the coordinator, a standby takes over at once. */
+    @Override
+    public void close() {
+        isClosed = true;
+        blockServerStart.interrupt();
+        try {
+            blockServerStart.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        var started = client;
+        if (started != null) {
+            started.close();
+        }
+        takeover.close();
+        listener.close();
+    }
+}
