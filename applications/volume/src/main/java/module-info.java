@@ -12,4 +12,7 @@ module org.jrdma.volume {
     exports org.jrdma.volume.drive;
     exports org.jrdma.volume.model;
     exports org.jrdma.volume.net;
+
+    provides java.nio.file.spi.FileSystemProvider with
+            org.jrdma.volume.nio.VolumeFileSystemProvider;
 }

@@ -151,7 +151,10 @@ public final class BlockServer {
     private void revoke(long session) {
         var served = sessions.computeIfAbsent(session, _ -> new Served(0));
         served.requests.writeLock().lock();
-        served.isRevoked = true;
-        served.requests.writeLock().unlock();
+        try {
+            served.isRevoked = true;
+        } finally {
+            served.requests.writeLock().unlock();
+        }
     }
 }

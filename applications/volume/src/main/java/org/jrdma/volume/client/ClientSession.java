@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -61,7 +62,7 @@ final class ClientSession implements AutoCloseable {
     private volatile long session;
 
     /** Counts the connections to coordinators. Increases before the leases are reported. */
-    private volatile long term;
+    private final AtomicLong term = new AtomicLong();
 
     private volatile Duration timeout = Duration.ofSeconds(1);
 
@@ -102,7 +103,7 @@ final class ClientSession implements AutoCloseable {
      * previous one has granted.
      */
     long term() {
-        return term;
+        return term.get();
     }
 
     /** Returns the addresses of the nodes that serve blocks. */
@@ -322,7 +323,7 @@ final class ClientSession implements AutoCloseable {
         var isTakeover = reply.readBoolean();
         var epoch = reply.readLong();
         timeout = Duration.ofMillis(reply.readLong());
-        term++;
+        term.incrementAndGet();
         if (isTakeover) {
             for (var report : files.reports()) {
                 var encoder = RequestHeader.of(report.operation(), id).encoder();

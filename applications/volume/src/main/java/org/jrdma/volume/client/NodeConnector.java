@@ -110,27 +110,20 @@ public final class NodeConnector implements Connector {
         @Override
         public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration timeout)
                 throws FabricException {
-            return withBuffer(
-                    buffer -> {
-                        MemorySegment.copy(source, 0, buffer.memory(), 0, source.byteSize());
-                        return call(
-                                request, buffer.toPeer(0, (int) source.byteSize()), timeout);
-                    });
+            return withBuffer(buffer -> {
+                MemorySegment.copy(source, 0, buffer.memory(), 0, source.byteSize());
+                return call(request, buffer.toPeer(0, (int) source.byteSize()), timeout);
+            });
         }
 
         @Override
         public ByteBuffer receive(ByteBuffer request, MemorySegment target, Duration timeout)
                 throws FabricException {
-            return withBuffer(
-                    buffer -> {
-                        var reply =
-                                call(
-                                        request,
-                                        buffer.fromPeer(0, (int) target.byteSize()),
-                                        timeout);
-                        MemorySegment.copy(buffer.memory(), 0, target, 0, target.byteSize());
-                        return reply;
-                    });
+            return withBuffer(buffer -> {
+                var reply = call(request, buffer.fromPeer(0, (int) target.byteSize()), timeout);
+                MemorySegment.copy(buffer.memory(), 0, target, 0, target.byteSize());
+                return reply;
+            });
         }
 
         private ByteBuffer call(ByteBuffer request, BulkTransfer bulk, Duration timeout)

@@ -137,6 +137,7 @@ final class OpenFile {
     /**
      * Returns a lease of at least a mode. The caller must release {@code use}, held for reading.
      */
+    @SuppressWarnings("LockNotBeforeTry") // the caller releases the lock
     private Lease hold(LeaseMode mode) throws FabricException {
         use.readLock().lock();
         var current = sufficient(mode);
@@ -175,7 +176,7 @@ final class OpenFile {
                                     Operation.LEASE,
                                     encoder -> {
                                         encoder.writeLong(id);
-                                        encoder.writeByte(mode.ordinal());
+                                        encoder.writeEnum(mode);
                                     }));
             var extents = new ArrayList<>(grant.extents());
             while (grant.hasMore() && !extents.isEmpty()) {
@@ -512,7 +513,7 @@ final class OpenFile {
     /** Writes what a new coordinator must know. */
     synchronized void report(Encoder encoder) {
         encoder.writeLong(id);
-        encoder.writeByte((lease == null ? LeaseMode.NONE : lease.mode()).ordinal());
+        encoder.writeEnum(lease == null ? LeaseMode.NONE : lease.mode());
         encoder.writeLong(lease == null ? 0 : lease.number());
         Ranges.encode(
                 encoder,

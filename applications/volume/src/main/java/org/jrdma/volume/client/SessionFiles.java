@@ -8,6 +8,7 @@ import org.jrdma.volume.protocol.Operation;
 interface SessionFiles {
 
     /** The values of a request. */
+    @SuppressWarnings("ArrayRecordComponent") // reports are not compared
     record Report(Operation operation, byte[] body) {}
 
     /** Returns requests that report the leases, reserved blocks and locks of all open files. */

@@ -287,7 +287,7 @@ public final class VolumeClient implements AutoCloseable {
                                         Operation.OPEN,
                                         encoder -> {
                                             path.encode(encoder);
-                                            encoder.writeByte(sent.ordinal());
+                                            encoder.writeEnum(sent);
                                             encoder.writeInt(mode);
                                         }));
                 synchronized (files) {

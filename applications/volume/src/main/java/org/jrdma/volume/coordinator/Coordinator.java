@@ -158,28 +158,20 @@ public final class Coordinator implements AutoCloseable {
     private byte[] execute(NodeLink peer, Decoder request)
             throws FabricException, InterruptedException {
         var header = RequestHeader.decode(request);
-        switch (header.operation()) {
-            case HELLO -> {
-                return hello(peer, header, request);
-            }
-            case RECLAIM -> {
-                return files.reclaim(header, request);
-            }
+        return switch (header.operation()) {
+            case HELLO -> hello(peer, header, request);
+            case RECLAIM -> files.reclaim(header, request);
             case RECLAIMED -> {
                 sessions.reclaimed(header.session());
-                return Reply.empty();
+                yield Reply.empty();
             }
-            case HEARTBEAT -> {
-                return heartbeat(header);
-            }
+            case HEARTBEAT -> heartbeat(header);
             case GOODBYE -> {
                 sessions.goodbye(header.session());
-                return Reply.empty();
+                yield Reply.empty();
             }
-            default -> {
-                return isReady() ? execute(header, request) : Reply.retry();
-            }
-        }
+            default -> isReady() ? execute(header, request) : Reply.retry();
+        };
     }
 
     private boolean isReady() throws InterruptedException {

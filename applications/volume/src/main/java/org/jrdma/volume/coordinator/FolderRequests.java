@@ -114,7 +114,7 @@ final class FolderRequests {
 
     byte[] open(Session session, RequestHeader header, Decoder request) throws FabricException {
         var path = FilePath.decode(request);
-        var creation = Creation.values()[request.readBelow(Creation.values().length, "a mode")];
+        var creation = request.readEnum(Creation.values());
         var mode = request.readInt();
         request.end();
         var reply =

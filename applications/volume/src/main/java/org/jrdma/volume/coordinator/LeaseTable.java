@@ -172,7 +172,7 @@ final class LeaseTable {
     private void recall(long file, Lease lease, LeaseMode keep) {
         var now = System.nanoTime();
         if (lease.recalledTo != null
-                || lease.nextRecall != 0 && now - lease.nextRecall < 0
+                || (lease.nextRecall != 0 && now - lease.nextRecall < 0)
                 || !lease.session.isActive()) {
             return;
         }
@@ -192,7 +192,7 @@ final class LeaseTable {
                                 RequestHeader.of(Operation.RECALL, lease.session.id).encoder();
                         request.writeLong(file);
                         request.writeLong(lease.number);
-                        request.writeByte(keep.ordinal());
+                        request.writeEnum(keep);
                         if (link != null) {
                             var reply =
                                     link.call(
@@ -257,7 +257,7 @@ final class LeaseTable {
             var writer = writer(file);
             if (writer == null
                     || writer.session == session
-                    || writer == awaited && writer.answers > answersBefore) {
+                    || (writer == awaited && writer.answers > answersBefore)) {
                 return true;
             }
             if (writer != awaited && writer.recalledTo == null) {

@@ -46,7 +46,7 @@ public final class LeaseRecord {
     public record Content(long sequence, long epoch, long nonce, long key, boolean isReleased) {
 
         private boolean isBefore(Content other) {
-            return epoch < other.epoch || epoch == other.epoch && sequence < other.sequence;
+            return epoch < other.epoch || (epoch == other.epoch && sequence < other.sequence);
         }
 
         private void encode(MemorySegment block) {

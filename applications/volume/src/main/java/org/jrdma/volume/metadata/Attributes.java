@@ -38,7 +38,7 @@ public record Attributes(
     /** Writes the attributes. */
     public void encode(Encoder encoder) {
         encoder.writeLong(id);
-        encoder.writeByte(type.ordinal());
+        encoder.writeEnum(type);
         encoder.writeInt(mode);
         encoder.writeLong(size);
         encoder.writeLong(revision);
@@ -50,7 +50,7 @@ public record Attributes(
     public static Attributes decode(Decoder decoder) throws VolumeException {
         return new Attributes(
                 decoder.readCount("a file number"),
-                FileType.values()[decoder.readBelow(FileType.values().length, "a file type")],
+                decoder.readEnum(FileType.values()),
                 decoder.readInt(),
                 decoder.readCount("a size"),
                 decoder.readCount("a revision"),

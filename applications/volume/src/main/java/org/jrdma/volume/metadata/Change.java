@@ -62,7 +62,7 @@ public sealed interface Change {
                 encoder.writeLong(id);
                 encoder.writeLong(parent);
                 encoder.writeText(name);
-                encoder.writeByte(type.ordinal());
+                encoder.writeEnum(type);
                 encoder.writeInt(mode);
                 encoder.writeLong(time);
             }
@@ -121,8 +121,7 @@ public sealed interface Change {
                             decoder.readLong(),
                             decoder.readLong(),
                             decoder.readText(Names.MAX_BYTES),
-                            FileType.values()[
-                                    decoder.readBelow(FileType.values().length, "a file type")],
+                            decoder.readEnum(FileType.values()),
                             decoder.readInt(),
                             decoder.readLong());
             case 4 ->

@@ -40,12 +40,21 @@ public final class Decoder {
      *
      * @param name the name of the value for the exception
      */
-    public int readBelow(int limit, String name) throws VolumeException {
+    private int readBelow(int limit, String name) throws VolumeException {
         var value = readByte();
         if (value >= limit) {
             throw malformed("%s %d. It must be less than %d.".formatted(name, value, limit));
         }
         return value;
+    }
+
+    /**
+     * Reads a value of an enum.
+     *
+     * @param values all values in the order of the enum
+     */
+    public <E extends Enum<E>> E readEnum(E[] values) throws VolumeException {
+        return values[readBelow(values.length, "a choice")];
     }
 
     /** Reads 32 bits. */

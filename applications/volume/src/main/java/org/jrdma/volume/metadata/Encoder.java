@@ -22,6 +22,12 @@ public final class Encoder {
         writeByte(value ? 1 : 0);
     }
 
+    /** Writes the position of a value in its enum, whose order is part of the format. */
+    @SuppressWarnings("EnumOrdinal")
+    public void writeEnum(Enum<?> value) {
+        writeByte(value.ordinal());
+    }
+
     /** Writes 32 bits. */
     public void writeInt(int value) {
         room(Integer.BYTES).putInt(value);

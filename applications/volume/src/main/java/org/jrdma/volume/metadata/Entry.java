@@ -13,6 +13,7 @@ import org.jrdma.volume.model.VolumeException;
  * @param reply the reply
  * @param changes the changes in the order of their execution
  */
+@SuppressWarnings("ArrayRecordComponent") // entries are not compared
 public record Entry(long session, long request, long answered, byte[] reply, List<Change> changes) {
 
     /** The largest number of bytes of a reply that is stored. */

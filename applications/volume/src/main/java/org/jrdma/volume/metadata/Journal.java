@@ -28,7 +28,7 @@ public final class Journal {
     private static final int MAX_ENTRY_BLOCKS = JournalBlock.blocksFor(MAX_ENTRY_BYTES) + 1;
 
     /** The part of an area that snapshots can use, so that records always have room. */
-    private static final double SNAPSHOT_SHARE = 0.75;
+    private static final int SNAPSHOT_PERCENT = 75;
 
     /** Throws if this node must not write, because another node may be the coordinator. */
     @FunctionalInterface
@@ -100,7 +100,7 @@ public final class Journal {
 
     /** Returns the largest number of bytes of a snapshot. */
     public long maxSnapshotBytes() {
-        return (long) (superblock.areaBlocks() * SNAPSHOT_SHARE) * JournalBlock.PAYLOAD_BYTES;
+        return superblock.areaBlocks() * (long) SNAPSHOT_PERCENT / 100 * JournalBlock.PAYLOAD_BYTES;
     }
 
     /**

@@ -57,7 +57,7 @@ record JournalArea(Drive drive, UUID volume, long firstBlock, int blocks) {
         /**
          * Receives a block.
          *
-         * @param payload the whole block, of which the payload is a part
+         * @param block the whole block, of which the payload is a part
          * @return false if no further blocks are needed
          */
         boolean visit(int index, ByteBuffer block) throws FabricException;

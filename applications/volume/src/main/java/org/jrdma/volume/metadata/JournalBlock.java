@@ -30,11 +30,26 @@ record JournalBlock(
     private static final int MAGIC = 0x6C6E_726A; // "jrnl"
     private static final int CHECKSUM_END = 8;
 
-    /** The parts of an area. The order is part of the format. */
+    /** The parts of an area. */
     enum Kind {
-        HEADER,
-        SNAPSHOT,
-        RECORDS
+        HEADER(1),
+        SNAPSHOT(2),
+        RECORDS(3);
+
+        private final int code;
+
+        Kind(int code) {
+            this.code = code;
+        }
+
+        private static @Nullable Kind of(int code) {
+            for (var kind : values()) {
+                if (kind.code == code) {
+                    return kind;
+                }
+            }
+            return null;
+        }
     }
 
     /**
@@ -51,7 +66,7 @@ record JournalBlock(
         block.putInt(24, index);
         block.putInt(28, group);
         block.putInt(32, used);
-        block.putInt(36, kind.ordinal() | (isLast ? 0x100 : 0));
+        block.putInt(36, kind.code | (isLast ? 0x100 : 0));
         block.putLong(40, volume.getMostSignificantBits());
         block.putLong(48, volume.getLeastSignificantBits());
         block.put(HEADER_BYTES, payload, payload.position(), used);
@@ -63,19 +78,19 @@ record JournalBlock(
     static @Nullable JournalBlock decode(ByteBuffer block, UUID volume) {
         block.order(ByteOrder.LITTLE_ENDIAN);
         var flags = block.getInt(36);
-        var kind = flags & 0xFF;
+        var kind = Kind.of(flags & 0xFF);
         var used = block.getInt(32);
         if (block.getInt(0) != MAGIC
                 || block.getInt(4) != checksum(block)
                 || block.getLong(40) != volume.getMostSignificantBits()
                 || block.getLong(48) != volume.getLeastSignificantBits()
-                || kind >= Kind.values().length
+                || kind == null
                 || used < 0
                 || used > PAYLOAD_BYTES) {
             return null;
         }
         return new JournalBlock(
-                Kind.values()[kind],
+                kind,
                 block.getLong(8),
                 block.getLong(16),
                 block.getInt(24),

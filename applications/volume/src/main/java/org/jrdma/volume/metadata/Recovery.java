@@ -146,7 +146,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
                 isAtEnd = true;
                 return true;
             }
-            if (decoded.group() > nextGroup || isAtEnd && decoded.group() < nextGroup) {
+            if (decoded.group() > nextGroup || (isAtEnd && decoded.group() < nextGroup)) {
                 throw damaged(
                         "a block of group %d in front of block %d".formatted(nextGroup, index));
             }

@@ -23,7 +23,7 @@ public record LeaseGrant(
 
     /** Writes this grant. */
     public void encode(Encoder encoder) {
-        encoder.writeByte(mode.ordinal());
+        encoder.writeEnum(mode);
         encoder.writeLong(number);
         attributes.encode(encoder);
         encoder.writeList(extents, (target, extent) -> extent.encode(target));

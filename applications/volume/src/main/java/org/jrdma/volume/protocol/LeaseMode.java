@@ -19,6 +19,6 @@ public enum LeaseMode {
 
     /** Reads a mode. */
     public static LeaseMode decode(Decoder decoder) throws VolumeException {
-        return values()[decoder.readBelow(values().length, "a lease mode")];
+        return decoder.readEnum(values());
     }
 }

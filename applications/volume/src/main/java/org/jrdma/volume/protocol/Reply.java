@@ -40,7 +40,7 @@ public final class Reply {
     public static byte[] failure(VolumeException e) {
         var message = String.valueOf(e.getMessage());
         var encoder = new Encoder();
-        encoder.writeByte(e.failure().ordinal());
+        encoder.writeEnum(e.failure());
         encoder.writeText(message.substring(0, Math.min(message.length(), MAX_MESSAGE_CHARACTERS)));
         return encoder.bytes();
     }

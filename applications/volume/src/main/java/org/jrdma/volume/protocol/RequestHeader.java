@@ -22,7 +22,7 @@ public record RequestHeader(Operation operation, long session, long request, lon
     /** Returns an encoder that contains this header. */
     public Encoder encoder() {
         var encoder = new Encoder();
-        encoder.writeByte(operation.ordinal());
+        encoder.writeEnum(operation);
         encoder.writeLong(session);
         encoder.writeLong(request);
         encoder.writeLong(answered);
@@ -36,9 +36,8 @@ public record RequestHeader(Operation operation, long session, long request, lon
 
     /** Reads a header. */
     public static RequestHeader decode(Decoder decoder) throws VolumeException {
-        var operations = Operation.values();
         return new RequestHeader(
-                operations[decoder.readBelow(operations.length, "an operation")],
+                decoder.readEnum(Operation.values()),
                 decoder.readLong(),
                 decoder.readCount("a request number"),
                 decoder.readCount("a request number"));

@@ -14,6 +14,7 @@ import org.jrdma.volume.model.VolumeException;
 public final class MemoryDrive implements Drive {
 
     /** A write of one block; a flush if the block is negative. */
+    @SuppressWarnings("ArrayRecordComponent") // writes are not compared
     private record Write(long block, byte[] content) {}
 
     private final MemorySegment memory;

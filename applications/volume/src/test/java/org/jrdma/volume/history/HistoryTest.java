@@ -144,11 +144,7 @@ class HistoryTest {
         }
         System.out.printf(
                 "%d operations, %d with an unknown result, %d kills and stops, epochs %s, longest pause %d ms%n",
-                operations.get(),
-                unknown.get(),
-                faults,
-                epochs(),
-                longestPause.get() / 1_000_000);
+                operations.get(), unknown.get(), faults, epochs(), longestPause.get() / 1_000_000);
         assertThat(failures).as("seed %d, %s", seed, failures).isEmpty();
         try (var client = newClient("reader", drive, ports)) {
             verify(client);
@@ -305,8 +301,7 @@ class HistoryTest {
         }
 
         private void rename() throws FabricException {
-            var target =
-                    FilePath.of("/folder-%d-%d/token".formatted(number, random.nextInt(2)));
+            var target = FilePath.of("/folder-%d-%d/token".formatted(number, random.nextInt(2)));
             if (target.equals(token)) {
                 assertThat(client.attributes(token).isFolder()).isFalse();
                 return;
@@ -327,7 +322,7 @@ class HistoryTest {
             } else {
                 own.truncate(0);
                 own.write(size, MemorySegment.ofArray(new byte[100]));
-                ownSize = size + 100;
+                ownSize = size + 100L;
             }
             assertThat(client.attributes(FilePath.of("/own-" + number)).size())
                     .as("seed %d", seed)
@@ -378,7 +373,7 @@ class HistoryTest {
             var found = new ArrayList<Long>();
             for (var i = 0; i < memory.byteSize() / RECORD_BYTES; i++) {
                 var value = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, (long) i * RECORD_BYTES);
-                assertThat(memory.get(ValueLayout.JAVA_LONG_UNALIGNED, (long) i * RECORD_BYTES + 8))
+                assertThat(memory.get(ValueLayout.JAVA_LONG_UNALIGNED, i * (long) RECORD_BYTES + 8))
                         .isEqualTo(~value);
                 found.add(value);
             }

@@ -39,11 +39,8 @@ final class Registers {
     synchronized List<String> violations() {
         var violations = new ArrayList<String>();
         var registers = new HashMap<Integer, List<Operation>>();
-        writes.forEach(
-                write ->
-                        registers
-                                .computeIfAbsent(write.register(), _ -> new ArrayList<>())
-                                .add(write));
+        writes.forEach(write ->
+                registers.computeIfAbsent(write.register(), _ -> new ArrayList<>()).add(write));
         for (var read : reads) {
             check(read, registers.getOrDefault(read.register(), List.of()), violations);
         }
@@ -86,8 +83,7 @@ final class Registers {
                         && first.ended() < second.started()
                         && older != null
                         && (newer == null || newer.ended() < older.started())) {
-                    violations.add(
-                            "%s returned an older value than %s".formatted(second, first));
+                    violations.add("%s returned an older value than %s".formatted(second, first));
                 }
             }
         }

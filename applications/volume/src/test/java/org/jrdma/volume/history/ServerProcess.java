@@ -1,6 +1,7 @@
 package org.jrdma.volume.history;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,8 +17,8 @@ import org.jrdma.volume.net.NodeTransport;
 /** A server of a volume in a process of its own, which a test can kill. */
 final class ServerProcess {
 
-    static final Duration LEASE = Duration.ofMillis(1000);
-    static final Duration SESSION_TIMEOUT = Duration.ofMillis(1000);
+    static final Duration LEASE = Duration.ofSeconds(1);
+    static final Duration SESSION_TIMEOUT = Duration.ofSeconds(1);
 
     private final Path drive;
     private final int port;
@@ -79,7 +80,8 @@ final class ServerProcess {
     long lastEpoch() throws IOException {
         var last = 0L;
         for (var line : Files.readAllLines(log)) {
-            var matcher = java.util.regex.Pattern.compile("in epoch (\\d+): \\d+ files").matcher(line);
+            var matcher =
+                    java.util.regex.Pattern.compile("in epoch (\\d+): \\d+ files").matcher(line);
             if (matcher.find()) {
                 last = Long.parseLong(matcher.group(1));
             }
@@ -108,9 +110,10 @@ final class ServerProcess {
                         ServerOptions.named("server-" + port)
                                 .others(others)
                                 .policy(
-                                        policy()
-                                                .socketAddress(
-                                                        new InetSocketAddress("127.0.0.1", port)))
+                                        policy().socketAddress(
+                                                        new InetSocketAddress(
+                                                                InetAddress.getLoopbackAddress(),
+                                                                port)))
                                 .lease(LEASE)
                                 .sessionTimeout(SESSION_TIMEOUT));
         Thread.currentThread().join();

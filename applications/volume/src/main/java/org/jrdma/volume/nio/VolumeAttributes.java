@@ -1,0 +1,55 @@
+package org.jrdma.volume.nio;
+
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.util.concurrent.TimeUnit;
+import org.jrdma.volume.metadata.Attributes;
+
+/** The attributes of a file in a volume. */
+record VolumeAttributes(Attributes attributes) implements BasicFileAttributes {
+
+    @Override
+    public FileTime lastModifiedTime() {
+        return FileTime.from(attributes.modified(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public FileTime lastAccessTime() {
+        return lastModifiedTime(); // a volume does not record reads
+    }
+
+    @Override
+    public FileTime creationTime() {
+        return FileTime.from(attributes.created(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public boolean isRegularFile() {
+        return !attributes.isFolder();
+    }
+
+    @Override
+    public boolean isDirectory() {
+        return attributes.isFolder();
+    }
+
+    @Override
+    public boolean isSymbolicLink() {
+        return false;
+    }
+
+    @Override
+    public boolean isOther() {
+        return false;
+    }
+
+    @Override
+    public long size() {
+        return attributes.size();
+    }
+
+    @Override
+    public Object fileKey() {
+        return attributes.id();
+    }
+}

@@ -1,0 +1,132 @@
+package org.jrdma.volume.nio;
+
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.FileSystem;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.nio.file.WatchService;
+import java.nio.file.attribute.UserPrincipalLookupService;
+import java.nio.file.spi.FileSystemProvider;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrdma.volume.client.VolumeClient;
+
+/** An open volume. Closing it closes the client. */
+public final class VolumeFileSystem extends FileSystem {
+
+    private static final FileSystemProvider PROVIDER = new VolumeFileSystemProvider();
+
+    private final String authority;
+    private final VolumeClient client;
+    private final Runnable onClose;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    /**
+     * Creates a file system.
+     *
+     * @param authority the name of the volume in URIs, which no other open volume of this process
+     *     has
+     * @param client the client, which is closed with the file system
+     * @param onClose runs after the client was closed
+     * @throws java.nio.file.FileSystemAlreadyExistsException if the name is used
+     */
+    @SuppressWarnings("this-escape") // the provider only stores this object
+    public VolumeFileSystem(String authority, VolumeClient client, Runnable onClose) {
+        this.authority = authority;
+        this.client = client;
+        this.onClose = onClose;
+        VolumeFileSystemProvider.add(authority, this);
+    }
+
+    VolumeClient client() {
+        if (isClosed.get()) {
+            throw new java.nio.file.ClosedFileSystemException();
+        }
+        return client;
+    }
+
+    String authority() {
+        return authority;
+    }
+
+    /** Returns the path to the data and the transport to the coordinator, for messages. */
+    public String describe() {
+        return client().describe();
+    }
+
+    @Override
+    public FileSystemProvider provider() {
+        return PROVIDER;
+    }
+
+    @Override
+    public void close() {
+        if (isClosed.compareAndSet(false, true)) {
+            VolumeFileSystemProvider.remove(authority);
+            client.close();
+            onClose.run();
+        }
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !isClosed.get();
+    }
+
+    @Override
+    public boolean isReadOnly() {
+        return false;
+    }
+
+    @Override
+    public String getSeparator() {
+        return "/";
+    }
+
+    VolumePath root() {
+        return new VolumePath(this, true, List.of());
+    }
+
+    @Override
+    public Iterable<Path> getRootDirectories() {
+        return List.of(root());
+    }
+
+    @Override
+    public Iterable<FileStore> getFileStores() {
+        return List.of(new VolumeFileStore(this));
+    }
+
+    @Override
+    public Set<String> supportedFileAttributeViews() {
+        return Set.of("basic");
+    }
+
+    @Override
+    public Path getPath(String first, String... more) {
+        var text = new StringBuilder(first);
+        for (var part : more) {
+            text.append(text.isEmpty() || part.isEmpty() ? "" : "/").append(part);
+        }
+        return VolumePath.parse(this, text.toString());
+    }
+
+    @Override
+    public PathMatcher getPathMatcher(String syntaxAndPattern) {
+        // the matchers of the default file system see the same names and separators
+        var matcher = java.nio.file.FileSystems.getDefault().getPathMatcher(syntaxAndPattern);
+        return path -> matcher.matches(Path.of(path.toString()));
+    }
+
+    @Override
+    public UserPrincipalLookupService getUserPrincipalLookupService() {
+        throw new UnsupportedOperationException("A volume has no users");
+    }
+
+    @Override
+    public WatchService newWatchService() throws IOException {
+        throw new UnsupportedOperationException("A volume cannot be watched");
+    }
+}
