@@ -156,6 +156,40 @@ class SnippetTest {
     }
 
     @Test
+    @Tag("slow")
+    void shouldRunTheSmallestVolume() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/learn/volume.md"))) {
+            write(snippet);
+        }
+        String port;
+        try (var free = new ServerSocket(0)) {
+            port = free.getLocalPort() + "";
+        }
+
+        try (var server = start("127.0.74.1", "SmallVolume", "serve", "0.0.0.0", port)) {
+            server.awaitOutput("serving at ");
+            assertThat(volume("put", port, "notes", "Saluton, mondo"))
+                    .isEqualTo("committed extent 0\n");
+            assertThat(volume("put", port, "other", "x".repeat(5000)))
+                    .isEqualTo("committed extent 1\n");
+            assertThat(volume("put", port, "notes", "Adiau")).isEqualTo("committed extent 3\n");
+
+            assertThat(volume("get", port, "notes")).isEqualTo("reading extent 3\nAdiau\n");
+            assertThat(volume("get", port, "other")).endsWith("\n" + "x".repeat(5000) + "\n");
+            assertThat(server.isRunning()).as(server.output()).isTrue();
+        }
+    }
+
+    private String volume(String command, String port, String... file) throws Exception {
+        var arguments = new ArrayList<>(List.of(command, "127.0.74.1", port));
+        arguments.addAll(List.of(file));
+        try (var client = start("127.0.74.2", "SmallVolume", arguments.toArray(String[]::new))) {
+            assertThat(client.await()).as(client.output()).isZero();
+            return client.output();
+        }
+    }
+
+    @Test
     void shouldRunTheProgramOfTheBuffersPage() throws Exception {
         for (var snippet : in(ROOT.resolve("docs/use/buffers.md"))) {
             write(snippet);
