@@ -6,12 +6,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
 
-/** The exchange of greetings on a new wire, with a deadline. */
+/** The exchange of the first messages on a new wire, with a deadline. */
 final class Handshake {
 
     private Handshake() {}
 
-    /** An exchange of greetings. */
+    /** An exchange of the first messages. */
     @FunctionalInterface
     interface Exchange extends Callable<Hello> {
         @Override
@@ -30,12 +30,12 @@ final class Handshake {
             var hello = exchange.call();
             succeeded = timer.cancel(false);
             if (!succeeded) {
-                throw deadline.missed("No greeting of the peer");
+                throw deadline.missed("No handshake message of the peer");
             }
             return hello;
         } catch (IOException | RuntimeException e) {
             if (!succeeded && !timer.cancel(false)) {
-                throw deadline.missed("No greeting of the peer", e);
+                throw deadline.missed("No handshake message of the peer", e);
             }
             throw e;
         } finally {

@@ -61,7 +61,7 @@ public final class NodeConnection implements AutoCloseable {
     private final CompletableFuture<ConnectionLostException> ended = new CompletableFuture<>();
     private final CompletableFuture<Void> freed = new CompletableFuture<>();
 
-    /** Its last user may be a caller with a deadline, so another thread frees the memory. */
+    /** Another thread frees the memory, because the last user may be a caller with a deadline. */
     private final Users users = new Users(() -> BlockingCalls.start(this::free));
 
     private NodeConnection(
@@ -316,7 +316,7 @@ public final class NodeConnection implements AutoCloseable {
             case REPLY, FAILURE -> calls.replied(frame);
             case PING -> {}
             case CLOSE -> throw new VolumeException("the peer closed the connection");
-            case HELLO -> throw new ProtocolException("the peer sent a second greeting");
+            case HELLO -> throw new ProtocolException("the peer sent a second handshake message");
         }
     }
 

@@ -345,7 +345,7 @@ public final class NodeLink implements AutoCloseable {
                 return new LinkPath(connection, address, policy.calls);
             } catch (InterruptedIOException e) {
                 throw e;
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) { // such as an invalid system property
                 lock.lock();
                 try {
                     avoid(address, e);

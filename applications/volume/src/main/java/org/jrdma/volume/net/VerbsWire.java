@@ -43,7 +43,10 @@ final class VerbsWire implements Wire {
     private static final int SLOT_BYTES =
             (FrameHeader.BYTES + NodeConnection.MAX_MESSAGE_BYTES + 63) / 64 * 64;
 
-    /** The number of frames that belong to no call: a greeting, a farewell, keep-alive messages. */
+    /**
+     * The number of frames that belong to no call: those of the handshake, of the disconnect, and
+     * of the keep-alive.
+     */
     private static final int OTHER_FRAMES = 4;
 
     private static final int SEND_SLOTS = 16;

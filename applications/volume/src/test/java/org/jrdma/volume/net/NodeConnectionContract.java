@@ -149,10 +149,10 @@ abstract class NodeConnectionContract {
         try (var connection = connect()) {
             var reply =
                     connection.call(
-                            TestNode.request(TestNode.CALL_BACK, utf8("there and back")),
+                            TestNode.request(TestNode.CALL_BACK, utf8("forth and return")),
                             TestNode.deadline());
 
-            assertThat(text(reply)).isEqualTo("there and back");
+            assertThat(text(reply)).isEqualTo("forth and return");
             assertThat(client.handled).hasValue(1);
 
             var request = ByteBuffer.allocate(12).putInt(100_001).putLong(5).flip();
@@ -402,7 +402,7 @@ abstract class NodeConnectionContract {
             wire = Wire.connect(address, policy, TestNode.deadline());
         }
 
-        HostilePeer greet() throws IOException {
+        HostilePeer shakeHands() throws IOException {
             var hello = new Hello(CALLS, 4096).encode();
             send(FrameHeader.of(Kind.HELLO, hello.remaining()), hello);
             assertThat(wire.receive().header().kind()).isEqualTo(Kind.HELLO);
@@ -456,7 +456,7 @@ abstract class NodeConnectionContract {
 
     private void assertDisconnectsAfter(Attack attack) throws Exception {
         try (var neighbor = connect();
-                var peer = new HostilePeer().greet()) {
+                var peer = new HostilePeer().shakeHands()) {
             attack.run(peer);
             peer.assertDisconnected();
             assertThat(text(neighbor.call(TestNode.echo(utf8("x")), TestNode.deadline())))
@@ -499,7 +499,7 @@ abstract class NodeConnectionContract {
                         0x7fff_0000_0000L,
                         77);
         try (var neighbor = connect();
-                var peer = new HostilePeer().greet()) {
+                var peer = new HostilePeer().shakeHands()) {
             peer.send(header, fill);
             if (transport() != NodeTransport.SOCKETS) { // sockets use no address of the peer
                 peer.assertDisconnected();
@@ -518,7 +518,7 @@ abstract class NodeConnectionContract {
     }
 
     @Test
-    void shouldDisconnectAPeerThatGreetsTwice() throws Exception {
+    void shouldDisconnectAPeerThatRepeatsTheHandshake() throws Exception {
         assertDisconnectsAfter(peer -> {
             var hello = new Hello(1, 0).encode();
             peer.send(FrameHeader.of(Kind.HELLO, hello.remaining()), hello);
@@ -526,7 +526,7 @@ abstract class NodeConnectionContract {
     }
 
     @Test
-    void shouldDisconnectAPeerWithoutAGreeting() throws Exception {
+    void shouldDisconnectAPeerWithoutAHandshake() throws Exception {
         try (var silent = new HostilePeer();
                 var other = new HostilePeer()) {
             other.send(FrameHeader.of(Kind.PING, 0), ByteBuffer.allocate(0));

@@ -67,7 +67,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
     }
 
     @Test
-    void shouldConnectWithinTheDeadlineToAPeerThatDoesNotGreet() throws Exception {
+    void shouldStopConnectingAtTheDeadlineToAPeerThatDoesNotAnswer() throws Exception {
         try (var silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             var address = "sockets:127.0.0.1:" + silent.getLocalPort();
             var started = System.nanoTime();
@@ -79,7 +79,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
                                     NodePolicy.ALL,
                                     Deadline.after(Duration.ofMillis(300))))
                     .withMessageContaining(address)
-                    .withMessageContaining("No greeting");
+                    .withMessageContaining("No handshake");
             assertThat(Duration.ofNanos(System.nanoTime() - started))
                     .isLessThan(Duration.ofSeconds(5));
         }
