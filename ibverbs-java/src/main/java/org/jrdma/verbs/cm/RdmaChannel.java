@@ -172,12 +172,13 @@ public final class RdmaChannel implements AutoCloseable {
             throw new IllegalStateException(
                     "Cannot send a message while another one is claimed. Call send() first.");
         }
-        var buffer = tryClaim();
-        if (buffer == null) {
+        state.check();
+        if (rings.freeMessages() <= 0) {
             return false;
         }
-        MemorySegment.copy(message, 0, buffer, 0, message.byteSize());
-        send(message.byteSize());
+        // The copy may throw, for example for a closed arena. Until then, nothing has changed.
+        MemorySegment.copy(message, 0, rings.nextMessage(), 0, message.byteSize());
+        post(message.byteSize());
         return true;
     }
 
@@ -214,6 +215,11 @@ public final class RdmaChannel implements AutoCloseable {
         }
         state.check();
         claimed = false;
+        post(bytes);
+    }
+
+    /** Posts the message in the next buffer. */
+    private void post(long bytes) throws VerbsException {
         try {
             rings.send(bytes);
         } catch (VerbsException e) {

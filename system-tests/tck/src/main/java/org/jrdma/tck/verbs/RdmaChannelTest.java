@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -727,6 +728,24 @@ class RdmaChannelTest {
                     .hasMessageContaining("the peer sent no channel parameters");
             get(accepting);
         }
+    }
+
+    @Test
+    void shouldSendTheNextMessageAfterACopyHasFailed() throws Exception {
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
+            var arena = Arena.ofConfined();
+            var freed = arena.allocate(8);
+            arena.close();
+            assertThatThrownBy(() -> channel.trySend(freed))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+
+            send(channel, MemorySegment.ofArray(message(7, 64)), NOTHING);
+
+            assertThat(take(channel, 1).getFirst()).isEqualTo(message(7, 64));
+        }
+        get(peer);
     }
 
     @Test
