@@ -87,6 +87,11 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
         }
     }
 
+    /** Returns true if a post of this request binds a window to at least one byte. */
+    boolean binds(NativeWindow other) {
+        return window == other && request().boundLength() != 0;
+    }
+
     @Override
     void beforePost() {
         window.save(before);

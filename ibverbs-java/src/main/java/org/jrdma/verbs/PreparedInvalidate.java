@@ -13,8 +13,8 @@ import org.jrdma.verbs.queue.PostTarget;
 
 /**
  * A prepared request that invalidates a memory window. An invalidated window can be bound again. If
- * the window is not bound, a post throws IllegalStateException. In a chain, only the first request
- * is checked. In C: {@code IBV_WR_LOCAL_INV}, {@code ibv_wr_local_inv}.
+ * the window is not bound, a post throws IllegalStateException. In a chain, an earlier request may
+ * bind the window. In C: {@code IBV_WR_LOCAL_INV}, {@code ibv_wr_local_inv}.
  */
 public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvalidate> {
 
@@ -40,6 +40,19 @@ public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvali
     @Override
     void checkState() throws VerbsException {
         super.checkState();
+        window.checkBound();
+    }
+
+    @Override
+    void checkWindow(PreparedRequest<?>[] chain, int index) {
+        for (var before = index - 1; before >= 0; before--) {
+            if (chain[before] instanceof PreparedBind bind && bind.binds(window)) {
+                return;
+            }
+            if (chain[before] instanceof PreparedInvalidate other && other.window == window) {
+                throw window.notBoundException();
+            }
+        }
         window.checkBound();
     }
 

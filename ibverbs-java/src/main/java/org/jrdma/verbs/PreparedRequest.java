@@ -59,8 +59,9 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
          *     QueuePairOptions#extendedPosts}, none of the requests is in flight, and the index in
          *     the exception is always 0
          * @throws VerbsException if the state of the queue pair does not allow the requests
-         * @throws IllegalStateException if the queue pair or a region is closed; in that case
-         *     nothing is posted
+         * @throws IllegalStateException if the queue pair or a region is closed, or if a request
+         *     invalidates a memory window that is not bound at that point of the chain; in these
+         *     cases nothing is posted
          */
         public boolean tryPost() throws VerbsException {
             return requests[0].tryPostChain(requests);
@@ -226,6 +227,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         }
         for (var index = 0; index < chain.length; index++) {
             chain[index].checkComplete();
+            chain[index].checkWindow(chain, index);
             chain[index].fillSlot(index);
         }
         hotPath.ensureStack();
@@ -394,6 +396,12 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     /** Checks that the request can be part of a chain. */
     void checkChain(PreparedRequest<?>[] chain) {}
+
+    /**
+     * Checks that the memory window of this request will be in the required state after the
+     * requests of the chain before {@code index}, which is the index of this request.
+     */
+    void checkWindow(PreparedRequest<?>[] chain, int index) {}
 
     /**
      * Sets the attributes of the request that are known only at the time of a post. Runs within the

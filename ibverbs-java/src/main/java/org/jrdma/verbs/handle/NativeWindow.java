@@ -169,8 +169,12 @@ public final class NativeWindow {
      */
     public void checkBound() {
         if (length == 0) {
-            throw new IllegalStateException(this + " is not bound");
+            throw notBoundException();
         }
+    }
+
+    public IllegalStateException notBoundException() {
+        return new IllegalStateException(this + " is not bound");
     }
 
     /** Records that an invalidation of the window is about to be posted. */

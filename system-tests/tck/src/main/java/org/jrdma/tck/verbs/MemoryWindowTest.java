@@ -480,6 +480,59 @@ class MemoryWindowTest {
     // ---- rejections by the SDK, before the device is called
 
     @Test
+    void shouldRejectAChainThatInvalidatesAnUnboundWindow() throws VerbsException {
+        var window = right.domain().newType2Window();
+        var unbound = right.queuePair().prepareInvalidate(window);
+        var send = right.queuePair().prepareSend(right.region().slice(0, 8));
+
+        assertNotBound(right.queuePair().prepareChain(send, unbound));
+        assertThatThrownBy(window::remote).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldRejectAChainThatInvalidatesAWindowTwice() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        var bound = window.remote();
+
+        assertNotBound(
+                right.queuePair()
+                        .prepareChain(
+                                right.queuePair().prepareInvalidate(window),
+                                bind(right.domain().newType2Window(), REMOTE_WRITE),
+                                right.queuePair().prepareInvalidate(window)));
+
+        assertThat(window.remote()).isEqualTo(bound);
+        assertThat(left.complete(write(bound)).isSuccess()).isTrue();
+    }
+
+    @Test
+    void shouldInvalidateAndBindAndInvalidateInOneChain() throws VerbsException {
+        var window = right.domain().newType2Window();
+        assertThat(right.complete(bind(window, REMOTE_WRITE)).isSuccess()).isTrue();
+        var chain =
+                right.queuePair()
+                        .prepareChain(
+                                right.queuePair().prepareInvalidate(window),
+                                bind(window, REMOTE_WRITE),
+                                right.queuePair().prepareInvalidate(window));
+
+        assertThat(chain.tryPost()).isTrue();
+
+        assertThat(right.take(3))
+                .allSatisfy(each -> assertThat(each.completion().isSuccess()).isTrue());
+        assertNotBound(chain);
+    }
+
+    /** Checks that a chain is rejected, and that the queue pair can still be used. */
+    private void assertNotBound(PreparedRequest.Chain chain) throws VerbsException {
+        assertThatThrownBy(chain::tryPost)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("is not bound");
+        assertThat(right.queuePair().query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    @Test
     void shouldRefuseToBindAcrossDomains() throws VerbsException {
         var foreignWindow = left.domain().newType2Window();
         var window = right.domain().newType2Window();
