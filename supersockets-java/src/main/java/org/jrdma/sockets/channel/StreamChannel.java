@@ -98,7 +98,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Starts an operation. The caller holds the lock of the direction.
+     * Starts an operation. The caller holds the lock of the direction, and must call {@link
+     * #end(Direction, boolean)}, even if this method throws.
      *
      * @return false if the channel is closed, which {@link #end(Direction, boolean)} reports
      */
@@ -164,9 +165,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     private boolean connect(ConnectAttempt attempt, Deadline deadline) throws IOException {
         var result = SocketCalls.AGAIN;
-        var open = begin(output);
         try {
-            if (open) {
+            if (begin(output)) {
                 do {
                     result = attempt.poll(output.isBlocking());
                 } while (output.retry(result, deadline, "Connect timed out"));
@@ -235,9 +235,9 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     private int read(ByteBuffer target, Deadline deadline) throws IOException {
         var count = SocketCalls.AGAIN;
-        var open = beginRead(target.remaining());
+        input.lock();
         try {
-            count = open ? reader.read(target, deadline) : count;
+            count = beginRead(target.remaining()) ? reader.read(target, deadline) : count;
         } finally {
             endRead(count);
         }
@@ -252,9 +252,12 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
             BufferTransfers.requireWritable(targets[i]);
         }
         var count = SocketCalls.AGAIN;
-        var open = beginRead(BufferTransfers.remaining(targets, offset, to));
+        input.lock();
         try {
-            count = open ? reader.read(targets, offset, to) : count;
+            count =
+                    beginRead(BufferTransfers.remaining(targets, offset, to))
+                            ? reader.read(targets, offset, to)
+                            : count;
         } finally {
             endRead(count);
         }
@@ -266,9 +269,9 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         BufferTransfers.requireNative(target);
         BufferTransfers.requireWritable(target);
         var count = SocketCalls.AGAIN;
-        var open = beginRead(target.byteSize());
+        input.lock();
         try {
-            count = open ? reader.read(target) : count;
+            count = beginRead(target.byteSize()) ? reader.read(target) : count;
         } finally {
             endRead(count);
         }
@@ -276,22 +279,17 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     /**
-     * Locks the input direction and starts a read. Unless this method throws, the caller must call
-     * {@link #endRead}.
+     * Starts a read. The caller holds the lock of the input direction, and must call {@link
+     * #endRead}, even if this method throws.
      *
      * @return false if nothing can be read, or the channel is closed
      */
     private boolean beginRead(long bytes) throws IOException {
-        input.lock();
-        try {
-            connection.ensureConnected();
-            return reader.canRead(bytes) && begin(input);
-        } catch (IOException | RuntimeException e) {
-            input.unlock();
-            throw e;
-        }
+        connection.ensureConnected();
+        return reader.canRead(bytes) && begin(input);
     }
 
+    /** Ends a read, and unlocks the input direction. */
     private void endRead(int count) throws AsynchronousCloseException {
         try {
             end(input, count > 0);
@@ -316,9 +314,9 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     @Override
     public int write(ByteBuffer source) throws IOException {
         var result = (long) SocketCalls.AGAIN;
-        var open = beginWrite();
+        output.lock();
         try {
-            result = open ? writer.write(source) : result;
+            result = beginWrite() ? writer.write(source) : result;
         } finally {
             endWrite(result);
         }
@@ -329,9 +327,9 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
         var result = (long) SocketCalls.AGAIN;
-        var open = beginWrite();
+        output.lock();
         try {
-            result = open ? writer.write(sources, offset, offset + length) : result;
+            result = beginWrite() ? writer.write(sources, offset, offset + length) : result;
         } finally {
             endWrite(result);
         }
@@ -342,31 +340,25 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     public long write(MemorySegment source) throws IOException {
         BufferTransfers.requireNative(source);
         var result = (long) SocketCalls.AGAIN;
-        var open = beginWrite();
+        output.lock();
         try {
-            result = open ? writer.write(source) : result;
+            result = beginWrite() ? writer.write(source) : result;
         } finally {
             endWrite(result);
         }
         return writer.finish(result);
     }
 
-    /** Locks the output direction and starts a write, like {@link #beginRead}. */
+    /** Starts a write, like {@link #beginRead}. */
     private boolean beginWrite() throws IOException {
-        output.lock();
-        try {
-            connection.ensureConnected();
-            writer.ensureNotShut();
-            return begin(output);
-        } catch (IOException | RuntimeException e) {
-            output.unlock();
-            throw e;
-        }
+        connection.ensureConnected();
+        writer.ensureNotShut();
+        return begin(output);
     }
 
     /**
-     * Ends a write. If the channel was closed after some bytes were written, this write succeeds,
-     * and the next write reports the close.
+     * Ends a write, and unlocks the output direction. If the channel was closed after some bytes
+     * were written, this write succeeds, and the next write reports the close.
      */
     private void endWrite(long result) throws AsynchronousCloseException {
         try {
@@ -398,9 +390,10 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
                         "The transport %s does not support urgent data".formatted(transport()));
             }
             var result = SocketCalls.AGAIN;
-            var open = begin(output);
             try {
-                result = open ? writer.writeOutOfBand(endpoint.descriptor(), value) : result;
+                if (begin(output)) {
+                    result = writer.writeOutOfBand(endpoint.descriptor(), value);
+                }
             } finally {
                 end(output, result > 0);
             }
