@@ -50,10 +50,10 @@ public final class NvmeFabrics {
             throws FabricException {
         var library = new RdmaLibrary(verbs, manager);
         var name = "the discovery subsystem at " + target;
-        var deadline = Deadline.after(options.drive().adminTimeout());
         try (var device = library.open(target, options.connectTimeout());
                 var domain = device.newProtectionDomain();
                 var admin = new RdmaAdminQueue(library, domain, target, name, options)) {
+            var deadline = Deadline.after(options.drive().adminTimeout());
             var session =
                     RdmaSession.start(admin, QualifiedName.DISCOVERY, options, 0, name, deadline);
             return readLog(session.admin(), deadline);

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.DataPointer;
@@ -294,6 +295,8 @@ final class RdmaAdminQueue implements AutoCloseable {
             try {
                 var _ = transfer.await(Duration.ofNanos(deadline.remainingNanos()));
                 return;
+            } catch (FabricTimeoutException e) {
+                throw deadline.missed("%s did not complete %s".formatted(controller, name), e);
             } catch (InterruptedIOException _) {
                 if (Interrupts.endWait()) {
                     throw interrupted(name);

@@ -34,7 +34,7 @@ final class FabricProcess implements AutoCloseable {
     private static final int QUEUES = 4;
 
     /** A timeout for emulated machines. */
-    private static final Duration SLOW = Duration.ofSeconds(60);
+    private static final Duration SLOW = Duration.ofMinutes(10);
 
     private final Process process;
     private final BufferedReader output;
