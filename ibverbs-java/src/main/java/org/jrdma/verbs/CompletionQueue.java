@@ -60,7 +60,7 @@ public final class CompletionQueue extends NativeObject {
         device.events().register(this);
         try {
             this.waiter = config.withEvents() ? nativeQueue.newWaiter(DescriptorWaiter::on) : null;
-        } catch (VerbsException e) {
+        } catch (Throwable e) {
             close();
             throw e;
         }

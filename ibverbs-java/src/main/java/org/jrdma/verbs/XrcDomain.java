@@ -91,7 +91,7 @@ public final class XrcDomain extends NativeObject {
         try {
             return new XrcDomain(
                     device, device.call(() -> create(device, file, " of " + path, mode)));
-        } catch (VerbsException | RuntimeException e) {
+        } catch (Throwable e) {
             file.close();
             throw e;
         }

@@ -76,7 +76,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
         try {
             opened.query(); // updates the state, which other processes may have changed
             return opened;
-        } catch (VerbsException | RuntimeException e) {
+        } catch (Throwable e) {
             opened.close();
             throw e;
         }

@@ -97,7 +97,7 @@ public final class DmaQueue extends SisciObject {
             try {
                 next.watchSegments();
                 transfer.start(functions, handle, next.listener);
-            } catch (SisciException | RuntimeException e) {
+            } catch (Throwable e) {
                 next.forget();
                 throw e;
             }

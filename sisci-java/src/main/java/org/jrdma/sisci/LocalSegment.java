@@ -145,7 +145,7 @@ public final class LocalSegment extends SisciObject {
         if (memory != null) {
             try {
                 functions.register(segment.address(), memory, subject);
-            } catch (SisciException | RuntimeException e) {
+            } catch (Throwable e) {
                 segment.close();
                 throw e;
             }

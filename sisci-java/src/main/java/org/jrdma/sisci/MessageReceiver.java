@@ -95,7 +95,7 @@ public final class MessageReceiver implements AutoCloseable {
             created.onEvent(receiver, MessageReceiver::event);
             created.offer();
             return receiver;
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             created.close();
             throw e;
         }
@@ -230,7 +230,7 @@ public final class MessageReceiver implements AutoCloseable {
                 var map = connected.map();
                 map.putLongAtClose(MessageRing.CONSUMED, MessageRing.RECEIVER_CLOSED);
                 feedback = map;
-            } catch (SisciException e) {
+            } catch (Throwable e) {
                 connected.close();
                 throw e;
             }

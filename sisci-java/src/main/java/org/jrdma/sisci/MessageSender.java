@@ -1,6 +1,5 @@
 package org.jrdma.sisci;
 
-import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -56,11 +55,11 @@ public final class MessageSender implements AutoCloseable {
             var receiver = node.connect(peer, segment, timeout);
             try {
                 return connect(node, feedbackSegment, feedback, receiver);
-            } catch (FabricException | RuntimeException e) {
+            } catch (Throwable e) {
                 receiver.close();
                 throw e;
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             feedbackSegment.close();
             throw e;
         }

@@ -129,7 +129,7 @@ public final class Sisci {
         enter();
         try {
             return Node.open(functions, adapter, this::leave);
-        } catch (SisciException | RuntimeException e) {
+        } catch (Throwable e) {
             leave();
             throw e;
         }

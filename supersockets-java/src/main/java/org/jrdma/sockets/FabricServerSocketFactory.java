@@ -70,7 +70,7 @@ public final class FabricServerSocketFactory extends ServerSocketFactory {
         try {
             socket.bind(new InetSocketAddress(address, port), backlog);
             return socket;
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             socket.close();
             throw e;
         }

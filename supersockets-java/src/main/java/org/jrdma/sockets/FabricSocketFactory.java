@@ -134,7 +134,7 @@ public final class FabricSocketFactory extends SocketFactory {
             socket.bind(new InetSocketAddress(localHost, localPort));
             socket.connect(new InetSocketAddress(host, port));
             return socket;
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             socket.close();
             throw e;
         }

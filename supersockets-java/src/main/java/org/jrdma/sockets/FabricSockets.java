@@ -193,7 +193,7 @@ public final class FabricSockets {
         var listener = provider.openServerSocketChannel();
         try {
             return listener.bind(address);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             listener.close();
             throw e;
         }

@@ -139,7 +139,7 @@ final class RequestQueue {
         Identifier migrated;
         try {
             migrated = request.identifier().migrateTo(connections);
-        } catch (VerbsException e) {
+        } catch (Throwable e) {
             request.identifier().close();
             throw e;
         }

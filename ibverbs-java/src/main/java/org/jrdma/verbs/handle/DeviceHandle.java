@@ -56,9 +56,9 @@ public final class DeviceHandle {
         this.description = description;
         this.sysfs = sysfs;
         this.context = context;
-        this.hotPath = HotPath.of(context, critical, library.library().isProvided());
         this.lifetime = lifetime(library, description, context);
         try {
+            this.hotPath = HotPath.of(context, critical, library.library().isProvided());
             this.events = new AsyncEventQueue(context.asyncDescriptor());
         } catch (FabricException e) {
             lifetime.close();
@@ -66,6 +66,9 @@ public final class DeviceHandle {
                     "ibv_open_device",
                     "Cannot watch the event descriptor of %s: %s"
                             .formatted(description.name(), e.getMessage()));
+        } catch (Throwable e) {
+            lifetime.close();
+            throw e;
         }
         lifetime.onClose(events::close);
     }

@@ -212,7 +212,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                                     CheckedCall.to(
                                                             "ibv_get_srq_num",
                                                             () -> "for " + lifetime))));
-        } catch (VerbsException | RuntimeException e) {
+        } catch (Throwable e) {
             lifetime.close();
             throw e;
         }

@@ -292,7 +292,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             waiters.put(key, waiter);
             try {
                 control(LinuxCalls.EPOLL_CTL_ADD, waiter.descriptor, LinuxCalls.EPOLLONESHOT, key);
-            } catch (FabricException e) {
+            } catch (Throwable e) {
                 waiters.remove(key);
                 throw e;
             }

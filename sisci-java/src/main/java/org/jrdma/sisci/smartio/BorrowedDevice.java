@@ -63,7 +63,7 @@ public final class BorrowedDevice extends SisciObject {
                                 .formatted(library, borrowed, id));
             }
             return device;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             device.close();
             throw e;
         }

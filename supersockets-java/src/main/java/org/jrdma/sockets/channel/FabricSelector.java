@@ -89,8 +89,14 @@ public final class FabricSelector extends AbstractSelector {
         signal = EventDescriptor.open();
         try {
             epoll = LinuxCalls.epollCreate();
+        } catch (Throwable e) {
+            signal.close();
+            throw e;
+        }
+        try {
             new Registration(epoll, WAKE_UP, () -> {}).update(signal.number(), LinuxCalls.EPOLLIN);
-        } catch (FabricException e) {
+        } catch (Throwable e) {
+            SocketCalls.close(epoll);
             signal.close();
             throw e;
         }

@@ -18,7 +18,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
@@ -157,12 +156,17 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                 throw new NotYetBoundException();
             }
             var accepting = new Accepting();
-            var result = accept(accepting, deadline);
-            if (result == SocketCalls.AGAIN) {
-                return null;
+            try {
+                var result = accept(accepting, deadline);
+                if (result == SocketCalls.AGAIN) {
+                    return null;
+                }
+                SocketFailure.check(result);
+                return accepting.channel();
+            } catch (Throwable e) {
+                accepting.close();
+                throw e;
             }
-            SocketFailure.check(result);
-            return accepting.channel();
         } finally {
             input.unlock();
         }
@@ -193,7 +197,12 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
      */
     private final class Accepting {
 
-        private int descriptor;
+        /**
+         * The socket of the connection, or the socket that holds the options of a connection over a
+         * bypass; negative if there is none.
+         */
+        private int descriptor = -1;
+
         private @Nullable SocketAddress peer;
         private BypassListeners.@Nullable Accepted bypassed;
 
@@ -223,35 +232,48 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         }
 
         private StreamChannel overBypass(BypassListeners.Accepted accepted) throws IOException {
-            int optionsSocket; // holds the options of the stream, and is never connected
-            try {
-                optionsSocket = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
-            } catch (FabricException e) {
-                accepted.arrival().stream().close(true);
-                throw e;
-            }
+            // never connected
+            descriptor = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
             var remaining = listeners.without(kind, accepted.index());
             var bypass = Objects.requireNonNull(remaining.bypass());
-            var channel = newStream(optionsSocket, remaining.overBypass(bypass));
-            channel.accepted(accepted.arrival(), bypass.transport());
-            return channel;
+            var channel = newStream(remaining.overBypass(bypass));
+            try {
+                channel.accepted(accepted.arrival(), bypass.transport());
+                return channel;
+            } catch (Throwable e) {
+                channel.close();
+                throw e;
+            }
         }
 
         private StreamChannel overSocket() throws IOException {
-            SocketAddress localAddress;
+            var localAddress = kind.localAddress(descriptor);
+            var channel = newStream(listeners.without(kind, kind.bypasses().size()));
             try {
-                localAddress = kind.localAddress(descriptor);
-            } catch (IOException e) {
-                SocketCalls.close(descriptor);
+                channel.accepted(localAddress, Objects.requireNonNull(peer));
+                return channel;
+            } catch (Throwable e) {
+                channel.close();
                 throw e;
             }
-            var channel = newStream(descriptor, listeners.without(kind, kind.bypasses().size()));
-            channel.accepted(localAddress, Objects.requireNonNull(peer));
+        }
+
+        /** Creates a channel, whose close from now on closes the accepted connection. */
+        private StreamChannel newStream(StreamKind ofStream) {
+            var channel = new StreamChannel(provider(), descriptor, ofStream, null, adaptors);
+            descriptor = -1;
+            bypassed = null;
             return channel;
         }
 
-        private StreamChannel newStream(int socket, StreamKind ofStream) {
-            return new StreamChannel(provider(), socket, ofStream, null, adaptors);
+        /** Closes an accepted connection that has no channel. */
+        void close() {
+            if (descriptor >= 0) {
+                SocketCalls.close(descriptor);
+            }
+            if (bypassed != null) {
+                bypassed.arrival().stream().close(true);
+            }
         }
     }
 

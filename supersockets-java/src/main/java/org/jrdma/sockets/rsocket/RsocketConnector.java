@@ -49,7 +49,7 @@ public final class RsocketConnector extends BypassConnector {
             connect(attempt, deadline);
             fabric.poller().forget(attempt);
             return new RsocketStream(fabric, number);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             fabric.poller().forget(attempt);
             fabric.close(number);
             throw e;

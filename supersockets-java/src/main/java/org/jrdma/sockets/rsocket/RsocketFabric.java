@@ -189,15 +189,21 @@ public final class RsocketFabric {
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
         var numbers = new ArrayList<Integer>();
+        RsocketListener listener;
         try {
             for (var each : addressesOf(address)) {
                 numbers.add(listenAt(each, receiveBuffer));
             }
-            var listener = new RsocketListener(this, address, numbers, backlog);
+            listener = new RsocketListener(this, address, numbers, backlog);
+        } catch (Throwable e) {
+            numbers.forEach(this::closeListener);
+            throw e;
+        }
+        try {
             listener.open();
             return listener;
-        } catch (FabricException e) {
-            numbers.forEach(this::closeListener);
+        } catch (Throwable e) {
+            listener.close();
             throw e;
         }
     }
@@ -228,24 +234,29 @@ public final class RsocketFabric {
                     "%s cannot hold more listeners safely; install version %d or later"
                             .formatted(calls, SAFE_GROWTH_VERSION));
         }
-        var number = calls.socket(RsocketCalls.familyOf(address.getAddress()));
+        var number = -1;
+        var listening = false;
         try {
-            check("rsocket", number);
+            number = check("rsocket", calls.socket(RsocketCalls.familyOf(address.getAddress())));
             // a thread may still accept for a closed listener that had the same number
             activeAccepts.awaitNone(number);
             prepare(number, receiveBuffer);
             check("rbind", calls.bind(number, address));
             check("rlisten", calls.listen(number, LISTEN_BACKLOG));
+            listening = true;
             return number;
         } catch (FabricException e) {
-            if (number >= 0) {
-                calls.close(number);
-            }
-            listeners.release();
             throw new FabricException(
                     "at %s: %s".formatted(address.getAddress().getHostAddress(), e.getMessage()),
                     e.code() == Errno.EADDRNOTAVAIL ? Errno.EADDRINUSE : e.code(),
                     e);
+        } finally {
+            if (!listening) {
+                if (number >= 0) {
+                    calls.close(number);
+                }
+                listeners.release();
+            }
         }
     }
 
@@ -260,18 +271,21 @@ public final class RsocketFabric {
                     "%s cannot hold more connections safely; install version %d or later, or raise -D%s"
                             .formatted(calls, SAFE_GROWTH_VERSION, CONNECTIONS_PROPERTY));
         }
-        var number = calls.socket(family);
-        if (number < 0) {
-            connections.release();
-        }
-        check("rsocket", number);
+        var number = -1;
+        var opened = false;
         try {
+            number = check("rsocket", calls.socket(family));
             check("rfcntl", calls.setNonBlocking(number));
             prepare(number, receiveBuffer);
+            opened = true;
             return number;
-        } catch (FabricException e) {
-            close(number);
-            throw e;
+        } finally {
+            if (!opened) {
+                if (number >= 0) {
+                    calls.close(number);
+                }
+                connections.release();
+            }
         }
     }
 
@@ -295,16 +309,20 @@ public final class RsocketFabric {
     int accept(int listener, BooleanSupplier isOpen) {
         connections.acquireUninterruptibly();
         var number = 0;
-        if (activeAccepts.enter(listener, isOpen)) {
-            try {
-                number = calls.accept(listener);
-            } finally {
-                activeAccepts.leave(listener);
+        try {
+            if (activeAccepts.enter(listener, isOpen)) {
+                try {
+                    number = calls.accept(listener);
+                } finally {
+                    activeAccepts.leave(listener);
+                }
+            }
+        } finally {
+            if (number <= 0) {
+                connections.release();
             }
         }
-        if (number <= 0) {
-            connections.release();
-        } else {
+        if (number > 0) {
             calls.setNonBlocking(number);
         }
         return number;

@@ -93,6 +93,9 @@ final class RsocketListener extends BypassListener {
                     e.getMessage());
             fabric.close(number);
             return;
+        } catch (Throwable e) {
+            fabric.close(number);
+            throw e;
         }
         if (!enqueue(arrival)) {
             arrival.stream().close(true);

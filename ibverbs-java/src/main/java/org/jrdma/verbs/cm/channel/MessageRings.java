@@ -113,7 +113,7 @@ public final class MessageRings implements AutoCloseable {
                                 CompletionQueueOptions.capacity(capacity + 1).waitable());
         try {
             arena = domain.newArena(Access.LOCAL_WRITE);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             completions.close();
             throw e;
         }
@@ -121,12 +121,12 @@ public final class MessageRings implements AutoCloseable {
             outgoing = arena.region(sends.length * stride);
             incoming = arena.region(receives.length * stride);
             headers = arena.region(HEADER_SLOTS * CACHE_LINE);
-        } catch (VerbsException | RuntimeException e) {
+            outgoingBodies = bodies(outgoing, sends.length);
+            incomingBodies = bodies(incoming, receives.length);
+        } catch (Throwable e) {
             close();
             throw e;
         }
-        outgoingBodies = bodies(outgoing, sends.length);
-        incomingBodies = bodies(incoming, receives.length);
         queuePairOptions =
                 QueuePairOptions.reliable(completions)
                         .sends(window + HEADER_SLOTS + operations)
