@@ -74,7 +74,15 @@ final class AcceptExecutor {
         same.waiting.add(accept);
         waiting++;
         if (same.running < maxRunning) {
-            start(same);
+            try {
+                threads.execute(() -> run(same));
+                same.running++;
+            } catch (Throwable e) {
+                same.waiting.remove(accept); // no thread would run it
+                waiting--;
+                removeIfIdle(same);
+                throw e;
+            }
         }
         return true;
     }
@@ -92,20 +100,21 @@ final class AcceptExecutor {
         }
     }
 
-    private void start(Clients same) {
-        threads.execute(() -> run(same));
-        same.running++;
-    }
-
-    /** Runs one accept. The next one is queued behind those of other networks. */
+    /**
+     * Runs one accept. The next one is queued behind those of other networks, or runs on this
+     * thread if it cannot be queued, for example for lack of memory.
+     */
     private void run(Clients same) {
-        var next = take(same);
-        try {
-            if (next != null) {
-                next.run();
+        var ended = false;
+        while (!ended) {
+            var next = take(same);
+            try {
+                if (next != null) {
+                    next.run();
+                }
+            } finally {
+                ended = tryEnd(same);
             }
-        } finally {
-            ended(same);
         }
     }
 
@@ -117,11 +126,23 @@ final class AcceptExecutor {
         return next;
     }
 
-    private synchronized void ended(Clients same) {
-        same.running--;
+    /** Ends an accept. Returns false if the caller must run the next one. */
+    private synchronized boolean tryEnd(Clients same) {
         if (!same.waiting.isEmpty()) {
-            start(same);
-        } else if (same.running == 0) {
+            try {
+                threads.execute(() -> run(same));
+                return true;
+            } catch (Throwable e) {
+                return false;
+            }
+        }
+        same.running--;
+        removeIfIdle(same);
+        return true;
+    }
+
+    private void removeIfIdle(Clients same) {
+        if (same.running == 0 && same.waiting.isEmpty()) {
             clients.remove(same.network, same);
         }
     }

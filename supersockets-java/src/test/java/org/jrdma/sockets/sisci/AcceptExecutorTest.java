@@ -1,6 +1,7 @@
 package org.jrdma.sockets.sisci;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -19,8 +20,16 @@ class AcceptExecutorTest {
     /** The tasks that free threads would run. */
     private final Queue<Runnable> threads = new ArrayDeque<>();
 
-    private final AcceptExecutor executor = new AcceptExecutor(threads::add, 2);
+    private final AcceptExecutor executor = new AcceptExecutor(this::start, 2);
+    private boolean outOfMemory;
     private final List<String> executed = new ArrayList<>();
+
+    private void start(Runnable task) {
+        if (outOfMemory) {
+            throw new OutOfMemoryError("of the test");
+        }
+        threads.add(task);
+    }
 
     private void runAll() {
         for (var task = threads.poll(); task != null; task = threads.poll()) {
@@ -53,6 +62,32 @@ class AcceptExecutorTest {
 
         assertThat(executed).hasSize(MAX_OF_ONE_NETWORK);
         assertThat(executor.tryExecute(HOSTILE, () -> {})).isTrue();
+    }
+
+    @Test
+    void shouldRunTheWaitingAcceptsIfNoThreadCanBeStarted() {
+        for (var i = 0; i < 5; i++) {
+            var number = "" + i;
+            assertThat(executor.tryExecute(HOSTILE, () -> executed.add(number))).isTrue();
+        }
+        outOfMemory = true;
+
+        runAll();
+
+        assertThat(executed).containsExactly("0", "1", "2", "3", "4");
+    }
+
+    @Test
+    void shouldNotKeepAnAcceptForWhichNoThreadCanBeStarted() {
+        outOfMemory = true;
+        assertThatThrownBy(() -> executor.tryExecute(HOSTILE, () -> executed.add("failed")))
+                .isInstanceOf(OutOfMemoryError.class);
+        outOfMemory = false;
+        assertThat(executor.tryExecute(HOSTILE, () -> executed.add("next"))).isTrue();
+
+        runAll();
+
+        assertThat(executed).containsExactly("next");
     }
 
     /** A host can use any number of addresses of its network. */
