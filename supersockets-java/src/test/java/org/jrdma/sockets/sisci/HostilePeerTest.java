@@ -136,12 +136,12 @@ class HostilePeerTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 5, Long.MAX_VALUE})
-    void shouldBeResetByAnInvalidConsumerPosition(long consumed) {
-        memory.putLongRelease(StreamLayout.CONSUMED, consumed);
+    void shouldBeResetByAConsumerPositionAfterTheProducer(long distance) {
         var result = 0;
-        for (var sent = 0; sent <= 4096 && result >= 0; sent += BYTES) {
+        for (var sent = 0; sent <= 4096 && result >= 0; sent += result) {
+            var consumed = Math.max(distance, sent + distance); // the sum may overflow
+            memory.putLongRelease(StreamLayout.CONSUMED, consumed);
             result = stream.send(target, BYTES);
-            memory.putLongRelease(StreamLayout.CONSUMED, Long.MAX_VALUE);
         }
 
         assertThat(result).isEqualTo(-Errno.ECONNRESET);
