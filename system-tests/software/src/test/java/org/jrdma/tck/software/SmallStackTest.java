@@ -3,7 +3,8 @@ package org.jrdma.tck.software;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jrdma.processes.Program;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
@@ -14,22 +15,20 @@ class SmallStackTest {
 
     @Test
     void shouldTransferIfEachThreadHasAStackOf256Kilobytes() throws Exception {
-        var process =
-                new ProcessBuilder(
-                                ProcessHandle.current().info().command().orElseThrow(),
-                                "-Xss256k",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Transferring.class.getName())
-                        .redirectErrorStream(true)
-                        .start();
+        var command =
+                List.of(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "-Xss256k",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Transferring.class.getName());
+        try (var program = Program.start(command)) {
+            assertThat(program.await()).as(program.output()).isZero();
 
-        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-
-        assertThat(process.waitFor()).as(output).isZero();
-        assertThat(output).endsWith("SUCCESS" + System.lineSeparator());
+            assertThat(program.output()).endsWith("SUCCESS" + System.lineSeparator());
+        }
     }
 
     /** The program of the child process. */

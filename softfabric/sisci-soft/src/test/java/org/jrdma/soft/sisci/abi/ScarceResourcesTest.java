@@ -1,6 +1,5 @@
 package org.jrdma.soft.sisci.abi;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 
@@ -11,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jrdma.processes.Program;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
@@ -24,8 +24,8 @@ class ScarceResourcesTest {
 
     private static final long MEASURED_MILLIS = 500;
 
-    private static Process start(Class<?> main, String shell, Path fabric, String... options)
-            throws Exception {
+    private static List<String> command(
+            Class<?> main, String shell, Path fabric, String... options) {
         var command =
                 new ArrayList<>(
                         List.of(
@@ -39,17 +39,16 @@ class ScarceResourcesTest {
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", Peer.classPath(), main.getName(), fabric.toString()));
-        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        return command;
     }
 
     @Test
     void shouldReturnErrorCodesWhileTheHeapIsFull(@TempDir Path fabric) throws Exception {
-        var process = start(FullHeap.class, "", fabric, "-Xmx16m");
+        try (var program = Program.start(command(FullHeap.class, "", fabric, "-Xmx16m"))) {
+            assertThat(program.await()).as(program.output()).isZero();
 
-        var output = new String(process.getInputStream().readAllBytes(), UTF_8);
-
-        assertThat(process.waitFor()).as(output).isZero();
-        assertThat(output).containsPattern("errors: [1-9]");
+            assertThat(program.output()).containsPattern("errors: [1-9]");
+        }
     }
 
     /**
@@ -72,7 +71,10 @@ class ScarceResourcesTest {
     /** The listening socket stays readable while a connection cannot be accepted. */
     @Test
     void shouldNotSpinWhileItHasNoDescriptorForAConnection(@TempDir Path fabric) throws Exception {
-        var process = start(FullDescriptorTable.class, "ulimit -n 200; ", fabric);
+        var process =
+                new ProcessBuilder(command(FullDescriptorTable.class, "ulimit -n 200; ", fabric))
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
         try (var output = process.inputReader();
                 var input = process.outputWriter();
                 var arena = Arena.ofConfined()) {

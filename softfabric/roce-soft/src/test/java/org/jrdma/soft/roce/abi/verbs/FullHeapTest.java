@@ -12,10 +12,10 @@ import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.Upcalls;
+import org.jrdma.processes.Program;
 import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.cm.ConnectionExports;
@@ -55,13 +55,14 @@ class FullHeapTest {
                                 .filter(path -> !path.isEmpty())
                                 .collect(Collectors.joining(File.pathSeparator)),
                         FullHeapTest.class.getName()));
-        var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        var output = process.inputReader().lines().toList();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        try (var program = Program.start(command)) {
+            assertThat(program.await()).as(program.output()).isZero();
 
-        assertThat(process.exitValue()).as(String.join("\n", output)).isZero();
-        assertThat(output).filteredOn(line -> line.startsWith(SURVIVED)).hasSize(1);
-        assertThat(Integer.parseInt(output.getLast().substring(SURVIVED.length()))).isPositive();
+            var output = program.output().lines().toList();
+            assertThat(output).filteredOn(line -> line.startsWith(SURVIVED)).hasSize(1);
+            var failed = output.getLast().substring(SURVIVED.length());
+            assertThat(Integer.parseInt(failed)).isPositive();
+        }
     }
 
     /** The program that runs in the other JVM. */
