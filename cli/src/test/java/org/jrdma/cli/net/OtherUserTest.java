@@ -64,9 +64,10 @@ class OtherUserTest {
         }
     }
 
+    /** The JVM uses no sockets. A command that attached to it would omit it. */
     @Test
     void shouldQueryAnotherUsersJvmOnlyIfItIsNamed() throws Exception {
-        try (var target = start(AS_NOBODY, STREAMS, "tcp")) {
+        try (var target = start(AS_NOBODY, STREAMS)) {
             target.awaitOutput("ready");
             try (var net = start(List.of(), "org.jrdma.cli.Jrdma", "net")) {
                 assertThat(net.await()).as(net.output()).isZero();
