@@ -29,9 +29,6 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class AbstractAsyncQueuePair extends QueuePair
         permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
-    /** The additional lifetimes of requests that use only memory regions. */
-    private static final Lifetime[] NONE = {};
-
     private final ProtectionDomain domain;
     private final AsyncWorkQueue sends;
     private final AsyncWorkQueue receives;
@@ -210,7 +207,7 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     /** Begins to post a request that uses no other objects than memory regions. */
     final WorkRequest.Send begin(Operation operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
-        return begin(operation, local, NONE);
+        return begin(operation, local, AsyncPoster.NO_LIFETIMES);
     }
 
     /**

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class AsyncPoster<R extends WorkRequest> {
 
     /** The additional lifetimes of a request that uses no other objects than memory regions. */
-    private static final Lifetime[] NONE = {};
+    public static final Lifetime[] NO_LIFETIMES = {};
 
     private static final int MAX_ADDITIONAL_LIFETIMES = 2;
 
@@ -87,7 +87,7 @@ public final class AsyncPoster<R extends WorkRequest> {
      */
     public R begin(String operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
-        return begin(operation, local, NONE);
+        return begin(operation, local, NO_LIFETIMES);
     }
 
     /**
@@ -194,8 +194,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     }
 
     private int callFor(NativeWindow window) {
-        return window.post(
-                target.hotPath, target.address, (WorkRequest.Send) (WorkRequest) request);
+        return window.post(target.hotPath, target.address, (WorkRequest.Send) request);
     }
 
     /** Ends a post. Frees the slot if the request was not posted. */
