@@ -15,14 +15,13 @@ import org.jrdma.stress.fuzz.Callback.CallbackException;
 /** Counts the results of calls, and reports those that the API does not document. */
 final class Findings {
 
-    private static final List<Class<? extends Throwable>> DOCUMENTED =
+    /** The exceptions that the classes of jrdma throw to report a mistake of the caller. */
+    private static final List<Class<? extends Throwable>> REPORTING_MISTAKES =
             List.of(
                     IllegalArgumentException.class,
                     IllegalStateException.class,
                     UnsupportedOperationException.class,
-                    WrongThreadException.class,
-                    CallbackException.class,
-                    CallbackError.class);
+                    WrongThreadException.class);
 
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> findings = new ConcurrentHashMap<>();
@@ -74,8 +73,11 @@ final class Findings {
         if (thrown instanceof NoClassDefFoundError) {
             return descriptorsMayRunOut; // the JVM opens a file to read a class
         }
-        if (DOCUMENTED.stream().anyMatch(type -> type.isInstance(thrown))) {
+        if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
             return true;
+        }
+        if (REPORTING_MISTAKES.stream().anyMatch(type -> type.isInstance(thrown))) {
+            return isThrownByJrdma(thrown) || isDeliberate(thrown);
         }
         if (thrown instanceof IndexOutOfBoundsException
                 || thrown instanceof BufferUnderflowException) {
@@ -92,6 +94,11 @@ final class Findings {
                 || (thrown instanceof Error
                         && thrown.getCause() != null
                         && isLackOfMemory(thrown.getCause()));
+    }
+
+    private static boolean isThrownByJrdma(Throwable thrown) {
+        var stack = thrown.getStackTrace();
+        return stack.length != 0 && stack[0].getClassName().startsWith("org.jrdma.");
     }
 
     /** Returns true for the result of a check of an argument; false for one of the JVM. */
