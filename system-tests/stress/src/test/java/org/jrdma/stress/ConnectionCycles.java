@@ -10,6 +10,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -49,6 +51,8 @@ public final class ConnectionCycles {
         SISCI_SEGMENT,
         SOCKET_SISCI,
         SOCKET_TCP,
+        /** SuperSockets without its driver, with the address family of IPv4. */
+        SOCKET_SUPERSOCKETS,
         RDMA_LISTENER,
         SOCKET_SISCI_LISTENER
     }
@@ -98,9 +102,16 @@ public final class ConnectionCycles {
             case SISCI_SEGMENT -> new Segments();
             case SOCKET_SISCI -> new Sockets(Transports.sisci());
             case SOCKET_TCP -> new Sockets(Transports.tcp());
+            case SOCKET_SUPERSOCKETS -> new Sockets(Transports.supersockets(ipv4Family()));
             case RDMA_LISTENER -> new RdmaListeners();
             case SOCKET_SISCI_LISTENER -> new SocketListeners(Transports.sisci());
         };
+    }
+
+    private static Path ipv4Family() throws IOException {
+        var file = Files.createTempFile("family", "");
+        file.toFile().deleteOnExit();
+        return Files.writeString(file, "2\n");
     }
 
     /** The accepting side of a cycle. */
