@@ -20,9 +20,9 @@ import java.util.TreeMap;
  *       types.
  *   <li>{@code large-package}: a package that is exported to every module has at most 45 top-level
  *       types.
- *   <li>{@code internal-uses-api}: a type in an {@code internal} package uses no type of a package
- *       that is exported to every module, except exceptions and types in packages named {@code
- *       model}.
+ *   <li>{@code internal-uses-api}: a type in a package that is not exported to every module uses
+ *       no type of a package that is, except exceptions, types in packages named {@code model}, and
+ *       the uses in {@link #ALLOWED_USES}.
  *   <li>{@code long-file}: a source file has at most 500 lines.
  * </ol>
  *
@@ -35,6 +35,46 @@ final class ArchitectureRules {
     private static final int LARGEST_CLASS_CYCLE = 15;
     private static final int LARGEST_EXPORTED_PACKAGE = 45;
     private static final int LONGEST_FILE = 500;
+
+    /**
+     * A use of an exported package by a package that is not exported.
+     *
+     * @param packages the packages
+     * @param reason the reason for which the use is necessary
+     */
+    record AllowedUse(Dependency packages, String reason) {
+
+        private AllowedUse(String user, String used, String reason) {
+            this(new Dependency(user, used), reason);
+        }
+    }
+
+    static final List<AllowedUse> ALLOWED_USES =
+            List.of(
+                    new AllowedUse(
+                            "org.jrdma.ffi.linkage",
+                            "org.jrdma.ffi",
+                            "waits use deadlines, and libraries are opened from providers"),
+                    new AllowedUse(
+                            "org.jrdma.verbs.cm.channel",
+                            "org.jrdma.verbs",
+                            "a channel uses the API like a program"),
+                    new AllowedUse(
+                            "org.jrdma.verbs.cm.channel",
+                            "org.jrdma.verbs.memory",
+                            "a channel uses the API like a program"),
+                    new AllowedUse(
+                            "org.jrdma.verbs.queue",
+                            "org.jrdma.verbs.memory",
+                            "requests are written for slices of memory regions"),
+                    new AllowedUse(
+                            "org.jrdma.soft.sisci.abi",
+                            "org.jrdma.soft.sisci.device",
+                            "the fabric runs the device models of a program"),
+                    new AllowedUse(
+                            "org.jrdma.soft.sisci.fabric",
+                            "org.jrdma.soft.sisci.device",
+                            "the fabric runs the device models of a program"));
 
     /**
      * A broken rule.
@@ -123,20 +163,23 @@ final class ArchitectureRules {
 
     private void findInternalTypesThatUseTheApi() {
         module.dependencies().stream()
-                .filter(each -> isInternal(each.user()) && isApi(each.used()))
+                .filter(this::isUseOfTheApi)
+                .filter(each -> !isAllowed(each))
                 .collect(groupingBy(Dependency::user, mapping(Dependency::used, joining(", "))))
                 .forEach((type, used) -> report("internal-uses-api", type, used));
     }
 
-    private static boolean isInternal(String type) {
-        return (packageOf(type) + '.').contains(".internal.");
+    private boolean isUseOfTheApi(Dependency types) {
+        var used = packageOf(types.used());
+        return !module.exportedPackages().contains(packageOf(types.user()))
+                && module.exportedPackages().contains(used)
+                && !used.endsWith(".model")
+                && !types.used().endsWith("Exception");
     }
 
-    private boolean isApi(String type) {
-        var name = packageOf(type);
-        return module.exportedPackages().contains(name)
-                && !name.endsWith(".model")
-                && !type.endsWith("Exception");
+    private static boolean isAllowed(Dependency types) {
+        return ALLOWED_USES.stream()
+                .anyMatch(allowed -> allowed.packages().equals(types.ofPackages()));
     }
 
     private void findLongFiles() {

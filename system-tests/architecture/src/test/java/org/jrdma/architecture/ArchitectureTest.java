@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Set;
+import org.jrdma.architecture.ArchitectureRules.AllowedUse;
 import org.jrdma.architecture.ArchitectureRules.Violation;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +24,20 @@ class ArchitectureTest {
         }
 
         assertThat(found).isEmpty();
+    }
+
+    @Test
+    void shouldAllowOnlyUsesOfTheApiThatExist() throws IOException {
+        var uses = new HashSet<Dependency>();
+        for (var folder : CompiledModule.folders(REPOSITORY)) {
+            CompiledModule.read(REPOSITORY, folder)
+                    .dependencies()
+                    .forEach(use -> uses.add(use.ofPackages()));
+        }
+
+        assertThat(uses)
+                .containsAll(
+                        ArchitectureRules.ALLOWED_USES.stream().map(AllowedUse::packages).toList());
     }
 
     /** A program that could call the packages for native functions could free memory in use. */
