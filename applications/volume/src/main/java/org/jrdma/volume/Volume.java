@@ -43,6 +43,7 @@ public final class Volume implements AutoCloseable {
                                 options.name(),
                                 options.servers(),
                                 List.of(),
+                                true,
                                 options.callTimeout(),
                                 options.retryTimeout()),
                         new NodeConnector(options.policy()),

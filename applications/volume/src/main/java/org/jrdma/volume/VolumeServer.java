@@ -117,7 +117,12 @@ public final class VolumeServer implements AutoCloseable {
         servers.addAll(options.others());
         var clientOptions =
                 new ClientOptions(
-                        options.name(), servers, addresses(), CALL_TIMEOUT, RETRY_TIMEOUT);
+                        options.name(),
+                        servers,
+                        addresses(),
+                        false, // the coordinator registers the key of this node
+                        CALL_TIMEOUT,
+                        RETRY_TIMEOUT);
         while (!isClosed && blocks == null) {
             try {
                 var started =

@@ -9,6 +9,8 @@ import java.util.List;
  * @param name the name of the client in messages
  * @param servers the addresses of the servers that can be the coordinator; several for each server,
  *     one for each transport
+ * @param isRegistering true to register a key of this client with the fence of its drive. False if
+ *     the program registers another key, because a drive knows one key of each host
  * @param ownAddresses the addresses at which this node serves blocks; none if it does not
  * @param callTimeout the longest wait for a reply, after which the client connects again
  * @param retryTimeout the time after which an operation fails if no coordinator executes it, or no
@@ -18,5 +20,6 @@ public record ClientOptions(
         String name,
         List<List<String>> servers,
         List<String> ownAddresses,
+        boolean isRegistering,
         Duration callTimeout,
         Duration retryTimeout) {}

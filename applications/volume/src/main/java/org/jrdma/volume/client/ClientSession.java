@@ -4,12 +4,14 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.SessionRecord;
 import org.jrdma.volume.model.Failure;
@@ -47,7 +49,11 @@ final class ClientSession implements AutoCloseable {
     private final ClientOptions options;
     private final Connector connector;
     private final SessionFiles files;
-    private final long key = new SecureRandom().nextLong() | 1;
+    private final Optional<Fence> fence;
+
+    /** The key for the fence of the drive, which differs for each session. */
+    private volatile long key = randomKey();
+
     private final ReentrantLock connecting = new ReentrantLock();
     private final Thread heartbeats;
 
@@ -73,9 +79,14 @@ final class ClientSession implements AutoCloseable {
     private volatile boolean isClosed;
     private int nextServer;
 
-    ClientSession(ClientOptions options, Connector connector, SessionFiles files)
+    /**
+     * @param fence registers this client at the drive; empty if there is no path to a drive
+     */
+    ClientSession(
+            ClientOptions options, Connector connector, SessionFiles files, Optional<Fence> fence)
             throws FabricException {
         this.options = options;
+        this.fence = fence.filter(_ -> options.isRegistering());
         this.connector = connector;
         this.files = files;
         this.heartbeats =
@@ -87,9 +98,8 @@ final class ClientSession implements AutoCloseable {
         heartbeats.start();
     }
 
-    /** Returns the key of this node for the fence of the drives. */
-    long key() {
-        return key;
+    private static long randomKey() {
+        return new SecureRandom().nextLong() | 1;
     }
 
     /** Returns the number of the session, which changes when the session was lost. */
@@ -264,6 +274,7 @@ final class ClientSession implements AutoCloseable {
         LOG.warn("{} has lost session {}", options.name(), Long.toHexString(session));
         validUntil = System.nanoTime();
         session = 0;
+        key = randomKey();
         files.sessionLost();
     }
 
@@ -314,8 +325,9 @@ final class ClientSession implements AutoCloseable {
 
     private void hello(Connector.Connection connection) throws FabricException {
         var started = System.nanoTime();
+        register();
         var request = RequestHeader.of(Operation.HELLO, session).encoder();
-        request.writeLong(key);
+        request.writeLong(fence.isPresent() ? key : 0);
         request.writeText(options.name());
         request.writeList(options.ownAddresses(), org.jrdma.volume.metadata.Encoder::writeText);
         var reply = decode(connection, request.bytes());
@@ -339,6 +351,16 @@ final class ClientSession implements AutoCloseable {
                 options.name(),
                 epoch,
                 connection.transport());
+    }
+
+    private void register() {
+        if (fence.isPresent()) {
+            try {
+                fence.get().register(key);
+            } catch (FabricException e) {
+                LOG.info("{} is not registered at its drive: {}", options.name(), e.getMessage());
+            }
+        }
     }
 
     private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {

@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.protocol.NodeLink;
+import org.jrdma.volume.protocol.Peer;
 
 /** Connects a client to the servers of a volume. */
 @FunctionalInterface
 public interface Connector {
 
     /** A connection to a server, which the client closes. */
-    interface Connection extends NodeLink, AutoCloseable {
+    interface Connection extends Peer, AutoCloseable {
 
         /** Returns the name of the transport for messages. */
         String transport();

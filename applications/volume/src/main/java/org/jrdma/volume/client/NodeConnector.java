@@ -15,7 +15,7 @@ import org.jrdma.volume.net.BulkTransfer;
 import org.jrdma.volume.net.NodeBuffer;
 import org.jrdma.volume.net.NodeConnection;
 import org.jrdma.volume.net.NodePolicy;
-import org.jrdma.volume.protocol.NodeLink;
+import org.jrdma.volume.protocol.Peer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +42,7 @@ public final class NodeConnector implements Connector {
     }
 
     /** Returns a link that makes calls over a connection. */
-    public static NodeLink link(NodeConnection connection) {
+    public static Peer link(NodeConnection connection) {
         return (request, timeout) -> call(connection, request, timeout);
     }
 

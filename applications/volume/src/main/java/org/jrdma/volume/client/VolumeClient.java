@@ -76,7 +76,7 @@ public final class VolumeClient implements AutoCloseable {
         if (direct.isPresent()) {
             var _ = Superblock.read(direct.get());
         }
-        this.session = new ClientSession(options, connector, new Files());
+        this.session = new ClientSession(options, connector, new Files(), direct.map(Drive::fence));
         this.paths =
                 new DataPaths(
                         options,
@@ -154,11 +154,6 @@ public final class VolumeClient implements AutoCloseable {
         var server = new BlockServer(drive, Superblock.read(drive).data().block(), session);
         blocks = server;
         return server;
-    }
-
-    /** Returns the key of this node for the fence of the drives. */
-    public long key() {
-        return session.key();
     }
 
     /** Returns the path to the data and the transport to the coordinator, for messages. */

@@ -14,7 +14,7 @@ import org.jrdma.volume.metadata.Recovery;
 import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.NodeLink;
+import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.slf4j.Logger;
@@ -120,11 +120,11 @@ public final class Coordinator implements AutoCloseable {
      * @param peer calls the client
      * @return the reply, also if the request is rejected
      */
-    public ByteBuffer handle(NodeLink peer, ByteBuffer request) {
+    public ByteBuffer handle(Peer peer, ByteBuffer request) {
         return ByteBuffer.wrap(handleDurably(peer, request));
     }
 
-    private byte[] handleDurably(NodeLink peer, ByteBuffer request) {
+    private byte[] handleDurably(Peer peer, ByteBuffer request) {
         byte[] reply;
         long position;
         state.lock.lock();
@@ -155,7 +155,7 @@ public final class Coordinator implements AutoCloseable {
                 new VolumeException(Failure.NOT_COORDINATOR, "This node is not the coordinator"));
     }
 
-    private byte[] execute(NodeLink peer, Decoder request)
+    private byte[] execute(Peer peer, Decoder request)
             throws FabricException, InterruptedException {
         var header = RequestHeader.decode(request);
         return switch (header.operation()) {
@@ -215,8 +215,7 @@ public final class Coordinator implements AutoCloseable {
         };
     }
 
-    private byte[] hello(NodeLink peer, RequestHeader header, Decoder request)
-            throws FabricException {
+    private byte[] hello(Peer peer, RequestHeader header, Decoder request) throws FabricException {
         var key = request.readLong();
         var name = request.readText(Names.MAX_BYTES);
         var addresses =

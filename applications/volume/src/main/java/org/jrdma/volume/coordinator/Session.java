@@ -9,7 +9,7 @@ import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.SessionRecord;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.NodeLink;
+import org.jrdma.volume.protocol.Peer;
 import org.jspecify.annotations.Nullable;
 
 /** The session of a client. Accessed with the lock of the {@link CoordinatorState}. */
@@ -38,7 +38,7 @@ final class Session {
     /** True while the client is being excluded from the drives. */
     boolean isEnding;
 
-    @Nullable NodeLink link;
+    @Nullable Peer link;
 
     /** The addresses at which the client serves blocks; empty if it does not. */
     List<String> addresses = List.of();

@@ -16,8 +16,8 @@ import org.jrdma.volume.metadata.Namespace;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseMode;
-import org.jrdma.volume.protocol.NodeLink;
 import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jspecify.annotations.Nullable;
@@ -101,7 +101,7 @@ final class SessionTable {
     }
 
     /** Opens a session, or continues one. */
-    Session hello(long id, @Nullable NodeLink link, long key, String name, List<String> addresses)
+    Session hello(long id, @Nullable Peer link, long key, String name, List<String> addresses)
             throws FabricException {
         Session session;
         if (id != 0) {

@@ -107,16 +107,14 @@ public final class Takeover implements AutoCloseable {
 
     private void takeOver() throws FabricException, InterruptedException {
         var predecessor = record.observed().orElseThrow();
+        fence.register(key); // this node may have been excluded when it lost an earlier term
         var taken = record.tryTake(key);
         if (taken.isEmpty()) {
             return;
         }
         var epoch = taken.get().epoch();
         LOG.info("Taking over in epoch {}", epoch);
-        fence.register(key);
-        if (predecessor.key() != 0 && predecessor.key() != key) {
-            var _ = fence.exclude(predecessor.key());
-        }
+        fence.lead(key, predecessor.key());
         record.renew();
         coordinator = new Coordinator(drive, fence, epoch, sessionTimeout, record::check);
     }

@@ -9,6 +9,11 @@ final class ClockFence implements Fence {
     }
 
     @Override
+    public void lead(long key, long predecessor) {
+        // the lease of the predecessor has ended
+    }
+
+    @Override
     public boolean exclude(long key) {
         return false;
     }

@@ -14,6 +14,13 @@ record CombinedFence(List<Fence> fences) implements Fence {
     }
 
     @Override
+    public void lead(long key, long predecessor) throws FabricException {
+        for (var fence : fences) {
+            fence.lead(key, predecessor);
+        }
+    }
+
+    @Override
     public boolean exclude(long key) throws FabricException {
         var isEnforced = true;
         for (var fence : fences) {

@@ -26,6 +26,16 @@ public interface Fence {
     void register(long key) throws FabricException;
 
     /**
+     * Allows the writes of this node as the coordinator, and excludes its predecessor and all nodes
+     * that have not registered.
+     *
+     * @param key identifies this node and its term; not 0
+     * @param predecessor the key of the previous coordinator; 0 if there was none
+     * @throws FabricException if the drive fails
+     */
+    void lead(long key, long predecessor) throws FabricException;
+
+    /**
      * Excludes a node. If the drive enforces this, no write of that node takes effect after this
      * method has returned.
      *

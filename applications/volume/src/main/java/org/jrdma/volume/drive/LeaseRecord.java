@@ -110,6 +110,7 @@ public final class LeaseRecord {
      */
     public void format() throws FabricException {
         write(new Content(0, 0, 0, 0, true));
+        drive.flush();
     }
 
     /**
@@ -184,6 +185,7 @@ public final class LeaseRecord {
         var settle = duration.dividedBy(4);
         var started = System.nanoTime();
         write(content);
+        drive.flush(); // an epoch must not be used twice; renewals need not be durable
         if (System.nanoTime() - lastRead > settle.toNanos() / 2) {
             return Optional.empty(); // another node may have taken it since this node has read it
         }
@@ -269,7 +271,6 @@ public final class LeaseRecord {
             var block = arena.allocate(Drive.BLOCK_BYTES);
             content.encode(block);
             drive.write(firstBlock + content.sequence() % BLOCKS, block);
-            drive.flush();
         }
     }
 }

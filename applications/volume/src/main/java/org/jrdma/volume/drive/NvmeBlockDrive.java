@@ -11,8 +11,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.NvmeNamespace;
 import org.jrdma.volume.model.VolumeException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A namespace of an NVMe drive.
@@ -21,10 +24,14 @@ import org.jrdma.volume.model.VolumeException;
  * other threads, and virtual threads, share a few I/O threads. A call that fails, or does not
  * complete within the timeout, deletes its queue, so that its commands do not take effect later.
  *
+ * <p>The {@link #fence()} uses reservations if the drive supports them, and was opened with a host
+ * identifier. Nodes with the same controller are then excluded together.
+ *
  * <p>Owns the {@link NvmeDrive}.
  */
 public final class NvmeBlockDrive implements Drive {
 
+    private static final Logger LOG = LoggerFactory.getLogger(NvmeBlockDrive.class);
     private static final int MAX_OWN_QUEUES = 16;
     private static final int IO_THREADS = 4;
 
@@ -32,6 +39,7 @@ public final class NvmeBlockDrive implements Drive {
     private final NvmeNamespace namespace;
     private final Duration timeout;
     private final int shift;
+    private final Fence fence;
     private final Map<Thread, IoChannel> channels = new ConcurrentHashMap<>();
     private final ExecutorService ioThreads =
             Executors.newFixedThreadPool(
@@ -57,6 +65,16 @@ public final class NvmeBlockDrive implements Drive {
         this.namespace = namespace;
         this.timeout = timeout;
         this.shift = Integer.numberOfTrailingZeros(BLOCK_BYTES) - namespace.blockShift();
+        this.fence = fence(drive, namespace);
+    }
+
+    private static Fence fence(NvmeDrive drive, NvmeNamespace namespace) {
+        try {
+            return new ReservationFence(drive.reservations(namespace));
+        } catch (NvmeException | IllegalStateException e) {
+            LOG.info("No reservations exclude nodes from {}: {}", drive, e.getMessage());
+            return Fence.BY_CLOCK;
+        }
     }
 
     @Override
@@ -162,7 +180,7 @@ public final class NvmeBlockDrive implements Drive {
 
     @Override
     public Fence fence() {
-        return Fence.BY_CLOCK;
+        return fence;
     }
 
     /** Closes the queues and the NVMe drive, which can take as long as its timeouts. */

@@ -109,6 +109,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
                         "jvm-" + ProcessHandle.current().pid(),
                         servers,
                         List.of(),
+                        true,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(30));
         try {

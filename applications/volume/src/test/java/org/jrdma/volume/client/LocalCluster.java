@@ -230,7 +230,7 @@ public final class LocalCluster implements AutoCloseable {
             addresses.add(List.of(Integer.toString(i)));
         }
         return new ClientOptions(
-                name, addresses, ownAddresses, Duration.ofSeconds(5), Duration.ofSeconds(30));
+                name, addresses, ownAddresses, true, Duration.ofSeconds(5), Duration.ofSeconds(30));
     }
 
     /** Starts a client with a path to the drive. */

@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.pcie.HostedController;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
@@ -181,6 +182,67 @@ class DriveTest {
                     writeFromManyThreads(drive);
                 }
             }
+        }
+    }
+
+    @Test
+    void shouldExcludeAHostFromTheWritesOfAnNvmeDrive() throws Exception {
+        try (var arena = Arena.ofShared();
+                var storage = BlockStorage.inMemory(16_384, 512)) {
+            var subsystem = new Subsystem("serial 2", "shared drive");
+            var _ = subsystem.addNamespace(storage);
+            try (var first = new Host(arena, subsystem, 1);
+                    var second = new Host(arena, subsystem, 2);
+                    var third = new Host(arena, subsystem, 3)) {
+                first.drive.fence().lead(11, 0);
+                second.drive.fence().register(22);
+                first.write();
+                second.write();
+                assertThatThrownBy(third::write).hasMessageContaining("reservation");
+
+                assertThat(first.drive.fence().exclude(33)).isFalse();
+                assertThat(first.drive.fence().exclude(22)).isTrue();
+                assertThatThrownBy(second::write).hasMessageContaining("reservation");
+                first.write();
+
+                second.drive.fence().register(23);
+                second.write();
+                second.drive.fence().lead(23, 11);
+                assertThatThrownBy(first::write).hasMessageContaining("reservation");
+                second.write();
+            }
+        }
+    }
+
+    /** A host with a controller of its own. */
+    private static final class Host implements AutoCloseable {
+
+        private final DeviceHost device;
+        private final HostedController access;
+        private final NvmeBlockDrive drive;
+
+        Host(Arena arena, Subsystem subsystem, long identifier) throws FabricException {
+            var bar = arena.allocate(0x4000, 4096);
+            device = DeviceHost.start(subsystem.newController(), List.of(bar));
+            access = new HostedController(device, bar, 1);
+            var nvme =
+                    Nvme.open(
+                            access,
+                            NvmeOptions.DEFAULTS.hostIdentifier(HostIdentifier.of(identifier)));
+            drive = new NvmeBlockDrive(nvme, nvme.namespaces().getFirst(), Duration.ofSeconds(5));
+        }
+
+        void write() throws FabricException {
+            try (var memory = Arena.ofConfined()) {
+                drive.write(1, memory.allocate(BYTES));
+            }
+        }
+
+        @Override
+        public void close() {
+            drive.close();
+            access.close();
+            device.close();
         }
     }
 

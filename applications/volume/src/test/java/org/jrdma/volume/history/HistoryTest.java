@@ -117,6 +117,7 @@ class HistoryTest {
                         name,
                         ports.stream().map(ServerProcess::address).toList(),
                         List.of(),
+                        true,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(60)),
                 new NodeConnector(ServerProcess.policy()),

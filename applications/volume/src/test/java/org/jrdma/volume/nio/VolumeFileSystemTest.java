@@ -133,7 +133,12 @@ class VolumeFileSystemTest {
                 .isInstanceOf(DirectoryNotEmptyException.class);
         assertThatThrownBy(() -> Files.createDirectory(folder))
                 .isInstanceOf(FileAlreadyExistsException.class);
-        assertThatThrownBy(() -> Files.newDirectoryStream(file).close())
+        assertThatThrownBy(
+                        () -> {
+                            try (var entries = Files.newDirectoryStream(file)) {
+                                assertThat(entries).isNull();
+                            }
+                        })
                 .isInstanceOf(NotDirectoryException.class);
         assertThatThrownBy(() -> Files.writeString(file, "y", StandardOpenOption.CREATE_NEW))
                 .isInstanceOf(FileAlreadyExistsException.class);

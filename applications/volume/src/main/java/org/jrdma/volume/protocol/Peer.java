@@ -6,7 +6,7 @@ import org.jrdma.ffi.FabricException;
 
 /** A connection to another node that can be called. */
 @FunctionalInterface
-public interface NodeLink {
+public interface Peer {
 
     /**
      * Sends a request and waits for the reply.

@@ -1,0 +1,62 @@
+package org.jrdma.volume.drive;
+
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeReservations;
+import org.jrdma.nvme.model.ReservationReport.Registrant;
+import org.jrdma.nvme.model.ReservationType;
+
+/**
+ * The fence of an NVMe namespace: the drive refuses the writes of hosts that are not registered.
+ */
+final class ReservationFence implements Fence {
+
+    private static final ReservationType TYPE = ReservationType.WRITE_EXCLUSIVE_REGISTRANTS_ONLY;
+
+    private final NvmeReservations reservations;
+
+    /** The key that this node has registered; 0 before. */
+    private volatile long own;
+
+    ReservationFence(NvmeReservations reservations) {
+        this.reservations = reservations;
+    }
+
+    @Override
+    public void register(long key) throws FabricException {
+        reservations.registerOrReplace(key);
+        own = key;
+    }
+
+    @Override
+    public void lead(long key, long predecessor) throws FabricException {
+        register(key);
+        if (predecessor != key) {
+            var _ = exclude(predecessor);
+        }
+        var report = reservations.report();
+        for (var registrant : report.registrants()) {
+            if (registrant.isHolder() && registrant.key() != key) {
+                reservations.preempt(key, registrant.key(), TYPE); // an earlier coordinator
+            }
+        }
+        reservations.acquire(key, TYPE);
+    }
+
+    @Override
+    public boolean exclude(long key) throws FabricException {
+        var isRegistered =
+                reservations.report().registrants().stream()
+                        .map(Registrant::key)
+                        .anyMatch(registered -> registered == key);
+        if (!isRegistered || key == own) {
+            return false; // a node that registers with another key may still be writing
+        }
+        reservations.preempt(own, key, TYPE);
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return reservations.toString();
+    }
+}
