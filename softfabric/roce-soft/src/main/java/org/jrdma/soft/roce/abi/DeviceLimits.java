@@ -6,7 +6,7 @@ import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
  * Constants that are the same for all software devices: the limits that a device reports and
- * enforces, its only port, GID and partition key, and its clock.
+ * enforces, its only port, the indexes of its GID and partition key, and its clock.
  */
 public final class DeviceLimits {
 
@@ -27,9 +27,9 @@ public final class DeviceLimits {
     private DeviceLimits() {}
 
     /**
-     * Loads this class, which queries the page size of the system ({@link #PAGE_BYTES}). This
-     * method must be called before C code calls an {@link Exported} method, because the query is a
-     * system call, which such a method must not make.
+     * Initializes this class, which queries the page size of the system ({@link #PAGE_BYTES}) by a
+     * system call. Must be called before C code calls an {@link Exported} method, because such a
+     * method must not make system calls.
      *
      * @throws IllegalStateException if the reported page size is not positive
      */

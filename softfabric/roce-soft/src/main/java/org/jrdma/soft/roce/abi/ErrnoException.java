@@ -19,10 +19,10 @@ public final class ErrnoException extends RuntimeException {
     }
 
     /**
-     * Creates an exception with an explanation, which the caller can query with {@link
+     * Creates an exception with a message, which the program can query with {@link
      * Failure#explanation}.
      *
-     * @param explanation details that the errno does not express
+     * @param explanation the message, with details that the errno does not express
      */
     public ErrnoException(int errno, String explanation) {
         super(explanation, null, false, false);

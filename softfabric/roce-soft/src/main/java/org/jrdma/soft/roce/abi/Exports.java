@@ -18,8 +18,9 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.UpcallStubLookup;
 
 /**
- * A symbol lookup that finds the C function pointers of methods marked with {@link Exported}. The
- * creator passes a {@link Lookup} that can access these methods, because they need not be public.
+ * A symbol lookup that finds the function pointers of the methods with the annotation {@link
+ * Exported}. The creator passes a {@link Lookup} that can access these methods, because they need
+ * not be public.
  */
 public final class Exports implements SymbolLookup {
 
@@ -52,7 +53,7 @@ public final class Exports implements SymbolLookup {
     }
 
     /**
-     * Returns the symbols of the static methods of some classes.
+     * Returns a lookup for the {@link Exported} static methods of some classes.
      *
      * @param lookup a lookup that can access the methods
      */
@@ -61,8 +62,8 @@ public final class Exports implements SymbolLookup {
     }
 
     /**
-     * Returns the symbols of the instance methods of one object. Each C function calls its method
-     * on this object.
+     * Returns a lookup for the {@link Exported} instance methods of one object. Each C function
+     * calls its method on this object.
      *
      * @param lookup a lookup that can access the methods
      */
@@ -72,9 +73,9 @@ public final class Exports implements SymbolLookup {
     }
 
     /**
-     * Returns the symbols of the instance methods of a class. The first argument of each C function
-     * is an address, and the function calls its method on the object that {@code find} returns for
-     * this address.
+     * Returns a lookup for the {@link Exported} instance methods of a class. The first argument of
+     * each C function is an address, and the function calls its method on the object that {@code
+     * find} returns for this address.
      *
      * @param lookup a lookup that can access the methods
      */
@@ -87,8 +88,8 @@ public final class Exports implements SymbolLookup {
     }
 
     /**
-     * Stores function pointers in a structure. Each member whose name is a symbol of {@code
-     * functions} is set to that function; the other members are not changed.
+     * Sets the members of a structure that are function pointers. Each member whose name is a
+     * symbol of {@code functions} is set to that function; the other members are not changed.
      */
     public static void install(
             SymbolLookup functions, MemorySegment structure, GroupLayout layout) {

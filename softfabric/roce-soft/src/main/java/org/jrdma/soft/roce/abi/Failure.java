@@ -26,7 +26,8 @@ public enum Failure {
     private static final ThreadLocal<String> EXPLANATION = ThreadLocal.withInitial(() -> "");
 
     static {
-        // The JVM allocates memory for the first use of a handler, which may be a lack of memory.
+        // A handler is called once here, because its first call allocates memory. Later it may be
+        // called when memory is exhausted.
         var thrown = new ErrnoException(Errno.EIO);
         minusOne(thrown);
         noPointer(thrown);
@@ -84,7 +85,10 @@ public enum Failure {
                         MethodHandles.constant(int.class, value), MethodType.methodType(result));
     }
 
-    /** The explanation of the last failure of the current thread; empty if there is none. */
+    /**
+     * The message of the last failure of a C function on the current thread; empty if there is
+     * none.
+     */
     public static String explanation() {
         return EXPLANATION.get();
     }
@@ -97,7 +101,10 @@ public enum Failure {
         return thrown instanceof OutOfMemoryError ? Errno.ENOMEM : Errno.EIO;
     }
 
-    /** Never throws, because an exception in a function that C called terminates the JVM. */
+    /**
+     * Stores or logs the message of a failure. Never throws, because an exception in a function
+     * that C called terminates the JVM.
+     */
     private static void explain(Throwable thrown) {
         try {
             EXPLANATION.remove();
@@ -107,7 +114,8 @@ public enum Failure {
                 LOG.error("A function of the software fabric failed unexpectedly", thrown);
             }
         } catch (Throwable e) {
-            // There is probably too little memory for an explanation.
+            // Storing or logging the message failed, probably because memory is exhausted. The
+            // caller still returns the error code.
         }
     }
 

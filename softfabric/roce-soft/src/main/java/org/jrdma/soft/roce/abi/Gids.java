@@ -29,8 +29,8 @@ public final class Gids {
     }
 
     /**
-     * Returns the traffic class and flow label of an {@code ibv_ah_attr}, as in {@link
-     * PacketBuffer#flow}.
+     * Returns the traffic class and flow label of an {@code ibv_ah_attr}, combined in the format of
+     * {@link PacketBuffer#flow}.
      */
     public static int flow(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);

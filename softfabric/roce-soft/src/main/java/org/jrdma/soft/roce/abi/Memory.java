@@ -12,7 +12,7 @@ public final class Memory {
     private Memory() {}
 
     /**
-     * Returns the structure at an address that the caller has passed.
+     * Returns the structure to which a pointer of the caller points.
      *
      * @throws ErrnoException with {@code EINVAL} if the address is NULL
      */
@@ -21,7 +21,7 @@ public final class Memory {
     }
 
     /**
-     * Stores a pointer at an address that the caller has passed.
+     * Stores a pointer at an address that the C caller has passed for a result.
      *
      * @throws ErrnoException with {@code EINVAL} if the address is NULL
      */
@@ -30,7 +30,7 @@ public final class Memory {
     }
 
     /**
-     * Stores an {@code int} at an address that the caller has passed.
+     * Stores an {@code int} at an address that the C caller has passed for a result.
      *
      * @throws ErrnoException with {@code EINVAL} if the address is NULL
      */

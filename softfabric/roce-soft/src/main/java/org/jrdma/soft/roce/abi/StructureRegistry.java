@@ -13,11 +13,12 @@ import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native structures, such as {@code ibv_qp}, that C callers have pointers to, and the Java objects
- * that implement them. A header before each structure contains the number of its object, so that an
- * object can be found by the address of its structure. The native memory is reused and never freed.
- * Therefore a lookup with the pointer of a destroyed structure finds no object, or an object that
- * was created later, instead of reading unmapped memory. Safe for use by multiple threads.
+ * Maps native structures, such as {@code ibv_qp}, to the Java objects that implement them. C
+ * callers have pointers to these structures. A header before each structure contains the number of
+ * its object, so that an object can be found by the address of its structure. The native memory is
+ * reused and never freed. Therefore a lookup with the pointer of a destroyed structure finds no
+ * object, or an object that was created later, instead of reading unmapped memory. Safe for use by
+ * multiple threads.
  */
 public final class StructureRegistry {
 
@@ -66,7 +67,7 @@ public final class StructureRegistry {
     public static synchronized void release(MemorySegment structure) {
         var number = number(structure.address());
         if (number == NO_OBJECT) {
-            return; // already released
+            return; // The structure was already released.
         }
         objects[number] = null;
         FREE_NUMBERS.addLast(number);

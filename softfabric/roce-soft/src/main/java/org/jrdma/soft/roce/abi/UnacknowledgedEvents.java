@@ -9,7 +9,7 @@ public final class UnacknowledgedEvents {
 
     private int outstanding;
 
-    /** Counts an event that the program has received. */
+    /** Counts one more event that the program has received. */
     public synchronized void taken() {
         outstanding++;
     }

@@ -23,7 +23,7 @@ public record ConnectOptions(
         MemorySegment privateData) {
 
     /**
-     * Returns the connect request with these options.
+     * Creates the connect request for these options.
      *
      * @param timeout the time within which each side must answer: 4.096 us times 2 to this power
      * @param repeats the maximum number of times that each side repeats a message

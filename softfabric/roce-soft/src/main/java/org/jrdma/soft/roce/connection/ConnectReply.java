@@ -7,8 +7,7 @@ import org.jrdma.soft.roce.packet.BigEndian;
  * The message that accepts a connect request (REP).
  *
  * @param adapter the GUID of the sending device
- * @param extended true if the queue pair number was read from, or is written to, the field for XRC
- *     queue pairs
+ * @param extended true if the queue pair number is in the field for XRC queue pairs (EECN)
  * @param unusedNumber the value of the field for the queue pair numbers of the other transports,
  *     usually 0
  * @param acknowledgeDelay the maximum time that the sender takes to acknowledge a packet: 4.096 us
@@ -31,7 +30,10 @@ public record ConnectReply(
 
     private static final int QUEUE_PAIR_OFFSET = 12;
 
-    /** The offset of a number field that contains the queue pair number if the transport is XRC. */
+    /**
+     * The offset of the number field that contains the queue pair number if the transport is XRC
+     * (EECN).
+     */
     private static final int CONTEXT_OFFSET = 16;
 
     /**
@@ -41,7 +43,6 @@ public record ConnectReply(
 
     private static final int PRIVATE_OFFSET = 36;
 
-    /** Validates that the private data fits the message. */
     public ConnectReply {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
@@ -77,8 +78,9 @@ public record ConnectReply(
     }
 
     /**
-     * Returns this reply with the queue pair number taken from the field that belongs to the
-     * requested transport. That number is 0 if the peer has written only the other field.
+     * Returns a copy of this reply with the queue pair number from the field that belongs to the
+     * requested transport. The number is 0 if the peer has set only the field of the other
+     * transport.
      *
      * @param extendedRequest true if the connect request asked for XRC
      */

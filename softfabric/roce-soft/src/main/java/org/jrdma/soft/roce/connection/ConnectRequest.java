@@ -43,7 +43,7 @@ public record ConnectRequest(
     /** The transport XRC: the last transport type, combined with the first extended type. */
     public static final int EXTENDED = 1 << 2 | LAST_TYPE;
 
-    /** The LID that a request carries on a network without LIDs, such as RoCE. */
+    /** The LID in the requests of networks without LIDs, such as RoCE. */
     private static final int PERMISSIVE_LID = 0xffff;
 
     /**
@@ -57,7 +57,6 @@ public record ConnectRequest(
 
     private static final int PRIVATE_OFFSET = 140;
 
-    /** Validates that the private data fits the message. */
     public ConnectRequest {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }
@@ -100,8 +99,9 @@ public record ConnectRequest(
     }
 
     /**
-     * Combines a transport type and an extended type. The extended type is ignored unless the type
-     * is the last one, because its bits are reserved for other types.
+     * Combines the transport type field and the extended transport type field to one code. The
+     * extended field is ignored unless the transport type is the last one, because otherwise its
+     * bits are reserved.
      */
     private static int transport(int type, int extendedType) {
         return type == LAST_TYPE ? extendedType << 2 | type : type;

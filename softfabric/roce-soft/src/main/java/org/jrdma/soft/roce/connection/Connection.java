@@ -28,9 +28,9 @@ public final class Connection extends TimedExchange {
     private static final int REPEATS = 15;
 
     /**
-     * The limits for a reply, which together end its repetition after 8 seconds: the peer chooses
-     * its own values, and this side has no evidence that the peer exists. A peer that exists
-     * repeats its request if the reply was lost.
+     * The maximum response timeout for the peer's confirmation of a reply (an exponent). With the
+     * limit below, a reply is repeated for at most 8 seconds, even if the peer requests longer,
+     * because the peer may not exist. A peer that exists repeats its request if the reply was lost.
      */
     private static final int REPLY_TIMEOUT = 18;
 
@@ -147,7 +147,7 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Returns the packet sequence number that this side's queue pair expects in the first packet.
+     * Returns the packet sequence number that this side expects in the first packet of the peer.
      */
     public int sequence() {
         return sequence;
@@ -163,7 +163,7 @@ public final class Connection extends TimedExchange {
         return active;
     }
 
-    // Actions of the program.
+    // Methods that the program calls.
 
     void sendRequest() {
         messages.request();
@@ -289,8 +289,8 @@ public final class Connection extends TimedExchange {
                 case DISCONNECTING, TIME_WAIT, ENDED -> {}
             }
         } catch (VirtualMachineError e) {
-            // There is too little memory for the message, which is lost as in a network. The peer
-            // is notified when it repeats a message, or by a repeated disconnect request.
+            // Memory is too low to send the message. The loss is handled like one in the network:
+            // the peer is notified when it repeats a message, or by a repeated disconnect request.
             if (state != ConnectionState.DISCONNECTING) {
                 end();
             }
@@ -298,15 +298,15 @@ public final class Connection extends TimedExchange {
     }
 
     /**
-     * Verifies that the remote queue pair still exists, because the peer has requested another
-     * connection for it. The kernel would end this connection at once, but the request may be
-     * forged. If the queue pair of this side receives no packet within a while, although it probes
-     * the remote queue pair, this side disconnects.
+     * Probes the remote queue pair, because the peer has requested another connection for it. The
+     * kernel would end this connection at once, but the request may be forged. If the queue pair of
+     * this side receives no packet within a while, although it probes the remote queue pair, this
+     * side disconnects.
      */
     void verify() {
         var own = negotiated.own();
         if (own == null || state != ConnectionState.ESTABLISHED || deadline() != NEVER) {
-            return; // the timer runs if the verification has already begun
+            return; // The timer runs if a verification has already started.
         }
         probe = manager.newProbe(own.queuePair());
         if (probe.isPossible()) {
@@ -327,7 +327,7 @@ public final class Connection extends TimedExchange {
         }
     }
 
-    // Messages from the peer.
+    // Methods that handle messages from the peer.
 
     void requestRepeated(ConnectRequest repeated) {
         switch (state) {
@@ -360,7 +360,7 @@ public final class Connection extends TimedExchange {
             if (state == ConnectionState.REPLIED) {
                 messages.acknowledgeReceipt(AnsweredKind.REPLY);
             } else if (state == ConnectionState.ESTABLISHED) {
-                messages.readyToUse(); // the first confirmation was lost
+                messages.readyToUse(); // The first ReadyToUse was lost, so it is sent again.
             }
         }
     }
@@ -391,7 +391,7 @@ public final class Connection extends TimedExchange {
                 report(event);
                 end();
             }
-            // The peer does not have this connection any more.
+            // The peer no longer knows this connection.
             case ESTABLISHED, DISCONNECTING -> {
                 report(event);
                 endReported = true;
@@ -406,7 +406,7 @@ public final class Connection extends TimedExchange {
         if (own == null || message.remoteQueuePair() != own.queuePair()) {
             return;
         }
-        ready(); // a peer that disconnects has received the reply; its confirmation was lost
+        ready(); // A peer that disconnects has received the reply; only its ReadyToUse was lost.
         switch (state) {
             case ESTABLISHED, DISCONNECTING -> {
                 reportEnd();
@@ -428,7 +428,7 @@ public final class Connection extends TimedExchange {
         }
     }
 
-    // Timeouts and the end of the connection.
+    // Methods that handle timeouts and the end of the connection.
 
     @Override
     void expired() {

@@ -21,7 +21,7 @@ public sealed interface ConnectionEvent {
     record Rejected(int reason, MemorySegment privateData) implements ConnectionEvent {}
 
     /**
-     * The peer has not answered any repetition of a message. This is the last event of the
+     * The peer has answered neither a message nor its repetitions. This is the last event of the
      * connection.
      */
     record Unreachable() implements ConnectionEvent {}

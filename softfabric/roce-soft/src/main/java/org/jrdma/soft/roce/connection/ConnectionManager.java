@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The connection manager of one device. Confined to the thread that drives the engine of the
  * device.
  *
- * <p>A message changes a connection or SIDR exchange only if its source is the address of the peer
- * and its fields match; see the package description.
+ * <p>A message changes a connection or SIDR exchange only if it comes from the address of the peer
+ * and has the expected IDs; the package description lists them.
  */
 public final class ConnectionManager implements ManagementAgent {
 
@@ -26,10 +26,10 @@ public final class ConnectionManager implements ManagementAgent {
     private final ManagementTransport transport;
     private final RandomGenerator random;
 
-    /** The exchanges by local ID. */
+    /** The connections and SIDR exchanges by local ID. */
     private final Map<Integer, TimedExchange> byId = new HashMap<>();
 
-    /** The exchanges whose remote ID is known, by peer and remote ID. */
+    /** The connections and SIDR exchanges whose remote ID is known, by peer and remote ID. */
     private final Map<PeerId, TimedExchange> byPeer = new HashMap<>();
 
     /** The most recent connection to each queue pair of each peer. */
@@ -128,7 +128,10 @@ public final class ConnectionManager implements ManagementAgent {
         return client;
     }
 
-    /** Adds an exchange and sends its request, or neither if that fails. */
+    /**
+     * Adds an exchange to the tables and sends its request. If sending fails, the exchange is
+     * removed again.
+     */
     private void start(TimedExchange exchange, Runnable request) {
         var started = false;
         try {
@@ -269,14 +272,20 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    /** Returns the connection to a peer with a local ID, or null if there is none. */
+    /**
+     * Returns the connection to the peer at {@code source} with the local ID {@code ownId}, or null
+     * if there is none.
+     */
     private @Nullable Connection find(Address source, int ownId) {
         return byId.get(ownId) instanceof Connection found && found.remote().equals(source)
                 ? found
                 : null;
     }
 
-    /** Returns the connection to a peer with a local and a remote ID, or null if there is none. */
+    /**
+     * Returns the connection to the peer at {@code source} with the given local and remote IDs, or
+     * null if there is none.
+     */
     private @Nullable Connection find(Address source, int ownId, int peersId) {
         var found = find(source, ownId);
         return found != null && found.remoteId() == peersId ? found : null;
@@ -284,7 +293,7 @@ public final class ConnectionManager implements ManagementAgent {
 
     private void requested(Address source, ConnectRequest request) {
         if (request.localId() == 0) {
-            return; // 0 means an unknown ID
+            return; // An ID of 0 is unknown.
         }
         var peer = new PeerId(source, request.localId(), false);
         if (byPeer.get(peer) instanceof Connection known) {
@@ -391,7 +400,7 @@ public final class ConnectionManager implements ManagementAgent {
         var found = find(source, reply.remoteId());
         if (found == null || reply.localId() == 0) {
             // Without this rejection, the peer would repeat its reply for a minute while its
-            // program waits. The kernel also checks both IDs.
+            // program waits. As in the kernel, both IDs must match.
             reject(source, reply, reply.remoteId(), RejectionReason.INVALID_COMMUNICATION_ID);
             return;
         }
@@ -400,7 +409,7 @@ public final class ConnectionManager implements ManagementAgent {
                         ? findByQueuePair(source, reply.adapter(), reply.offer().queuePair())
                         : null;
         if (former != null && former != found) {
-            // This side will repeat its request, which the peer can then accept.
+            // The peer can accept this side's request when this side repeats it.
             reject(source, reply, found.localId, RejectionReason.STALE_CONNECTION);
             former.verify();
             return;
@@ -422,7 +431,8 @@ public final class ConnectionManager implements ManagementAgent {
         } else if (rejection.answered() == AnsweredKind.REQUEST) {
             found = find(source, rejection.remoteId());
             if (found != null && !found.state().awaitsAnswerTo(AnsweredKind.REQUEST)) {
-                return; // the rejection is outdated: the peer has since accepted the request
+                // The rejection is out of date: the peer has accepted the request since then.
+                return;
             }
         } else {
             found = find(source, rejection.remoteId(), rejection.localId());

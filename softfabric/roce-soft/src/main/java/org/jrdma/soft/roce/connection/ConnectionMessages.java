@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionMessages {
 
     /**
-     * The time that a receipt acknowledgement grants to the program: 4.096 us times 2 to this
-     * power. Each repeated message of the peer extends the time. If a confirmation is lost, the
-     * establishment of the connection is delayed by as much.
+     * The time for which a receipt acknowledgement (MRA) asks the peer to wait for the program:
+     * 4.096 us times 2 to this power. Each repeated message of the peer extends the time. If the
+     * peer's ReadyToUse message (RTU) is lost, the connection is established later by up to this
+     * time.
      */
     private static final int SERVICE_TIMEOUT = 22;
 
@@ -45,7 +46,7 @@ final class ConnectionMessages {
     }
 
     /**
-     * Creates the reply to the connect request.
+     * Creates the message that accepts the connect request.
      *
      * @throws IllegalArgumentException if the private data is too long
      */

@@ -18,7 +18,10 @@ enum ConnectionState {
     TIME_WAIT,
     ENDED;
 
-    /** Returns true if this side repeats a message of a kind until the peer answers it. */
+    /**
+     * Returns true if a side in this state repeats its last message of the given kind until the
+     * peer answers.
+     */
     boolean awaitsAnswerTo(AnsweredKind kind) {
         return switch (kind) {
             case REQUEST -> this == REQUESTING;
@@ -27,14 +30,14 @@ enum ConnectionState {
         };
     }
 
-    /** Returns true if the peer has sent the connect request and may have received no reply. */
+    /** Returns true if the peer has sent the connect request and has not confirmed the reply. */
     boolean isUnconfirmed() {
         return this == REQUESTED || this == REPLYING;
     }
 
     /**
-     * Returns true until the time-wait state. Until then, a connect request for the remote queue
-     * pair of the connection suggests that the peer has lost the connection.
+     * Returns true for all states before the time-wait state. Until then, a connect request for the
+     * remote queue pair of the connection suggests that the peer has lost the connection.
      */
     boolean holdsQueuePair() {
         return this != TIME_WAIT && this != ENDED;

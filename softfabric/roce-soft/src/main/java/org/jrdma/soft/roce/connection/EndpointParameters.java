@@ -43,7 +43,7 @@ public record EndpointParameters(
                 EceOptions.NONE);
     }
 
-    /** Returns a copy with another first packet sequence number. */
+    /** Returns a copy whose first packet has the sequence number {@code first}. */
     EndpointParameters from(int first) {
         return with(queuePair, first, enhancement);
     }

@@ -5,8 +5,8 @@ import java.util.Comparator;
 import java.util.TreeSet;
 
 /**
- * The timers of the exchanges of a connection manager. No timer is lost because of a lack of
- * memory: what fails for this reason is repeated a little later.
+ * The timers of the exchanges of a connection manager. If an operation fails with OutOfMemoryError,
+ * it is repeated a little later, so that no timer is lost.
  */
 final class ExchangeTimers {
 
@@ -23,7 +23,7 @@ final class ExchangeTimers {
     /** True if there was no memory to add an exchange to {@link #waiting}. */
     private boolean isIncomplete;
 
-    /** The time before which no timer is handled. */
+    /** The time until which no timer is handled, after an OutOfMemoryError. */
     private long retryAt = Long.MIN_VALUE;
 
     /**
@@ -83,7 +83,10 @@ final class ExchangeTimers {
         isIncomplete = false;
     }
 
-    /** Stops a timer and handles its expiry. The timer is not stopped if memory is lacking. */
+    /**
+     * Handles the expiry of a timer, and stops the timer. If the handler throws OutOfMemoryError,
+     * the timer keeps running.
+     */
     private static void expire(TimedExchange due) {
         var deadline = due.deadline();
         var isRepeated = false;

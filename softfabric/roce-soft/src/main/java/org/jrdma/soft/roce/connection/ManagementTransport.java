@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The services that a connection manager needs from its device: a clock, management datagrams, and
- * evidence that the peer of a queue pair exists.
+ * The device services that a connection manager uses: a clock, management datagrams, and packets
+ * that show whether a remote queue pair still exists.
  */
 public interface ManagementTransport {
 

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.BigEndian;
 
-/** Access to fields of messages: numbers of 24 bits, addresses and private data. */
+/** Reads and writes the fields of messages: numbers of 24 bits, addresses and private data. */
 final class MessageFields {
 
     private static final int LOW_24_BITS = 0xff_ffff;

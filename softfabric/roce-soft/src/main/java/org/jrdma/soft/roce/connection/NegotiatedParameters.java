@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.connection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parameters of a connection that result from the announcements of both sides. Until the second
- * side has made its announcement, they result from the first alone.
+ * The parameters of a connection, computed from those that both sides have announced. Until the
+ * second side has announced its parameters, only those of the first are used.
  */
 public final class NegotiatedParameters {
 
@@ -56,8 +56,8 @@ public final class NegotiatedParameters {
     }
 
     /**
-     * Returns an exponent for the sum of two durations that are given by their exponents. The sum
-     * is rounded up.
+     * Returns the exponent of the sum of a timeout and a delay, which are also given as exponents.
+     * The sum is rounded up.
      */
     private static int delayed(int timeout, int delay) {
         var sum = Math.max(timeout, delay) + (Math.abs(timeout - delay) <= 1 ? 1 : 0);

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 /**
- * Obtains evidence that the remote queue pair of a connection exists: a packet that arrives from it
+ * Checks whether the remote queue pair of a connection still exists: it does if it sends a packet
  * after the creation of this object.
  */
 final class PeerProbe {
@@ -24,7 +24,10 @@ final class PeerProbe {
         this.packetsBefore = transport.packetsReceived(queuePair);
     }
 
-    /** Returns false if the local queue pair cannot receive a packet. */
+    /**
+     * Returns true if the local queue pair exists and is in a state in which it can receive
+     * packets.
+     */
     boolean isPossible() {
         return packetsBefore >= 0;
     }

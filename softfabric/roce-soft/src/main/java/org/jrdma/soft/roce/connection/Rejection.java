@@ -31,7 +31,6 @@ public record Rejection(
     private static final int INFORMATION_OFFSET = 12;
     private static final int PRIVATE_OFFSET = 84;
 
-    /** Validates that the private data fits the message. */
     public Rejection {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

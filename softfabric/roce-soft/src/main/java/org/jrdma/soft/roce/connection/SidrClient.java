@@ -16,15 +16,15 @@ public final class SidrClient extends TimedExchange {
     private final Receiver receiver;
 
     /**
-     * A listener for the result, called by the thread that drives the engine. Must neither block
-     * nor call the connection manager.
+     * Receives the result. Called by the thread that drives the engine; must neither block nor call
+     * the connection manager.
      */
     public interface Receiver {
 
-        /** Called once when the peer has answered, whatever the status of the answer is. */
+        /** Called once when the peer has answered, with any status. */
         void answered(SidrReply reply);
 
-        /** Called once when the peer has not answered any repetition of the request. */
+        /** Called once when the peer has answered neither the request nor its repetitions. */
         void unreachable();
     }
 
@@ -62,7 +62,7 @@ public final class SidrClient extends TimedExchange {
         manager.forget(this);
     }
 
-    /** Cancels the exchange; the listener is not called any more. */
+    /** Cancels the exchange. The receiver is not called any more. */
     public void close() {
         manager.forget(this);
     }

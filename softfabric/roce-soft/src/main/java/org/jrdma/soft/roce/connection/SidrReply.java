@@ -28,7 +28,6 @@ public record SidrReply(
 
     private static final int PRIVATE_OFFSET = 96;
 
-    /** Validates that the private data fits the message. */
     public SidrReply {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

@@ -17,7 +17,6 @@ public record SidrRequest(
 
     private static final int PRIVATE_OFFSET = 16;
 
-    /** Validates that the private data fits the message. */
     public SidrRequest {
         MessageFields.checked(privateData, PRIVATE_BYTES);
     }

@@ -20,8 +20,8 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     private static final int MAX_EXPONENT = 24;
 
     /**
-     * The number of times that the wait before the first repetition is halved. Each repetition
-     * undoes one halving. A lost message is therefore repeated early.
+     * The first repetition follows after the full wait divided by 2 to this power. Each repetition
+     * doubles the wait, so that a lost message is repeated early.
      */
     private static final int HALVINGS = 4;
 
@@ -31,8 +31,8 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     final int localId;
 
     /**
-     * The local ID as an object. With this and the following keys, the connection manager can
-     * forget an exchange without allocating memory.
+     * The local ID as an object. Because this object and the keys below exist already, the
+     * connection manager can remove an exchange from its tables without allocating memory.
      */
     final Integer localKey;
 
@@ -50,14 +50,14 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
         this.localKey = localId;
     }
 
-    /** Returns a timeout in nanoseconds. */
+    /** Converts the exponent of a timeout to nanoseconds. */
     static long nanos(int exponent) {
         return UNIT_NANOS << exponent;
     }
 
     /**
-     * Returns a timeout that a peer has requested, in nanoseconds. Larger exponents than {@link
-     * #MAX_EXPONENT} are reduced, because they might mean hours.
+     * Converts the exponent of a timeout that a peer has requested to nanoseconds. An exponent
+     * above {@link #MAX_EXPONENT} is reduced to it, because the timeout could otherwise be hours.
      */
     static long nanosAtMost(int exponent) {
         return nanos(Math.min(exponent, MAX_EXPONENT));
@@ -78,7 +78,7 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     }
 
     /**
-     * Starts the wait before the first repetition of a message that was sent.
+     * Starts the timer for the first repetition of a message that was just sent.
      *
      * @param repeats the maximum number of repetitions
      * @param wait the maximum time between two repetitions in nanoseconds
@@ -91,8 +91,8 @@ abstract sealed class TimedExchange permits Connection, SidrClient, SidrServer {
     }
 
     /**
-     * Starts the wait that follows the next repetition, which the caller must send. Returns false
-     * if no repetition is left.
+     * Starts the timer for the repetition after the next one, which the caller must send now.
+     * Returns false if all repetitions were used.
      */
     boolean startNextRepeat() {
         if (repeatsLeft == 0) {

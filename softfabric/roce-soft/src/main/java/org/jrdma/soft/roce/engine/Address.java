@@ -24,7 +24,7 @@ public record Address(long high, long low) {
         return high == 0 && low >>> 32 == 0xffff;
     }
 
-    /** Returns true if this is an IPv4 or IPv6 multicast address. */
+    /** Returns true if this is the address of a multicast group. */
     public boolean isMulticast() {
         return isIpv4() ? (int) low >>> 28 == 0xe : high >>> 56 == 0xff;
     }
@@ -33,7 +33,8 @@ public record Address(long high, long low) {
     public InetAddress inet() {
         var bytes = ByteBuffer.allocate(2 * Long.BYTES).putLong(high).putLong(low).array();
         try {
-            return InetAddress.getByAddress(bytes); // returns an IPv4 address for the mapped form
+            // For the IPv4-mapped form, getByAddress returns an Inet4Address.
+            return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
             throw new AssertionError("InetAddress rejected an address of 16 bytes", e);
         }

@@ -15,7 +15,8 @@ final class CompletionReporter {
     private boolean overrun;
 
     /**
-     * @param completion the object that the engine reuses for all its completions
+     * @param completion the object that the engine fills and passes to the queues for each
+     *     completion
      */
     CompletionReporter(Completion completion, int number, QueuePairOptions options, PeerLink link) {
         this.completion = completion;

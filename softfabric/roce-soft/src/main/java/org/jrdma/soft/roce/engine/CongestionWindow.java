@@ -46,8 +46,8 @@ final class CongestionWindow {
     private long window;
 
     /**
-     * The size of the window after the last loss. Below this size, growth is exponential; above
-     * this size, growth is linear.
+     * The slow-start threshold: the size of the window after the last loss. Below it, growth is
+     * exponential; above it, growth is linear.
      */
     private long threshold;
 
@@ -71,10 +71,7 @@ final class CongestionWindow {
      */
     private boolean mayProbe;
 
-    /**
-     * The number of waiting queue pairs that have not yet had a chance to send the probe of this
-     * period.
-     */
+    /** The number of waiting queue pairs that may still claim the probe of this period. */
     private int probeOffers;
 
     /** The bytes in flight of all queue pairs on this path. */
@@ -95,7 +92,7 @@ final class CongestionWindow {
      */
     boolean crowded;
 
-    /** The queue pair that currently has the turn to send on this path, or null. */
+    /** The queue pair that may send on this path until {@link #endTurn}; null if there is none. */
     private @Nullable Schedulable served;
 
     /**
@@ -173,9 +170,8 @@ final class CongestionWindow {
     }
 
     /**
-     * Returns true if a queue pair may send a packet of {@code charge} charged bytes now.
-     * Otherwise, the queue pair is added to the waiting queue pairs, and waits until {@link #next}
-     * returns it.
+     * Returns true if a queue pair may now send a packet that counts as {@code charge} bytes.
+     * Otherwise, adds the queue pair to those that wait, until {@link #next} returns it.
      */
     boolean admits(Schedulable queuePair, Share share, long charge) {
         if (queuePair == served || waiting.isEmpty()) {
@@ -212,7 +208,7 @@ final class CongestionWindow {
         return served;
     }
 
-    /** Returns true if a queue pair waits for the window to admit a packet. */
+    /** Returns true if at least one queue pair waits until the window admits its packet. */
     boolean isCrowded() {
         return !waiting.isEmpty();
     }
@@ -231,12 +227,13 @@ final class CongestionWindow {
     }
 
     /**
-     * Returns true if a packet of {@code charge} charged bytes must request an acknowledgement.
+     * Returns true if a packet that counts as {@code charge} bytes must request an acknowledgement.
      * This is the case if the packets since the last such request use at least a quarter of the
      * window, or if the window may not admit another packet after this one. In both cases the queue
      * pair could otherwise wait for a timeout, because no acknowledgement would free the window.
      *
-     * @param chargedSince the bytes charged since the queue pair last requested an acknowledgement
+     * @param chargedSince the bytes that the queue pair has sent since its last request for an
+     *     acknowledgement
      */
     boolean mustRequestAcknowledgement(long charge, long chargedSince) {
         return 4 * chargedSince >= window || inFlight.charge() + 2 * charge > window;
@@ -244,8 +241,8 @@ final class CongestionWindow {
 
     /**
      * Returns true if a queue pair whose peer does not answer may send {@code charge} more bytes.
-     * Its share is limited to a quarter of the window, so that it cannot block other queue pairs. A
-     * single packet is always allowed.
+     * Such a queue pair may use at most a quarter of the window, so that it cannot block other
+     * queue pairs. A single packet is always allowed.
      */
     boolean permitsUnanswered(Share share, long charge) {
         share.enter(period);
@@ -283,26 +280,27 @@ final class CongestionWindow {
     }
 
     /**
-     * Removes all packets of a share from the bytes in flight, because their queue pair has given
-     * them up or will retransmit them.
+     * Subtracts all packets of one queue pair from the bytes in flight, because the queue pair has
+     * given up the packets or will retransmit them.
      */
     void released(Share share) {
         release(share, 1, 1);
     }
 
     /**
-     * Removes acknowledged packets from the bytes in flight, and enlarges the window.
+     * Subtracts the acknowledged packets of one queue pair from the bytes in flight, and enlarges
+     * the window.
      *
      * @param part the number of packets that the peer has acknowledged
-     * @param all the number of packets of the share that were in flight before
+     * @param all the number of packets of the queue pair that were in flight before
      */
     void acknowledged(Share share, long part, long all) {
         answered = true;
         mayProbe |= silent;
         var charge = release(share, part, all);
         if (window < maxWindow) {
-            // Below the threshold, the window doubles with each acknowledged window. Above it, the
-            // window grows by 16 KiB for each acknowledged window.
+            // Below the threshold, the window doubles with each full window of acknowledged bytes.
+            // Above it, the window grows by 16 KiB for each full window.
             var growth = window < threshold ? charge : (charge << 14) / window;
             window = Math.min(maxWindow, window + growth);
         }

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The congestion windows of all remote addresses in use (the paths), and the order in which queue
- * pairs that wait for a path may send.
+ * The congestion windows of all remote addresses in use (the paths), and the order in which the
+ * queue pairs that wait for one of them may send.
  */
 final class CongestionWindows {
 
@@ -18,7 +18,7 @@ final class CongestionWindows {
     /** The paths on which queue pairs may be waiting for free capacity. */
     private final List<CongestionWindow> crowded = new ArrayList<>();
 
-    /** The path to which the queue pair returned by {@link #next} belongs, until its turn ends. */
+    /** The path of the queue pair that {@link #next} returned last, until its turn ends. */
     private @Nullable CongestionWindow serving;
 
     private long deadline = TimerQueue.NEVER;
@@ -28,8 +28,8 @@ final class CongestionWindows {
     }
 
     /**
-     * Returns the path to a remote address and counts the caller as one more user. Creates the path
-     * if it does not exist.
+     * Returns the path to a remote address and counts one more user of it. Creates the path if it
+     * does not exist.
      */
     CongestionWindow enter(Address remote, long now) {
         for (var i = 0; i < paths.size(); i++) {
@@ -82,8 +82,8 @@ final class CongestionWindows {
     }
 
     /**
-     * Returns the next queue pair that has waited for its path and may try to send now, or null if
-     * there is none.
+     * Returns the next queue pair that may send after it has waited for its path, or null if there
+     * is none.
      */
     @Nullable Schedulable next() {
         Schedulable next = null;

@@ -25,7 +25,7 @@ final class Doorbells {
         }
     }
 
-    @SuppressWarnings("unused") // accessed through TOP
+    @SuppressWarnings("unused") // Accessed through the VarHandle TOP.
     private volatile @Nullable Schedulable top;
 
     void ring(Schedulable queuePair) {

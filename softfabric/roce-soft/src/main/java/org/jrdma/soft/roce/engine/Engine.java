@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The protocol engine of one device: its queue pairs, their timers, and the order in which they
- * send. Confined to one thread at a time; see the package description.
+ * The RoCE protocol of one device: its queue pairs, their timers, and the order in which they send.
+ * Confined to one thread at a time; see the package description.
  *
  * <p>In each round, the caller {@linkplain #advance advances} the clock, passes incoming packets to
  * {@link #receive}, calls {@link #expireTimers}, and then calls {@link #transmit} once. Because
@@ -370,7 +370,8 @@ public final class Engine {
      * Processes doorbells and sends all pending packets. The queue pairs take turns, each sending
      * at most {@link EngineOptions#burst} packets per turn.
      *
-     * @return false if the link ran out of buffers before all pending packets were sent
+     * @return false if the {@link PacketLink} ran out of buffers before all pending packets were
+     *     sent
      */
     public boolean transmit() {
         processDoorbells();
@@ -424,7 +425,7 @@ public final class Engine {
             try {
                 timers.schedule(queuePair, now + FLUSH_RETRY_NANOS);
             } catch (OutOfMemoryError e) {
-                failures.failed(queuePair.number(), e); // the next doorbell repeats the flush
+                failures.failed(queuePair.number(), e); // The next doorbell repeats the flush.
             }
         }
         failures.failed(queuePair.number(), cause);
@@ -434,13 +435,14 @@ public final class Engine {
         try {
             LOG.error("Queue pair {} failed", queuePair, cause);
         } catch (Throwable unlogged) {
-            // The other queue pairs must continue even if the failure cannot be logged.
+            // If logging fails, the other queue pairs must continue.
         }
     }
 
     /**
-     * Returns the next queue pair that has packets to send; if there is none, returns one that has
-     * waited for its path and may send now, or null.
+     * Returns the next queue pair that has packets to send. If there is none, returns a queue pair
+     * that has waited for its path and may send now. Returns null if there is no such queue pair
+     * either.
      */
     private @Nullable Schedulable nextActive() {
         paths.endTurn();
@@ -454,7 +456,9 @@ public final class Engine {
         return next;
     }
 
-    /** Returns the path to a remote address and counts the caller as one more user of the path. */
+    /**
+     * Returns the congestion window of the path to a remote address and counts one more user of it.
+     */
     CongestionWindow enterPath(Address remote) {
         return paths.enter(remote, now);
     }
@@ -466,7 +470,7 @@ public final class Engine {
     void activate(Schedulable queuePair) {
         if (!queuePair.active) {
             active.addLast(queuePair);
-            queuePair.active = true; // set last, because addLast may throw OutOfMemoryError
+            queuePair.active = true; // Set last, because addLast may throw OutOfMemoryError.
         }
     }
 

@@ -11,8 +11,8 @@ import org.jrdma.ffi.CheckReturnValue;
  *     longer READ is split into several requests, because responses have no flow control and would
  *     overflow the socket buffer of the requester
  * @param pathBytes the maximum number of bytes that may be in flight between this engine and one
- *     remote address. Bytes are counted as Linux charges them to a socket buffer, which is more
- *     than twice their number
+ *     remote address. Bytes are counted as Linux counts them for the limit of a socket buffer,
+ *     which is more than twice the size of a packet
  */
 @CheckReturnValue
 public record EngineOptions(int window, int burst, int readPackets, long pathBytes) {

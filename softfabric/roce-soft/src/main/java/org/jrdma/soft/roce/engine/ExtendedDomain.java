@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * An XRC domain: a request over an extended connection can name only receive queues of the domain
- * to which the receiving queue pair belongs. The object has no state; it is compared by identity.
+ * An XRC domain. A request over an XRC connection can name only the receive queues in the domain of
+ * the queue pair that receives the request. The object has no state; it is compared by identity.
  */
 public final class ExtendedDomain {}

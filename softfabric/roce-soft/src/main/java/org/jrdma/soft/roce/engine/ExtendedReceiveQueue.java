@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * A receive queue that requests over extended connections name by its number (XRC SRQ). Created by
- * {@link Engine#newExtendedReceives}. Requests access memory through the protection domain of this
- * queue, because the queue pair that receives them has no protection domain.
+ * An XRC shared receive queue. Requests over XRC connections name the queue by its number. Created
+ * by {@link Engine#newExtendedReceives}. Requests access memory through the protection domain of
+ * this queue, because the queue pair that receives them has no protection domain.
  */
 public final class ExtendedReceiveQueue {
 
@@ -35,8 +35,8 @@ public final class ExtendedReceiveQueue {
     }
 
     /**
-     * Returns the completion queue for receives of this queue, regardless of the queue pair through
-     * which their messages arrive.
+     * Returns the completion queue for the receives of this queue. It does not depend on the queue
+     * pair at which a message arrives.
      */
     CompletionSink completions() {
         return completions;

@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * A listener for unexpected exceptions in the processing of queue pairs. The engine has already
- * tried to move the queue pair to the error state.
+ * Is notified of unexpected exceptions in the engine. Before the call, the engine has tried to move
+ * the affected queue pair to the error state.
  */
 @FunctionalInterface
 interface FailureListener {

@@ -7,8 +7,8 @@ import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.Position;
 
 /**
- * A WRITE message whose packets are arriving: the remote address, key and length from its first
- * packet, and the checks and stores for each packet.
+ * A WRITE message whose packets are arriving. Remembers the remote address, key and length from its
+ * first packet, and checks and stores each packet.
  */
 final class IncomingWrite {
     private final MemoryRegistry memory;
@@ -20,7 +20,9 @@ final class IncomingWrite {
         this.memory = memory;
     }
 
-    /** Starts a new message with the header of its first packet. */
+    /**
+     * Starts to receive a WRITE message, with the RDMA extended header (RETH) of its first packet.
+     */
     void begin(IncomingPacket packet) {
         var header = packet.rdma();
         address = header.address();
@@ -34,11 +36,11 @@ final class IncomingWrite {
     }
 
     /**
-     * Returns true if the announced length of the message is valid, and consistent with the
-     * position of a packet.
+     * Returns true if the announced length of the message is valid and matches the packets that
+     * have arrived.
      *
-     * @param position the position of the packet in the message
-     * @param arrived the number of bytes that have arrived, including the packet
+     * @param position the position of the last packet in the message
+     * @param arrived the number of bytes that have arrived, including that packet
      */
     boolean fitsLength(Position position, long arrived) {
         return bytes <= MessageLimits.MAX_BYTES

@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.engine;
 
-/** The limit that applies to RDMA messages of all transports. */
 public final class MessageLimits {
 
     /** The maximum length of a message in bytes: 2 GiB. */

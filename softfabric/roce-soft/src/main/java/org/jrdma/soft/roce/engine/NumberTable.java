@@ -4,8 +4,9 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table of objects that peers identify by numbers of 24 bits. All bits of a number are random, so
- * that a host that does not take part in a connection cannot guess the number of a queue pair.
+ * Assigns numbers of 24 bits to objects, by which peers identify them, and finds objects by their
+ * numbers. All bits of a number are random, so that a host that does not take part in a connection
+ * cannot guess the number of a queue pair.
  *
  * <p>The table is a hash table with open addressing: a number is its own hash value, because it is
  * random. A lookup allocates nothing.
@@ -52,8 +53,8 @@ final class NumberTable<T> {
     }
 
     /**
-     * Returns a random number that no object has and that was not removed recently, for a call of
-     * {@link #put}. Returns {@link #NONE} if the table is full.
+     * Chooses a random number for {@link #put}: one that no object has and that was not removed
+     * recently. Returns {@link #NONE} if the table is full.
      */
     int choose() {
         if (size == maxObjects) {
@@ -99,7 +100,8 @@ final class NumberTable<T> {
         size--;
         removed[nextRemoved] = number;
         nextRemoved = (nextRemoved + 1) % RESERVED;
-        // A row is moved to the free slot if its lookup would otherwise end there.
+        // The removed row must not interrupt the search for other rows: a row is moved to the free
+        // place if the search for it would otherwise end there.
         var mask = rows.length - 1;
         for (var i = free + 1 & mask; rows[i] != null; i = i + 1 & mask) {
             if ((i - home(rows[i].number) & mask) >= (i - free & mask)) {
@@ -110,7 +112,10 @@ final class NumberTable<T> {
         }
     }
 
-    /** Returns the index of the row with a number, or of the free row at which a lookup ends. */
+    /**
+     * Returns the index of the row with a number, or of the free row at which the search for the
+     * number ends.
+     */
     private int slot(int number) {
         var mask = rows.length - 1;
         var i = home(number);

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.engine;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The network link through which an engine sends its packets. */
+/** Sends the packets of an engine to the network, from a limited number of buffers. */
 public interface PacketLink {
 
     /**

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The route from a queue pair to its peer: both addresses, the number of the remote queue pair, the
- * partition key and the path MTU. Also completes the headers of outgoing packets and sends the
- * packets.
+ * partition key and the path MTU. Writes the base transport header of outgoing packets and sends
+ * the packets.
  */
 final class PeerLink {
 

@@ -285,9 +285,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Returns true if the packet flows in the direction that this queue pair receives. On an
-     * extended connection, one queue pair only receives requests, and its peer only receives
-     * responses.
+     * Returns true if this queue pair may receive packets with the given operation. On an extended
+     * connection, one queue pair only receives requests, and its peer only receives responses.
      */
     private boolean matchesDirection(Operation operation) {
         return transport != Transport.EXTENDED || operation.isRequest() == (extendedDomain != null);
@@ -312,7 +311,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     @Override
     void timerExpired() {
         if (state == QueuePairState.ERROR) {
-            flush(); // an earlier attempt has failed
+            flush(); // An earlier attempt has failed.
         } else {
             requester.timerExpired();
         }
@@ -352,8 +351,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Sends one packet of the requester or of the responder. Each of them is tried first in every
-     * second call, so that neither starves.
+     * Sends one packet of the requester or of the responder. Successive calls start alternately
+     * with the requester and with the responder, so that neither starves.
      */
     private TransmitResult sendInTurn() {
         responderFirst = !responderFirst;
@@ -388,7 +387,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     /**
      * Completes all posted receives as flushed. Does nothing if the receive queue is shared.
      *
-     * @param scratch a slot into which the receives are copied
+     * @param scratch an object that this method uses for a copy of each receive
      */
     void flushReceives(ReceiveWork scratch) {
         while (!receivesShared && receives.take(scratch)) {

@@ -28,8 +28,8 @@ public final class ReceiveQueue extends WorkRing<ReceiveWork> {
     }
 
     /**
-     * Sets the limit at which {@code limitReached} runs. The action runs once, when a receive is
-     * taken and fewer than {@code receives} are left; a value of 0 disables it. Must be called by
+     * Sets the limit for one run of {@code limitReached}: the action runs when a receive is taken
+     * and fewer than {@code receives} are left. A limit of 0 disables the action. Must be called by
      * the thread that drives the engine.
      */
     public void limit(int receives) {

@@ -119,18 +119,18 @@ final class ReliableRequester implements Requester {
         var path = queuePair.path();
         engine.awaitCapacity(path);
         if (queuePair.deadline == TimerQueue.NEVER && path.isSilent()) {
-            // A packet sent now would probably be lost, so the path does not admit it. The timer
-            // ensures that the work request fails if the peer remains silent.
+            // The path does not admit the packet, because the network would probably drop it. The
+            // timer ensures that the work request fails if the peer remains silent.
             retransmission.startTimer();
         }
-        // If earlier packets requested no acknowledgement, this packet may exceed the capacity and
-        // requests one. Otherwise the queue pair would wait for a timeout.
+        // If the packets in flight have requested no acknowledgement, this packet is sent although
+        // the window is full, and requests one. Otherwise the queue pair would wait for a timeout.
         return usage.requestIfNoneRequested() && !work.operation.needsResponse();
     }
 
     /**
-     * Returns the number of bytes in flight for which the packet at the cursor is charged: the
-     * bytes of a READ response, or of the packet itself.
+     * Returns the number of bytes by which the packet at the cursor increases the bytes in flight:
+     * the length of the READ response, or of the packet itself.
      */
     private long charge(SendWork work) {
         var pathMtu = queuePair.link().pathMtu();
@@ -146,7 +146,7 @@ final class ReliableRequester implements Requester {
     }
 
     /**
-     * Moves the cursor to the next work request that has a packet to send. Starts further work
+     * Moves the cursor to the next work request with an unsent packet, and starts further work
      * requests if necessary. Returns false if there is none.
      */
     private boolean findWork() {
@@ -156,7 +156,8 @@ final class ReliableRequester implements Requester {
                 if (!work.operation.isLocal() || work.failure != null) {
                     return true;
                 }
-                window.cursor++; // startWork has executed this local operation
+                // A local operation has no packet, and startWork has already executed it.
+                window.cursor++;
             }
         }
         return false;
@@ -164,8 +165,8 @@ final class ReliableRequester implements Requester {
 
     /**
      * Starts the next work request: assigns its sequence numbers, or executes it if it is a local
-     * operation. Returns false if there is no further work request, if it must wait, or if it
-     * fails.
+     * operation. Returns false if the send queue is empty, or the work request must wait or has
+     * failed.
      */
     private boolean startWork() {
         if (window.started == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
@@ -216,8 +217,9 @@ final class ReliableRequester implements Requester {
     }
 
     /**
-     * Repeats the number of the last request that the peer has acknowledged, in an empty WRITE. A
-     * responder acknowledges a WRITE that it takes for a duplicate, whatever the WRITE contains.
+     * Writes an empty WRITE with the sequence number of the last acknowledged request. The
+     * responder takes it for a duplicate of that request, and acknowledges a duplicate without
+     * comparing its content.
      */
     @Override
     public boolean probe(PacketBuffer buffer) {

@@ -56,8 +56,8 @@ final class ReliableResponder implements Responder {
     private int messages;
 
     /**
-     * True if a NAK has asked the peer to retransmit. No further NAK is sent until the expected
-     * packet arrives.
+     * True after a NAK has asked the peer to retransmit, until the expected packet arrives. No
+     * further NAK is sent in this state.
      */
     private boolean gapReported;
 
@@ -153,8 +153,8 @@ final class ReliableResponder implements Responder {
     }
 
     /**
-     * Executes a READ, atomic, ATOMIC WRITE or FLUSH, which are answered with a response that must
-     * be repeatable.
+     * Executes a READ, atomic, ATOMIC WRITE or FLUSH, and records its response so that the response
+     * can be repeated.
      */
     private void execute(IncomingPacket packet) {
         var syndrome =
@@ -212,9 +212,10 @@ final class ReliableResponder implements Responder {
     }
 
     /**
-     * Fails a SEND whose key to invalidate is not that of a memory window that this queue pair may
-     * invalidate. The message has arrived, so its sender receives an acknowledgement. The
-     * specification calls this a class J error, a local error of the responder.
+     * Fails the receive of a SEND WITH INVALIDATE whose key is not that of a memory window that
+     * this queue pair may invalidate. The message has arrived, so its sender receives an
+     * acknowledgement. The specification calls this a class J error, a local error of the
+     * responder.
      */
     private void failInvalidation() {
         rejected = true;
@@ -269,7 +270,7 @@ final class ReliableResponder implements Responder {
     }
 
     /**
-     * Returns true if a packet of an operation at a position in its message may follow the previous
+     * Returns true if a packet with the given operation and position may follow the previous
      * packet.
      */
     private boolean continues(Operation operation, Position position) {
@@ -308,7 +309,10 @@ final class ReliableResponder implements Responder {
         }
     }
 
-    /** Sends a NAK for the expected packet and moves the queue pair to the error state. */
+    /**
+     * Sends a NAK with the sequence number of the expected packet and moves the queue pair to the
+     * error state.
+     */
     private void reject(int syndrome) {
         rejected = true;
         responses.acknowledge(expected, syndrome, messages);
@@ -319,13 +323,16 @@ final class ReliableResponder implements Responder {
         queuePair.fail();
     }
 
-    /** Raises the asynchronous event for a rejected request, if there is one for the syndrome. */
+    /**
+     * Raises the asynchronous event that belongs to the NAK code of a rejected request, if there is
+     * one.
+     */
     private void reportRejection(int syndrome) {
         switch (syndrome) {
             case AcknowledgeHeader.INVALID_REQUEST -> queuePair.raise(QueuePairEvent.REQUEST_ERROR);
             case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
                     queuePair.raise(QueuePairEvent.ACCESS_ERROR);
-            default -> {} // the completion of the receive reports the error
+            default -> {} // No event: the receive completes with the error.
         }
     }
 

@@ -43,7 +43,10 @@ final class ReplayCache {
         }
     }
 
-    /** Returns true if the peer already has the maximum number of READs and atomics outstanding. */
+    /**
+     * Returns true if the cache holds as many unanswered READs and atomics as the peer may have
+     * outstanding.
+     */
     boolean isFull() {
         return responses.originalResponses() >= executed.length;
     }
@@ -57,8 +60,8 @@ final class ReplayCache {
     }
 
     /**
-     * Records and queues the response that was written to {@link #next}. Returns the number of
-     * sequence numbers that the response uses.
+     * Records the response that was written to {@link #next}, and queues it for sending. Returns
+     * the number of sequence numbers that the response uses.
      */
     int add() {
         var response = executed[next];
@@ -68,8 +71,9 @@ final class ReplayCache {
     }
 
     /**
-     * Returns the response to an earlier READ or atomic: 1 is the age of the most recent, 2 that of
-     * its predecessor.
+     * Returns an earlier response.
+     *
+     * @param age 1 for the most recent response, 2 for the one before, and so on
      */
     private Response executed(int age) {
         return executed[(next + executed.length - age) % executed.length];
@@ -83,7 +87,7 @@ final class ReplayCache {
      */
     void repeat(IncomingPacket packet, int expected, int messages) {
         if (responses.isHalfFull()) {
-            return; // space is reserved for new responses, and the peer will retry
+            return; // The free entries are reserved for new responses, and the peer will retry.
         }
         switch (packet.opCode().operation()) {
             case SEND, WRITE -> repeatAcknowledgement(packet.sequence(), expected, messages);
@@ -96,12 +100,12 @@ final class ReplayCache {
 
     /**
      * Acknowledges a repeated SEND or WRITE, and all later requests up to the next READ or atomic,
-     * so that the peer need not repeat them. An acknowledgement beyond that READ or atomic would
-     * make the peer conclude that the response was lost.
+     * so that the peer need not repeat them. If the acknowledgement also covered that READ or
+     * atomic, the peer would conclude that the response was lost.
      *
-     * <p>If a READ or atomic follows, the peer repeats it too, and the response to it also
-     * acknowledges this request. The acknowledgement is therefore withheld until the peer repeats
-     * the request a second time. Without this rule, the kernel's rxe could receive an
+     * <p>If a READ or atomic follows, the peer repeats that request too, and its response also
+     * acknowledges the SEND or WRITE. The acknowledgement is therefore withheld until the peer
+     * repeats the SEND or WRITE a second time. Without this rule, the kernel's rxe could receive an
      * acknowledgement that is older than READ responses that it has already received, and would
      * treat the remaining responses as an error.
      */
@@ -134,7 +138,10 @@ final class ReplayCache {
         }
     }
 
-    /** Repeats the response to a request that is answered like a READ of {@code bytes} bytes. */
+    /**
+     * Repeats the response to a READ of {@code bytes} bytes. ATOMIC WRITE and FLUSH are answered
+     * like a READ of 0 bytes.
+     */
     private void repeatRead(IncomingPacket packet, long bytes) {
         var header = packet.rdma();
         for (var age = 1; age <= executed.length; age++) {

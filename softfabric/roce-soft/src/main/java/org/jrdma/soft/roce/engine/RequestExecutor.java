@@ -57,8 +57,8 @@ final class RequestExecutor {
     }
 
     /**
-     * Writes to {@code response} that the answer is a READ response of {@code bytes} bytes from the
-     * memory that the request names.
+     * Describes in {@code response} a READ response of {@code bytes} bytes from the memory that the
+     * request names.
      */
     private void describeRead(
             Response response,

@@ -34,8 +34,8 @@ final class RequestWriter {
     }
 
     /**
-     * Writes the extended header that requests over extended connections start with; does nothing
-     * for other transports. Returns the offset of the next header.
+     * Writes the extended transport header with which requests over XRC connections start. Does
+     * nothing for other transports. Returns the offset of the next header.
      */
     private int begin(PacketBuffer packet, SendWork work) {
         if (transport != Transport.EXTENDED) {
@@ -79,7 +79,8 @@ final class RequestWriter {
         if (invalidates) {
             new InvalidateHeader(work.invalidatedKey).encode(target, body - InvalidateHeader.BYTES);
         }
-        // A WRITE without immediate data has no completion that could be solicited.
+        // Only a completion of the peer can be solicited, and a WRITE without immediate data
+        // creates none.
         var solicited =
                 work.solicited
                         && position.ends()
@@ -88,7 +89,7 @@ final class RequestWriter {
         return true;
     }
 
-    /** Sends a WRITE of no bytes over a reliable connection, which requests an acknowledgement. */
+    /** Sends a WRITE of 0 bytes that requests an acknowledgement. */
     void sendEmptyWrite(PacketBuffer packet, int sequence) {
         new RdmaHeader(0, 0, 0).encode(packet.memory(), HEADERS);
         link.send(packet, OpCode.RC_WRITE_ONLY, false, 0, true, sequence);

@@ -18,8 +18,8 @@ interface Requester {
     TransmitResult send();
 
     /**
-     * Sends a packet that the peer acknowledges and does not execute. Does nothing and returns
-     * false if the peer acknowledges nothing to this queue pair.
+     * Writes and sends a packet that the peer acknowledges but does not execute. Returns false and
+     * does nothing if the peer sends no acknowledgements to this queue pair.
      *
      * @param buffer the buffer for the packet, whose content this method replaces
      */

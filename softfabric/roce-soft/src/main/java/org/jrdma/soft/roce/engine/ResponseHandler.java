@@ -34,7 +34,7 @@ final class ResponseHandler {
         var sequence = packet.sequence();
         if (distance(window.unacknowledged, sequence) < 0
                 || distance(sequence, window.neverSent) <= 0) {
-            return; // the request was already answered, or was never sent
+            return; // The request was already answered, or was never sent.
         }
         retransmission.answered();
         switch (packet.opCode().operation()) {
@@ -166,8 +166,8 @@ final class ResponseHandler {
 
     /** Records that all packets of the response to one READ request or atomic have arrived. */
     private void responseComplete() {
-        // After a retransmission, the cursor may be before the request of a late response. The
-        // request is then no longer counted as in flight.
+        // After a retransmission has started, the cursor may be before the request of a late
+        // response. The request is then no longer counted as in flight.
         if (distance(window.unacknowledged, window.next) >= 0) {
             window.readsInFlight--;
         }
@@ -176,8 +176,8 @@ final class ResponseHandler {
     /**
      * Treats all request packets before {@code end} as acknowledged.
      *
-     * @return false if a request that needs a response is among them. The response must have been
-     *     lost, because an acknowledgement does not replace it
+     * @return false if a request that needs a response is among them. An acknowledgement does not
+     *     replace a response, so that response must have been lost
      */
     private boolean advance(int end) {
         var before = window.unacknowledged;

@@ -114,7 +114,8 @@ final class ResponseQueue {
         }
 
         /**
-         * Counts a packet of this response that was sent. Returns true if it was the last packet.
+         * Records that one more packet of this response was sent. Returns true if it was the last
+         * one.
          */
         boolean packetSent() {
             nextPacket++;
@@ -142,10 +143,7 @@ final class ResponseQueue {
         }
     }
 
-    /**
-     * Returns the number of queued original responses to READs and atomics; repeated responses are
-     * not counted.
-     */
+    /** Returns the number of queued responses to READs and atomics that are not repetitions. */
     int originalResponses() {
         return originalResponses;
     }
@@ -216,8 +214,8 @@ final class ResponseQueue {
     }
 
     /**
-     * Adds a repetition of the response to a READ, or of its end beginning at {@code sequence}. If
-     * the queue already contains a response to the same READ, that response is sent again from
+     * Adds a repetition of the response to a READ, or only of its packets from {@code sequence} on.
+     * If the queue already contains a response to the same READ, that response is sent again from
      * {@code sequence} instead.
      */
     void repeatRead(Response known, int sequence, int packets, long address, long bytes) {

@@ -34,10 +34,10 @@ final class ResponseSender {
     }
 
     /**
-     * Sends one packet of the first response in the queue.
+     * Sends the next packet of {@code response}, which is the first in the queue.
      *
-     * @return false if a NAK was sent instead, because the peer may no longer read the memory of
-     *     its READ
+     * @return false if a NAK was sent instead, because access to the memory of the READ is no
+     *     longer permitted
      */
     boolean send(ResponseQueue responses, Response response, PacketBuffer packet) {
         if (response.isRead()) {
@@ -73,10 +73,10 @@ final class ResponseSender {
                         HEADERS + opCode.headerBytes(),
                         bytes)) {
             if (response.repeated) {
-                // A repeated request was usually duplicated by the network, and the owner of the
-                // memory has deregistered it because the first response has arrived. A NAK would
-                // break a working connection. If the peer has in fact not received the response,
-                // its request times out.
+                // The READ is a repeated request, which was probably duplicated by the network: the
+                // memory is deregistered because the first response has arrived. A NAK would break
+                // a working connection. If the peer has in fact not received the response, its
+                // request times out.
                 responses.removeFirst();
                 return true;
             }

@@ -22,7 +22,7 @@ final class Retransmission {
     private int notReadyRetriesLeft;
 
     /**
-     * True if a loss was handled and no acknowledgement has moved the window since. Further signs
+     * True after the handling of a loss, until an acknowledgement moves the window. Further signs
      * of a loss are then ignored.
      */
     private boolean recovering;
@@ -72,7 +72,7 @@ final class Retransmission {
         return unanswered;
     }
 
-    /** Records that the peer has answered. */
+    /** Records that an acknowledgement or response has arrived. */
     void answered() {
         unanswered = false;
     }
@@ -157,8 +157,8 @@ final class Retransmission {
         window.moveCursorToUnacknowledged();
         window.readsInFlight = 0;
         usage.requestWithNextPacket();
-        // The timer starts again when the first packet is retransmitted, because the time spent
-        // waiting for the link must not count as a timeout.
+        // The timer starts again when the first packet is retransmitted, because the wait for a
+        // free packet buffer must not count towards the timeout.
         engine.schedule(queuePair, TimerQueue.NEVER);
     }
 
@@ -168,7 +168,7 @@ final class Retransmission {
      */
     void receiverNotReady(int timerCode) {
         if (waitingForReceiver) {
-            return; // the RNR NAK is a duplicate
+            return; // The RNR NAK is a duplicate.
         }
         if (parameters.notReadyRetries() != SendParameters.UNLIMITED) {
             if (notReadyRetriesLeft == 0) {

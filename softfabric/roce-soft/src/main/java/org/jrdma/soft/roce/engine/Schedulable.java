@@ -3,9 +3,9 @@ package org.jrdma.soft.roce.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The view of a queue pair that the scheduling structures of an {@link Engine} use: its timers,
- * doorbells, paths and the queue of turns. Some of them link queue pairs through these fields, so
- * that they need not allocate entries.
+ * The part of a queue pair that the scheduling structures of an {@link Engine} use: its timers,
+ * doorbells, paths and the queue of turns. Doorbells, for example, are linked through these fields,
+ * so that ringing one allocates nothing.
  */
 abstract class Schedulable {
 
@@ -34,7 +34,7 @@ abstract class Schedulable {
     boolean waitsForPath;
 
     /** True if this queue pair is on the stack of {@link Doorbells}. */
-    @SuppressWarnings("unused") // accessed through a VarHandle
+    @SuppressWarnings("unused") // Accessed through a VarHandle.
     boolean queued;
 
     /** The next queue pair on the stack of {@link Doorbells}. */

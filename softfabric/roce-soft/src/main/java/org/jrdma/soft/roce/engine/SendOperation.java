@@ -32,7 +32,7 @@ public enum SendOperation {
         };
     }
 
-    /** Returns true if the response is equal to that of a READ of 0 bytes. */
+    /** Returns true if the peer answers the operation like a READ of 0 bytes. */
     boolean hasEmptyResponse() {
         return this == ATOMIC_WRITE || this == FLUSH;
     }

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 /** The send queue of a queue pair. Any thread may post, but only one thread at a time. */
 public final class SendQueue extends WorkRing<SendWork> {
 
-    /** The length of the payload of an ATOMIC WRITE, which is always copied into the slot. */
+    /** The length of the payload of an ATOMIC WRITE, which is always inline. */
     private static final int ATOMIC_WRITE_BYTES = Long.BYTES;
 
     SendQueue(int capacity, int maxBuffers, int maxInline) {
@@ -15,8 +15,8 @@ public final class SendQueue extends WorkRing<SendWork> {
     }
 
     /**
-     * Returns a supplier of slots. The inline buffers of all slots share one allocation, because a
-     * separate allocation for each slot would take long.
+     * Returns a supplier of {@link SendWork} slots. The inline buffers of all slots share one
+     * allocation, because a separate allocation for each slot would take long.
      */
     private static Supplier<SendWork> slots(int capacity, int maxBuffers, int maxInline) {
         var memory =

@@ -4,7 +4,7 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 import static org.jrdma.soft.roce.packet.PacketSequence.plus;
 
 /**
- * The positions of a reliable requester in its send queue. Completes work requests in order.
+ * The progress of a reliable requester in its send queue. Work requests complete in order.
  *
  * <p>The work requests from {@code head} to {@code started} (exclusive) have sequence numbers and
  * wait for acknowledgements. Later work requests have not started. {@code cursor} is the work
@@ -122,7 +122,8 @@ final class SendWindow {
     }
 
     private void removeHead(CompletionStatus status) {
-        queuePair.completions().completeSend(atHead(), status); // first, because it may throw
+        // First, because it may throw OutOfMemoryError.
+        queuePair.completions().completeSend(atHead(), status);
         head++;
         queue.release(head);
     }

@@ -173,7 +173,7 @@ public final class SendWork {
     }
 
     /**
-     * Executes a local operation: a bind or an invalidation.
+     * Executes a bind or an invalidation, which send no packet.
      *
      * @return null on success, otherwise the status with which the request fails
      */
@@ -206,10 +206,11 @@ public final class SendWork {
     }
 
     /**
-     * Returns the index of the first packet after the part of a READ to which packet {@code index}
-     * belongs.
+     * Returns the index of the packet with which the next part of a READ begins. A READ consists of
+     * parts of {@code partPackets} packets; the last one may be shorter.
      *
      * @param partPackets the number of packets in each part except the last
+     * @param index the index of a packet in the current part
      */
     int endOfPart(int index, int partPackets) {
         return Math.min(packets, (index / partPackets + 1) * partPackets);

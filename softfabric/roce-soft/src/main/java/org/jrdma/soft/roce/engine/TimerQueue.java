@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timers of queue pairs, in a binary heap ordered by deadline. Each answer of a peer postpones
- * a deadline. Postponing does not change the heap: when the old deadline expires, {@link #poll}
- * moves the queue pair to its new deadline.
+ * the deadline of a queue pair. Because this is frequent, postponing does not change the heap: when
+ * the old deadline expires, {@link #poll} moves the queue pair to its new place.
  */
 final class TimerQueue {
 

@@ -4,7 +4,10 @@ import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Adds the source port and the checksum to packets and passes the packets to the link. */
+/**
+ * Writes the source port and the ICRC to outgoing packets and passes the packets to the {@link
+ * PacketLink}.
+ */
 final class Transmitter {
 
     private final PacketLink link;

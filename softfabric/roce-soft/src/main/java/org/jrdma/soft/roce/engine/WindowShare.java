@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.engine;
 import static org.jrdma.soft.roce.packet.PacketSequence.distance;
 
 /**
- * The share of one reliable requester in the congestion window of its path. Also decides which
+ * The part of a path's congestion window that one reliable requester uses. Also decides which
  * packets request an acknowledgement.
  */
 final class WindowShare {
@@ -12,7 +12,7 @@ final class WindowShare {
     private final int maxPacketsWithoutRequest;
     private final CongestionWindow.Share share = new CongestionWindow.Share();
 
-    /** The oldest sequence number whose packet is included in {@link #share}. */
+    /** The oldest sequence number that {@link #share} counts as in flight. */
     private int accountedFrom;
 
     private int packetsSinceRequest;
@@ -47,9 +47,9 @@ final class WindowShare {
     }
 
     /**
-     * Counts a packet of a SEND or WRITE, and returns true if the packet must request an
-     * acknowledgement. The last packet of a message always does, because the completion of the
-     * message must not depend on a later message. Other packets do so often enough that
+     * Adds a packet of a SEND or WRITE to the bytes in flight. Returns true if the packet must
+     * request an acknowledgement. The last packet of a message always does, because the completion
+     * of the message must not depend on a later message. Other packets do so often enough that
      * acknowledgements arrive before the window is full.
      *
      * @param ends true if the packet is the last of its message
@@ -71,8 +71,8 @@ final class WindowShare {
     }
 
     /**
-     * Requires the next packet to request an acknowledgement if packets were sent since the last
-     * such request. Returns true if there are such packets.
+     * If packets were sent since the last request for an acknowledgement, ensures that the next
+     * packet requests one, and returns true. Otherwise returns false.
      */
     boolean requestIfNoneRequested() {
         var hasUnrequested = chargedSinceRequest > 0;
@@ -80,7 +80,7 @@ final class WindowShare {
         return hasUnrequested;
     }
 
-    /** Requires the next packet to request an acknowledgement. */
+    /** Ensures that the next packet requests an acknowledgement. */
     void requestWithNextPacket() {
         requestWithNextPacket = true;
     }
@@ -99,7 +99,10 @@ final class WindowShare {
         queuePair.path().acknowledged(share, answered, answered + rest);
     }
 
-    /** Removes all packets from the bytes in flight, because they are sent again or given up. */
+    /**
+     * Removes all packets from the bytes in flight, because they will be sent again or their work
+     * requests have failed.
+     */
     void releaseAll(int unacknowledged) {
         if (!share.isEmpty()) {
             queuePair.path().released(share);

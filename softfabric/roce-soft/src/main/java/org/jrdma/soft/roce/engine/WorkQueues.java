@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.engine;
 
 /**
- * The work queues for a queue pair that is about to be created. Any thread may create the work
- * queues in advance, because large queues take long to allocate and the engine must not be blocked
- * meanwhile.
+ * The send and receive queue for a queue pair that is about to be created. They are created in
+ * advance, because the allocation of large queues takes long and must not block the engine. Any
+ * thread may do this.
  */
 public record WorkQueues(SendQueue sends, ReceiveQueue receives) {
 

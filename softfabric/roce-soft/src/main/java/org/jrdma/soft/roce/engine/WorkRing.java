@@ -73,7 +73,7 @@ abstract class WorkRing<W> {
         var kept = (int) (tail() - head);
         var resized = new ArrayList<W>(length);
         for (var i = 0; i < length; i++) {
-            var index = head + ((i - head) & (length - 1)); // the index that slot i will have
+            var index = head + ((i - head) & (length - 1)); // The index that slot i will have.
             resized.add(index - head < kept ? slot(index) : newSlot.get());
         }
         slots = List.copyOf(resized);
@@ -83,14 +83,14 @@ abstract class WorkRing<W> {
     }
 
     /**
-     * Returns the slot to fill next, or null if all slots are in use. The engine does not see the
-     * slot until {@link #post()}.
+     * Returns the slot to fill next, or null if all slots are in use. The engine sees the slot only
+     * after {@link #post()}.
      */
     public final @Nullable W claim() {
         return tail - (long) HEAD.getAcquire(this) >= capacity ? null : slot(tail);
     }
 
-    /** Returns true if at least {@code works} slots are free. */
+    /** Returns true if at least {@code works} more work requests can be posted. */
     public final boolean hasFreeSlots(int works) {
         return tail + works - (long) HEAD.getAcquire(this) <= capacity;
     }

@@ -1,6 +1,6 @@
 /**
- * The protocol engine of an adapter. It has no sockets and no threads, and its caller advances the
- * clock.
+ * Executes the RoCE protocol, as the hardware of an adapter does. It has no sockets and no threads,
+ * and its caller advances the clock.
  *
  * <p>One thread at a time drives an {@link Engine}: it passes incoming packets and the current time
  * to the engine. The engine passes outgoing packets to a {@link PacketLink}, completions to {@link

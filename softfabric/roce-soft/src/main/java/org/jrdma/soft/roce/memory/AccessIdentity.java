@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.memory;
 
 /**
- * The subject of an access check. For an access by a peer, the subject is the queue pair that
- * executes the request. For a local access, it is a protection domain.
+ * An identity whose permission to access memory is checked. For an access by a peer, it is the
+ * queue pair that executes the request. For a local access, it is a protection domain.
  */
 public interface AccessIdentity {
 

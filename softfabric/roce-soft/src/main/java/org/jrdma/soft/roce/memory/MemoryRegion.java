@@ -6,9 +6,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A registered memory region, or a view of a region. A view represents a bound memory window: it is
- * the part of the region that the window grants access to, with the key and the rights of the
- * window. {@link MemoryRegistry} creates and closes both kinds.
+ * A registered memory region, or a view of a region. A view represents a bound memory window: the
+ * part of the region to which the window grants access, with the key and the rights of the window.
+ * {@link MemoryRegistry} creates and closes both kinds.
  */
 public final class MemoryRegion {
 
@@ -58,7 +58,7 @@ public final class MemoryRegion {
      * The number of accesses that have started and not ended, with the bit {@link #CLOSED} set
      * after {@link #close} was called.
      */
-    @SuppressWarnings("unused") // used only through the var handle ACCESSES
+    @SuppressWarnings("unused") // Used only through the var handle ACCESSES.
     private int accesses;
 
     /**
@@ -159,8 +159,7 @@ public final class MemoryRegion {
     }
 
     /**
-     * Returns true if a memory window of a domain may be bound to a part of this region with the
-     * given rights.
+     * Returns true if a memory window may be bound to a part of this region with the given rights.
      *
      * @param caller the protection domain of the window
      */
@@ -174,9 +173,8 @@ public final class MemoryRegion {
     }
 
     /**
-     * Returns true if the caller may access this memory according to its identity: its protection
-     * domain is the domain of this memory and, for a view of a type 2 window, the caller is the
-     * queue pair that has bound the window.
+     * Returns true if this memory belongs to the protection domain of the caller. A view of a type
+     * 2 window is in addition visible only to the queue pair that has bound the window.
      */
     public boolean isVisibleTo(AccessIdentity caller) {
         return caller.domain() == domain && (boundTo == null || boundTo == caller);
@@ -204,7 +202,9 @@ public final class MemoryRegion {
         }
     }
 
-    /** Returns the offset in {@link #memory} of an address that a work request or a peer uses. */
+    /**
+     * Converts an address in a work request or a request of a peer to an offset in {@link #memory}.
+     */
     public long offset(long address) {
         return address - start;
     }

@@ -29,8 +29,8 @@ public final class MemoryRegistry {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     /**
-     * A marker in the table slot of a region that was removed. A search continues after the marker,
-     * whereas an empty slot would end it.
+     * Marks the table slot of a region that was removed. A search continues after this marker,
+     * whereas an empty slot would end the search.
      */
     private static final MemoryRegion DEREGISTERED =
             new MemoryRegion(new ProtectionDomain(), MemorySegment.NULL, 0, 0, 0);
@@ -54,7 +54,7 @@ public final class MemoryRegistry {
      */
     private int slotsUsed;
 
-    /** The upper 24 bits of the keys of all regions and windows. */
+    /** The upper 24 bits of all keys in use. */
     private final Set<Integer> keyPrefixes = new HashSet<>();
 
     private final Set<MemoryWindow> windows = new LinkedHashSet<>();
@@ -113,7 +113,8 @@ public final class MemoryRegistry {
                 }
             }
         }
-        region.close(); // The lock is not held here, because close() waits for other threads.
+        // The lock is not held here, because MemoryRegion.close() waits for other threads.
+        region.close();
         views.forEach(MemoryRegion::close);
     }
 
@@ -161,8 +162,8 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Unbinds a window, if it is bound, and adds its view to {@code views}. The caller must close
-     * the views after it has released the lock.
+     * Unbinds a window if it is bound. Adds its view to {@code views}, which the caller must close
+     * after it has released the lock.
      */
     private void unbind(MemoryWindow window, List<MemoryRegion> views) {
         if (window.view != null && window.region != null) {
@@ -267,8 +268,8 @@ public final class MemoryRegistry {
     }
 
     /**
-     * Replaces the table by one without {@link #DEREGISTERED} markers, in which at most a quarter
-     * of the slots are used.
+     * Replaces the table by a new one without {@link #DEREGISTERED} markers, in which at most a
+     * quarter of the slots are used.
      */
     private void rebuild() {
         var live = 0;
@@ -351,8 +352,8 @@ public final class MemoryRegistry {
     /**
      * Copies bytes from registered memory to {@code target}.
      *
-     * @return false if the access is not permitted; nothing is copied then, unless the file behind
-     *     the memory was truncated
+     * @return false if the access is not permitted; nothing was copied in this case, unless the
+     *     memory is a mapped file that was truncated
      */
     public boolean read(
             AccessIdentity caller,
@@ -379,8 +380,8 @@ public final class MemoryRegistry {
     /**
      * Copies bytes from {@code source} to registered memory.
      *
-     * @return false if the access is not permitted; nothing is copied then, unless the file behind
-     *     the memory was truncated
+     * @return false if the access is not permitted; nothing was copied in this case, unless the
+     *     memory is a mapped file that was truncated
      */
     public boolean write(
             AccessIdentity caller,

@@ -32,8 +32,7 @@ public final class MemoryWindow {
     @Nullable MemoryRegion region;
 
     /**
-     * The view of the region that the registry finds by the key of this window; null while the
-     * window is unbound.
+     * The view that the registry finds by the key of this window; null while the window is unbound.
      */
     @Nullable MemoryRegion view;
 

@@ -1,17 +1,17 @@
 package org.jrdma.soft.roce.model;
 
 /**
- * The numbers of packets that network faults were injected into. A packet with several faults is
- * counted by several components. A lost packet is counted only by {@code sent} and {@code lost}.
+ * The numbers of packets that were affected by injected network faults. A packet with several
+ * faults is counted by several components. A lost packet is counted only by {@code sent} and {@code
+ * lost}.
  *
  * @param sent the number of packets that the device sent or dropped while {@link NetworkFaults}
  *     were configured
  * @param lost the number of packets dropped
  * @param duplicated the number of packets sent twice
- * @param overtaken the number of packets, including duplicates, that were sent after a packet that
- *     followed them, because {@link NetworkFaults#reordering} or {@link NetworkFaults#delay} held
- *     them back. A packet that was held back is not counted here if no later packet was sent in the
- *     meantime
+ * @param overtaken the number of packets, including duplicates, that were held back by {@link
+ *     NetworkFaults#reordering} or {@link NetworkFaults#delay} until at least one later packet was
+ *     sent
  * @param damaged the number of packets in which one bit was inverted
  * @param delayed the number of packets held back for the duration {@link NetworkFaults#lateness}
  */
@@ -21,10 +21,7 @@ public record NetworkFaultCounts(
     /** Counts that are all 0. */
     public static final NetworkFaultCounts NONE = new NetworkFaultCounts(0, 0, 0, 0, 0, 0);
 
-    /**
-     * Returns counts in which each component is the sum of the components of these and the other
-     * counts.
-     */
+    /** Returns the sums of the corresponding counts of this object and {@code other}. */
     public NetworkFaultCounts plus(NetworkFaultCounts other) {
         return new NetworkFaultCounts(
                 sent + other.sent,

@@ -3,14 +3,14 @@ package org.jrdma.soft.roce.network;
 import org.jrdma.soft.roce.engine.Engine;
 
 /**
- * Drives an engine: sets the clock of the engine, passes received packets to it, expires its
- * timers, and sends its packets. Guarded by the lock of the {@link Port}.
+ * Lets an engine do its work: sets the clock of the engine, passes received packets to it, expires
+ * its timers, and sends its packets. Guarded by the lock of the {@link Port}.
  */
 final class EngineDriver {
 
     /**
-     * The maximum number of packets received from each socket, and sent, in one round. The limit
-     * ensures that the lock is released often enough for other threads.
+     * The maximum number of packets that one round receives from each socket, and of packets that
+     * it sends. The limit ensures that the lock is released often enough for other threads.
      */
     private static final int ROUND_PACKETS = 128;
 
@@ -31,9 +31,7 @@ final class EngineDriver {
     private final PacketReceiver incoming;
     private final long start = System.nanoTime();
 
-    /**
-     * True if the engine had more packets to send than the last call of {@link #send} permitted.
-     */
+    /** True if packets remained in the engine when {@link #send} reached its limit. */
     private boolean unfinished;
 
     /** The time at which the timers were last checked. */
@@ -109,8 +107,8 @@ final class EngineDriver {
     }
 
     /**
-     * Returns the time at which the engine must be driven again if no packet arrives and no thread
-     * posts work.
+     * Returns the time of the next call that is necessary if no packet arrives and no thread posts
+     * work.
      */
     long nextDeadline() {
         if (unfinished || outgoing.isBlocked()) {

@@ -36,8 +36,8 @@ final class FaultInjector {
     private static final int CAPACITY = 4096;
 
     /**
-     * A copy of a packet that is held back until a point in time, or until a number of other
-     * packets were sent.
+     * A copy of a packet that is held back until a point in time or until enough later packets were
+     * sent.
      *
      * @param number the position of the packet in the order in which the engine sent its packets
      * @param time the time at which the packet is due
@@ -137,8 +137,8 @@ final class FaultInjector {
     }
 
     /**
-     * Removes and returns a packet that is due, or returns null if there is none. The caller passes
-     * the buffer to {@link #free} after sending the packet.
+     * Removes and returns a packet whose time has come, or returns null if there is none. The
+     * caller passes the buffer to {@link #free} after sending the packet.
      */
     @Nullable PacketBuffer due(long now) {
         for (var i = 0; i < held.size(); i++) {

@@ -7,12 +7,13 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
-/** The network interface to which an address of this machine is assigned. */
+/** A network interface of this machine that has the IP address of a port. */
 record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
 
     /**
-     * The maximum number of bytes in an IP packet besides the payload: the headers of IPv6 (40),
-     * UDP (8), the base transport (12), a WRITE (16) and immediate data (4), and the checksum (4).
+     * The maximum number of bytes in an IP packet in addition to the payload: the headers of IPv6
+     * (40), UDP (8), the base transport (12), a WRITE (16) and immediate data (4), and the ICRC
+     * (4).
      */
     private static final int HEADERS = 40 + 8 + 12 + 16 + 4 + 4;
 
@@ -60,13 +61,13 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
         try {
             return candidate.isLoopback();
         } catch (SocketException e) {
-            return false; // the interface has disappeared
+            return false; // The interface was removed in the meantime.
         }
     }
 
     /**
-     * Returns the maximum path MTU with which packets fit the MTU of the interface: 256, 512, 1024,
-     * 2048 or 4096.
+     * Returns the largest path MTU whose packets fit the MTU of the interface: 256, 512, 1024, 2048
+     * or 4096.
      */
     int pathMtu() {
         var pathMtu = MAX_PATH_MTU;

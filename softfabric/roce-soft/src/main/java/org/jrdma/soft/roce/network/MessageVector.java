@@ -12,19 +12,19 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
  * mmsghdr}, an {@code iovec}, an address and a control message.
  *
  * <p>One message to the kernel may contain several consecutive packets of equal length, of which
- * only the last may be shorter (UDP segmentation offload). The kernel splits such a message into
- * datagrams after most of its processing. If the receiving socket also accepts combined packets,
- * the kernel does not split the message at all.
+ * only the last may be shorter (UDP GSO). The kernel splits such a message into datagrams as late
+ * as possible. If the receiving socket of this machine uses UDP GRO, the kernel does not split the
+ * message at all.
  */
 final class MessageVector {
 
-    /** The maximum total length of the packets in one message. */
+    /** The maximum total length of the packets in one GSO message. */
     private static final int MESSAGE_BYTES = 65_000;
 
-    /** The size of a buffer that can receive a message with several packets. */
+    /** The size of a buffer that can receive a GRO message with several packets. */
     static final int COMBINED_BYTES = PacketBuffer.START + (64 << 10);
 
-    /** The maximum number of packets that the kernel accepts in one message. */
+    /** The maximum number of packets that the kernel accepts in one GSO message. */
     private static final int MAX_PACKETS = 64;
 
     // struct mmsghdr
@@ -55,7 +55,10 @@ final class MessageVector {
     private static final int UDP_SEGMENT = 103;
     private static final int UDP_GRO = 104;
 
-    /** The size of the control messages of one message: the segment size and traffic class. */
+    /**
+     * The size of the control messages that belong to one message: the segment size of GSO and the
+     * traffic class.
+     */
     private static final long CONTROLS_BYTES = 2 * CONTROL_BYTES;
 
     private static final long NAME_BYTES = 32;
@@ -70,12 +73,15 @@ final class MessageVector {
     private final MemorySegment controls;
     private final int[] nameLengths;
 
-    /** For each combined message, the index of the first buffer after it. */
+    /** For each message, the index of the first buffer after its packets. */
     private final int[] ends;
 
     private final int scope;
 
-    /** True if packets are sent with their flow labels, which not every kernel permits. */
+    /**
+     * True if packets are sent with IPv6 flow labels. Some kernels reject labels that were not
+     * registered.
+     */
     private boolean labels = true;
 
     /**
@@ -145,7 +151,10 @@ final class MessageVector {
         headers.set(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH, length);
     }
 
-    /** Writes the destination of the packet in a buffer to the address of the same index. */
+    /**
+     * Writes the destination of the packet with the given index to the socket address with this
+     * index.
+     */
     void address(int index) {
         address(index, labels);
     }
@@ -163,9 +172,9 @@ final class MessageVector {
     }
 
     /**
-     * Removes the flow labels from the packets in the buffers from {@code first} to {@code end}
-     * (exclusive) and from later packets, because the kernel permits only labels that the socket
-     * has registered.
+     * Removes the IPv6 flow labels from the packets in the buffers from {@code first} to {@code
+     * end} (exclusive) and from later packets, because the kernel permits only labels that the
+     * socket has registered.
      */
     void removeLabels(int first, int end) {
         labels = false;
@@ -188,7 +197,7 @@ final class MessageVector {
      * Builds messages from the packets in the buffers from {@code first} to {@code end}
      * (exclusive).
      *
-     * @param combining true if a message may contain several packets
+     * @param combining true if a message may contain several packets (UDP GSO)
      * @return the number of messages
      */
     int combine(int first, int end, boolean combining) {
@@ -225,15 +234,15 @@ final class MessageVector {
         controls.set(ValueLayout.JAVA_INT, control + CONTROL_DATA, value);
     }
 
-    /** Builds the part for one packet, and returns the index of the next buffer. */
+    /** Creates a message with one packet. Returns the index of the next buffer. */
     private int single(int index) {
         part(index, index, buffers[index].length());
         return index + 1;
     }
 
     /**
-     * Builds the parts of one message from as many packets as possible, and returns the index of
-     * the first buffer after the message.
+     * Creates one GSO message from as many packets as possible. Returns the index of the first
+     * buffer after the message.
      */
     private int combine(int first, int limit) {
         var length = buffers[first].length();
@@ -242,8 +251,9 @@ final class MessageVector {
                 && buffers[next].length() > length
                 && isAcknowledgement(buffers[first])
                 && haveSamePath(first, next)) {
-            // A shorter packet must be the last of its message, so the two packets are exchanged.
-            // The order of an acknowledgement and a request is irrelevant.
+            // Only the last packet of a message may be shorter than the others, so the two packets
+            // are exchanged. Their order is irrelevant, because one is an acknowledgement and the
+            // other a request.
             part(first, next, buffers[next].length());
             part(next, first, length);
             return next + 1;
@@ -276,14 +286,18 @@ final class MessageVector {
                 && buffers[first].destinationHigh() == buffers[second].destinationHigh();
     }
 
-    /** Returns the index of the first buffer after a message that {@link #combine} has built. */
+    /**
+     * Returns the index of the first buffer after the packets of a message that {@link #combine}
+     * has created.
+     */
     int end(int message) {
         return ends[message];
     }
 
     /**
      * Returns the number of bytes received in a buffer, or -1 if the message was truncated. Also
-     * prepares the address of the buffer for the next message.
+     * resets the length of the socket address, which the kernel has overwritten, for the next
+     * message.
      */
     int received(int index) {
         var header = index * BYTES;
@@ -293,9 +307,9 @@ final class MessageVector {
     }
 
     /**
-     * Returns the length of each packet in a received message, of which the last may be shorter;
-     * returns 0 if the message is a single packet. Also prepares the control message of the buffer
-     * for the next message.
+     * Returns the length of each packet in a GRO message, of which the last may be shorter; returns
+     * 0 if the message is a single packet. Also resets the length of the control message for the
+     * next message.
      */
     int packetBytes(int index) {
         var length = headers.get(ValueLayout.JAVA_LONG, index * BYTES + CONTROL_LENGTH);
@@ -309,9 +323,9 @@ final class MessageVector {
     }
 
     /**
-     * Returns the packet at an offset of a received message. Moves the packet to the start of the
-     * buffer, so the packets of a message must be requested in order. The caller must ensure that
-     * {@code length} is at most {@link PacketBuffer#MAX_BYTES}.
+     * Returns the packet at an offset of a received GRO message. Moves the packet to the start of
+     * the buffer, so the packets of a message must be requested in order. The caller must ensure
+     * that {@code length} is at most {@link PacketBuffer#MAX_BYTES}.
      */
     PacketBuffer packet(
             int index, int offset, int length, long destinationHigh, long destinationLow) {

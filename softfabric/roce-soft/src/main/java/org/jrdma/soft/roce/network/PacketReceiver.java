@@ -40,16 +40,16 @@ final class PacketReceiver {
         for (var left = packets; left > 0; ) {
             var count = socket.receive(vector.headers(), CAPACITY);
             if (count < 0) {
-                // The socket is empty, or reports the error of a packet that was sent earlier. Such
-                // an error is reported once and ignored. Packets that are in the socket make it
-                // ready again.
+                // The socket is empty, or reports the failure of an earlier send. The kernel
+                // reports such a failure only once, so it is ignored: if packets have arrived, the
+                // next poll finds the socket ready.
                 return true;
             }
             for (var i = 0; i < count; i++) {
                 left -=
                         Math.max(
                                 1,
-                                pass(i, socket, engine)); // an empty datagram counts as one packet
+                                pass(i, socket, engine)); // An empty datagram counts as one packet.
             }
             if (count < CAPACITY) {
                 return true;
@@ -58,7 +58,7 @@ final class PacketReceiver {
         return false;
     }
 
-    /** Passes the packets of one received message to an engine. Returns their number. */
+    /** Passes the packets of one received message to an engine. Returns the number of packets. */
     private int pass(int index, UdpSocket socket, Engine engine) {
         var bytes = vector.received(index);
         var packetBytes = vector.packetBytes(index);

@@ -45,7 +45,8 @@ final class PacketTracer {
     private void report(TracedPacket.Direction direction, PacketBuffer packet) {
         try {
             listener.seen(trace(direction, packet));
-        } catch (Throwable e) { // also an Error: a failing listener must not affect the packet
+            // Errors are caught, too: a failing listener must not affect the packet.
+        } catch (Throwable e) {
             if (!failed) {
                 failed = true;
                 LOG.warn(

@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The link through which the engine of a port sends: collects packets, and sends several of them
+ * Collects the packets that the engine of a port sends, and passes several of them to the kernel
  * with one system call. Confined to one thread at a time.
  */
 final class PacketTransmitter implements PacketLink {
@@ -21,7 +21,7 @@ final class PacketTransmitter implements PacketLink {
     private final SystemCalls calls;
     private final MessageVector vector;
 
-    /** The index of the first collected packet that the socket has not accepted. */
+    /** The index of the first collected packet that the kernel has not accepted yet. */
     private int first;
 
     /** The number of collected packets. */
@@ -33,7 +33,7 @@ final class PacketTransmitter implements PacketLink {
     /** True if the buffer of the socket was full at the last attempt to send. */
     private boolean blocked;
 
-    /** True if a message to the kernel may contain several packets. */
+    /** True if one message to the kernel may contain several packets (UDP GSO). */
     private boolean combining;
 
     private boolean up = true;
@@ -41,16 +41,18 @@ final class PacketTransmitter implements PacketLink {
     private final FaultInjector faultInjector = new FaultInjector(NetworkFaults.NONE);
 
     /**
-     * True if outgoing packets pass through the {@link #faultInjector}, or it holds back packets.
+     * True if outgoing packets pass through the {@link #faultInjector}, because faults are
+     * configured or packets are held back.
      */
     private boolean injecting;
 
     private @Nullable PacketTracer tracer;
 
     /**
-     * @param combining true if a message to the kernel may contain several packets. The kernel then
-     *     assigns an IPv4 identification to each packet, so their checksums are wrong for a
-     *     receiver that can read this field
+     * @param combining true if one {@code sendmsg} may pass several packets to the kernel (UDP
+     *     GSO). The kernel then sets a new IPv4 identification in each packet after the ICRC has
+     *     been computed. The ICRC covers this field, so it is wrong for a receiver that reads the
+     *     IPv4 header
      */
     PacketTransmitter(
             UdpSocket socket, boolean combining, int scope, SystemCalls calls, Arena arena) {
@@ -124,7 +126,7 @@ final class PacketTransmitter implements PacketLink {
         }
     }
 
-    /** Adds the packet in the next buffer to the collected packets. */
+    /** Adds the packet in the next free buffer to the collected packets. */
     private void append() {
         if (tracer != null) {
             tracer.sent(vector.buffer(count));
@@ -134,7 +136,8 @@ final class PacketTransmitter implements PacketLink {
     }
 
     /**
-     * Collects the packets that were held back and are due. Called at the start of each send.
+     * Adds the held-back packets whose time has come to the collected packets. Called at the start
+     * of each send.
      *
      * @param time the current time of the engine
      */
@@ -177,7 +180,8 @@ final class PacketTransmitter implements PacketLink {
             var sent = socket.send(vector.headers(), messages);
             if (sent > 0) {
                 first = vector.end(sent - 1);
-                // Only a retry that succeeds shows that the kernel does not support a feature.
+                // The failure was caused by a feature that the kernel does not support, because the
+                // retry without the feature has succeeded.
                 combining = combines;
                 if (isWithoutLabel) {
                     vector.removeLabels(first, count);
@@ -193,14 +197,18 @@ final class PacketTransmitter implements PacketLink {
                 }
                 default -> {
                     if (vector.end(0) - first > 1) {
-                        combines = false; // the kernel may not support combined packets
+                        // The kernel may not support GSO, so the packets are sent one by one.
+                        combines = false;
                     } else if (!isWithoutLabel
                             && calls.errno() == Errno.EINVAL
                             && vector.removeLabel(first)) {
-                        isWithoutLabel = true; // the kernel may not permit the label
+                        // The kernel may not permit the flow label, so the packet is sent without
+                        // it.
+                        isWithoutLabel = true;
                     } else {
-                        // The packet is dropped. It may be too long for the path, have no route, or
-                        // be rejected by a filter, or an earlier packet has caused the error.
+                        // The packet is dropped: it may be too long for the path, have no route, or
+                        // be rejected by a filter. The kernel may also have reported the failure of
+                        // an earlier packet.
                         first++;
                         combines = combining;
                         isWithoutLabel = false;

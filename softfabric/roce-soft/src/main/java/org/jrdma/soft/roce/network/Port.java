@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
  * A RoCE port: connects an engine to the network at one address of this machine.
  *
  * <p>Posting and polling threads drive the engine while holding a lock: posting threads transmit,
- * and polling threads receive. A daemon thread does both when no other thread does. Completions and
- * events are reported with the lock held, so their receivers must neither block nor call this port.
- * {@link #ring} and {@link #progress} never wait for the lock. Most other methods do, for at most
- * the duration of a round.
+ * and polling threads receive. The daemon thread of the port transmits and receives while no other
+ * thread does. Completions and events are reported with the lock held, so their receivers must
+ * neither block nor call this port. {@link #ring} and {@link #progress} never wait for the lock.
+ * Most other methods do, for at most the duration of a round.
  *
  * <p>Safe for use by multiple threads. After {@link #close}, nothing is sent or received.
  */
@@ -36,14 +36,17 @@ public final class Port implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Port.class);
 
     /**
-     * The number of polls after which other threads are assumed to poll continuously, provided that
-     * the last one is recent.
+     * After this number of polls, the daemon thread assumes that another thread polls continuously,
+     * unless the last poll was too long ago.
      */
     private static final int POLLS = 4;
 
     private static final long RECENT_POLL_NANOS = 250_000;
 
-    /** The time that the daemon thread first sleeps while other threads poll. Doubles each time. */
+    /**
+     * The time for which the daemon thread first sleeps while other threads poll. The time doubles
+     * with each sleep.
+     */
     private static final long YIELD_NANOS = 50_000;
 
     private static final long MAX_YIELD_NANOS = 250_000;
@@ -64,8 +67,8 @@ public final class Port implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;
-    private volatile boolean yielding; // the daemon thread sleeps because other threads poll
-    private volatile boolean callerWaiting; // a caller waits for a completion event
+    private volatile boolean yielding; // The daemon thread sleeps because other threads poll.
+    private volatile boolean callerWaiting; // A thread waits for a completion event.
 
     // The following fields are guarded by the lock.
 
@@ -75,12 +78,12 @@ public final class Port implements AutoCloseable {
      */
     private long threadWakesAt = Long.MIN_VALUE;
 
-    /** The number of polls since a caller last waited for an event, up to {@link #POLLS}. */
+    /** The number of polls since a thread last waited for an event, up to {@link #POLLS}. */
     private int polls;
 
     private long lastPoll;
 
-    /** Creates a port, which owns the resources if this succeeds. */
+    /** Creates a port. If the constructor succeeds, the port owns {@code resources}. */
     Port(PortOptions options, PortResources resources) {
         localInterface = resources.localInterface();
         readiness = resources.readiness();
@@ -101,8 +104,8 @@ public final class Port implements AutoCloseable {
                 new Engine(
                         outgoing,
                         memory,
-                        // The size of the receive buffer of the peer is unknown. It is assumed to
-                        // be equal to the size here.
+                        // The size of the receive buffer of the peer is unknown, so it is assumed
+                        // to be the same as here.
                         options.engine().pathBytes(socket.receiveBuffer() / 4 * 3L),
                         options.random());
         driver = new EngineDriver(engine, outgoing, incoming);
@@ -129,7 +132,7 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Opens the RoCE UDP port at the first of several addresses at which this succeeds.
+     * Opens the RoCE UDP port at the first address of a list for which this succeeds.
      *
      * @param candidates the options to try, at least one
      * @throws FabricException if no address succeeds; the message describes the failure of the
@@ -176,8 +179,7 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Returns the maximum path MTU with which packets fit the MTU of the interface, from 256 to
-     * 4096.
+     * Returns the largest path MTU whose packets fit the MTU of the interface, from 256 to 4096.
      */
     public int pathMtu() {
         return localInterface.pathMtu();
@@ -198,7 +200,8 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Runs an action on the engine while holding the lock, then sends the packets that are ready.
+     * Calls a function with the engine while holding the lock, then sends the packets that are
+     * ready.
      *
      * @throws IllegalStateException if the port is closed
      */
@@ -210,7 +213,9 @@ public final class Port implements AutoCloseable {
             }
             driver.advance();
             if (driver.isSendingDeferred() && lock.getHoldCount() == 1) {
-                send(); // the action may destroy a queue pair whose acknowledgements are unsent
+                // Packets are sent first, because the action may destroy a queue pair that has
+                // unsent acknowledgements.
+                send();
             }
             var result = action.apply(engine);
             if (lock.getHoldCount() == 1) {
@@ -223,7 +228,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Runs an action that has no result, like {@link #control}. */
+    /** Calls {@code action} with the engine while holding the lock, like {@link #control}. */
     public void run(Consumer<Engine> action) {
         control(engine -> {
             action.accept(engine);
@@ -270,7 +275,10 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Makes the daemon thread drive the engine, because the caller will wait for an event. */
+    /**
+     * Makes the daemon thread drive the engine, because the calling thread will wait for a
+     * completion event and therefore stops polling.
+     */
     public void callerWaits() {
         callerWaiting = true;
         if (yielding) {
@@ -388,8 +396,9 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Processes doorbells. Each thread calls this after unlocking, because a thread that rings a
-     * doorbell while another thread holds the lock relies on that thread.
+     * Transmits the work whose doorbells were rung. Each thread calls this method after unlocking,
+     * because a thread that rings a doorbell while the lock is held relies on the thread that holds
+     * the lock.
      */
     private void processDoorbells() {
         while (engine.hasRungDoorbells() && tryLock()) {
@@ -410,9 +419,9 @@ public final class Port implements AutoCloseable {
     }
 
     /**
-     * Sends packets, and wakes up the daemon thread if necessary. Requires the lock. The caller may
-     * be the daemon thread itself: if it sends after it has determined how long to wait, the wait
-     * must end at once.
+     * Sends packets, and wakes up the daemon thread if necessary. Requires the lock. The daemon
+     * thread may call this method after it has determined how long it will wait; the wake-up then
+     * ends its wait at once.
      */
     private void send() {
         if (closed) {
@@ -489,7 +498,8 @@ public final class Port implements AutoCloseable {
 
     private void yieldToPollers(long nanos) {
         yielding = true;
-        if (!callerWaiting) { // which was set before callerWaits() could read yielding
+        // The field was set before callerWaits() could read the field yielding.
+        if (!callerWaiting) {
             LockSupport.parkNanos(this, nanos);
         }
         yielding = false;

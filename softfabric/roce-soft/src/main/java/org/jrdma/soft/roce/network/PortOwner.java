@@ -16,7 +16,7 @@ final class PortOwner {
     private PortOwner() {}
 
     /**
-     * A socket in the kernel's table of UDP sockets.
+     * A socket in {@code /proc/net/udp} that uses the RoCE port.
      *
      * @param isWildcard true if the socket is bound to all addresses
      */
@@ -69,7 +69,8 @@ final class PortOwner {
     }
 
     /**
-     * Returns the text of an address in the kernel's table: hexadecimal words in native byte order.
+     * Formats an address as the {@code local_address} column of {@code /proc/net/udp} and {@code
+     * /proc/net/udp6}: hexadecimal 32-bit words in native byte order.
      */
     private static String hex(Address address) {
         var text = new StringBuilder();
@@ -104,7 +105,7 @@ final class PortOwner {
                 }
             }
         } catch (IOException e) {
-            return false; // the process belongs to another user or has ended
+            return false; // The process belongs to another user or has ended.
         }
         return false;
     }
@@ -113,7 +114,7 @@ final class PortOwner {
         try {
             return Files.readSymbolicLink(descriptor).toString().equals(socket);
         } catch (IOException e) {
-            return false; // the descriptor was closed
+            return false; // The descriptor was closed.
         }
     }
 

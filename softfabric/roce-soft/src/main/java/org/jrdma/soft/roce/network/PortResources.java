@@ -2,7 +2,10 @@ package org.jrdma.soft.roce.network;
 
 import org.jrdma.ffi.FabricException;
 
-/** The resources of the system that a {@link Port} needs. */
+/**
+ * The network interface and the open UDP socket of a {@link Port}, and the calls and the poller
+ * that the port uses with them.
+ */
 record PortResources(
         LocalInterface localInterface, SystemCalls calls, UdpSocket socket, Readiness readiness) {
 

@@ -21,9 +21,9 @@ final class PortSockets {
     private final Map<Address, Integer> memberships = new HashMap<>();
 
     /**
-     * The socket for the address of the port, followed by the sockets for multicast groups. A
-     * change replaces the array instead of modifying it, because the daemon thread may be waiting
-     * for the sockets in the array.
+     * The socket for the address of the port, followed by the sockets for multicast groups. The
+     * array is never modified but replaced, because the daemon thread may be waiting for the
+     * sockets in it.
      */
     private UdpSocket[] sockets;
 
@@ -45,8 +45,8 @@ final class PortSockets {
     }
 
     /**
-     * Joins a multicast group. Returns true if a socket was added, which is not the case if the
-     * port had already joined the group.
+     * Joins a multicast group. Returns true if this has added a socket. If the port had joined the
+     * group before, it already has the socket.
      */
     boolean join(Address group) throws FabricException {
         if (memberships.merge(group, 1, Integer::sum) > 1 || areClosed()) {
@@ -64,8 +64,8 @@ final class PortSockets {
     }
 
     /**
-     * Reverts one call of {@link #join}. Returns true if a socket was removed, which happens when
-     * all calls for the group are reverted.
+     * Leaves a multicast group: reverts one call of {@link #join}. Returns true if this has removed
+     * the socket of the group, because all calls for the group are reverted.
      */
     boolean leave(Address group) {
         if (memberships.computeIfPresent(group, (_, count) -> count == 1 ? null : count - 1) != null

@@ -10,8 +10,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 
 /**
- * Lets a thread wait until a socket is ready, a time has passed, or another thread calls {@link
- * #wake()}. Only one thread may wait.
+ * Lets one thread wait until a UDP socket is ready, a time has passed, or another thread calls
+ * {@link #wake()}. In C: {@code ppoll}.
  */
 final class Readiness {
 
@@ -27,7 +27,8 @@ final class Readiness {
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment timeout = arena.allocate(2 * JAVA_LONG.byteSize(), 8);
     private MemorySegment descriptors = arena.allocate(BYTES, 8);
-    private final EventDescriptor event = EventDescriptor.open(); // after all that may fail
+    // Last, because the fields above may throw and the descriptor would stay open.
+    private final EventDescriptor event = EventDescriptor.open();
 
     Readiness() throws FabricException {
         watch(0, event.number(), POLLIN);

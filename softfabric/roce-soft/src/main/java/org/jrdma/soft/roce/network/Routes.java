@@ -6,7 +6,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 
-/** Queries of the kernel's routing table. */
+/** Queries the kernel's routing table. */
 public final class Routes {
 
     private static final int SOCK_DGRAM = 2;

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
-/** The encoding of GIDs as the C structures {@code sockaddr_in} and {@code sockaddr_in6}. */
+/** Converts GIDs to and from the C structures {@code sockaddr_in} and {@code sockaddr_in6}. */
 final class SocketAddress {
 
     static final int IPV4_FAMILY = 2;
@@ -25,7 +25,7 @@ final class SocketAddress {
     private SocketAddress() {}
 
     /**
-     * Writes the socket address of the RoCE UDP port at a GID, which has at most {@link
+     * Writes the socket address that consists of a GID and the RoCE UDP port. It has at most {@link
      * #IPV6_BYTES} bytes.
      *
      * @param label the flow label of packets to the address, used only for IPv6

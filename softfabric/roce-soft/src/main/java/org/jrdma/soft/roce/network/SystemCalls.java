@@ -15,12 +15,12 @@ import org.jrdma.ffi.linkage.Downcalls;
 
 /**
  * The system calls for sockets. Each method returns -1 on failure. Except for {@link #receive}, a
- * failing method stores the error code in this object, from which {@link #errno()} returns it. An
- * object is therefore confined to one thread at a time.
+ * method that fails also stores the errno in this object; see {@link #errno()}. An object is
+ * therefore confined to one thread at a time.
  *
  * <p>For a native call that captures errno, the JDK allocates a segment, and the compiler does not
- * always eliminate the allocation. The calls that are made for each packet therefore do not capture
- * errno unless they fail.
+ * always eliminate the allocation. Therefore, the calls for packets do not capture errno unless
+ * they fail.
  *
  * <p>Constants and layouts are those of 64-bit Linux, which are identical on x86-64 and aarch64.
  */
@@ -70,8 +70,8 @@ final class SystemCalls {
                     .varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
     /**
-     * The memory for errno. This is a field because thread-local memory would cost a lookup in each
-     * call.
+     * The memory for errno. It is a field because access to thread-local memory would cost a lookup
+     * in each call.
      */
     private final MemorySegment captured =
             Arena.ofAuto().allocate(Linker.Option.captureStateLayout());

@@ -11,8 +11,8 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
  * A UDP socket bound to the RoCE UDP port of a local address or of a multicast group. The socket is
- * nonblocking and not connected. Fragmentation is disabled, so that the kernel sends the IPv4
- * identification 0, which the checksum of each packet covers.
+ * nonblocking and not connected. Fragmentation is disabled, so that the kernel sends 0 in the IPv4
+ * identification field, which the ICRC of each packet covers.
  */
 final class UdpSocket {
 
@@ -85,7 +85,8 @@ final class UdpSocket {
             socket.resize(SO_SNDBUFFORCE, SO_SNDBUF, buffer);
             socket.resize(SO_RCVBUFFORCE, SO_RCVBUF, buffer);
             if (localInterface.isLoopback()) {
-                // The kernel may deliver several packets as one message, if it supports that.
+                // The kernel may pass several packets to the program as one message (UDP GRO), if
+                // it supports that.
                 socket.set(IPPROTO_UDP, UDP_GRO, 1);
             }
             socket.bind(localInterface);
@@ -127,7 +128,8 @@ final class UdpSocket {
         try {
             var socket = new UdpSocket(calls, address, descriptor);
             if (!address.isIpv4()) {
-                // IPv4-mapped addresses are left to IPv4 sockets.
+                // The socket must not receive packets from IPv4-mapped addresses, which belong to
+                // IPv4 sockets.
                 socket.set(IPPROTO_IPV6, IPV6_V6ONLY, 1);
                 // RDMA adapters send no UDP checksum over IPv6, so the kernel must accept packets
                 // without one.

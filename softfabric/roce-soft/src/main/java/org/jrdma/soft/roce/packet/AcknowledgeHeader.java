@@ -12,10 +12,10 @@ public record AcknowledgeHeader(int syndrome, int messages) {
 
     public static final int BYTES = 4;
 
-    /** The syndrome of an acknowledgement without a credit count. */
+    /** The syndrome of an ACK without a credit count. */
     public static final int ACKNOWLEDGED = 0x1f;
 
-    /** The syndrome of an RNR NAK: no receive is posted. To be combined with a timer code by OR. */
+    /** The syndrome of an RNR NAK: no receive is posted. It is combined with a timer code by OR. */
     public static final int RECEIVER_NOT_READY = 0x20;
 
     /** The syndrome of a NAK that asks for retransmission because a packet is missing. */

@@ -3,12 +3,11 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The header that every packet starts with (BTH). The migration bit is always set, as adapters
- * without path migration do. The congestion bits are ignored.
+ * The header that every packet starts with (BTH). The migration bit is always set, as by adapters
+ * without path migration. The congestion bits are ignored.
  *
- * <p>Unlike the other header classes, this class has no instances. An instance for each packet
- * would sometimes be allocated, because the compiler eliminates allocations only depending on the
- * order of compilation.
+ * <p>Unlike the other header classes, this class has no instances. The JIT compiler does not
+ * reliably eliminate the allocation of an instance for each packet.
  */
 public final class BaseTransportHeader {
 
@@ -27,7 +26,7 @@ public final class BaseTransportHeader {
 
     private BaseTransportHeader() {}
 
-    // The following methods decode fields of a header of 12 bytes at an offset.
+    // The following methods decode the fields of a header that begins at an offset.
 
     static OpCode opCode(MemorySegment memory, long offset) throws MalformedPacketException {
         if ((flags(memory, offset) & 0x0f) != 0) {

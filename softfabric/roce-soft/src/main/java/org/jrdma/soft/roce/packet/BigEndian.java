@@ -5,7 +5,7 @@ import static java.nio.ByteOrder.BIG_ENDIAN;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Access to numbers in network byte order (big-endian), without requirements for alignment. */
+/** Reads and writes numbers in network byte order (big-endian). The offsets need no alignment. */
 public final class BigEndian {
 
     private static final ValueLayout.OfShort SHORT =

@@ -129,9 +129,8 @@ public final class IncomingPacket {
     }
 
     /**
-     * Returns true if the acknowledgement of the packet is positive. Unlike {@link
-     * #acknowledgement()}, this method creates no object, because the compiler does not always
-     * eliminate the allocation.
+     * Returns true if the acknowledgement of the packet is positive. This method is preferred to
+     * {@link #acknowledgement()} on the hot path, because it creates no object.
      */
     public boolean isAcknowledged() {
         return AcknowledgeHeader.isAcknowledgement(BigEndian.unsignedByte(memory(), firstHeader()));

@@ -37,8 +37,8 @@ public final class InvariantCrc {
     private static final int IDENTIFICATION_TO_PACKET = IPV4_BYTES - 4 + UDP_BYTES;
 
     /**
-     * The polynomial of CRC-32 without x^32. The highest bit is the coefficient of the lowest
-     * power.
+     * The CRC-32 polynomial without the term x^32, in reflected form: the most significant bit is
+     * the coefficient of x^0.
      */
     private static final int POLYNOMIAL = 0xedb8_8320;
 
@@ -142,8 +142,8 @@ public final class InvariantCrc {
     }
 
     /**
-     * Returns the product of two polynomials modulo the CRC polynomial, in constant time. In all of
-     * them, the highest bit is the coefficient of the lowest power.
+     * Returns the product of two polynomials modulo the CRC polynomial, in constant time. All
+     * polynomials are in reflected form: the most significant bit is the coefficient of x^0.
      */
     private static int multiply(int a, int b) {
         var product = 0;

@@ -136,7 +136,7 @@ public enum OpCode {
     private final Position position;
     private final boolean payload;
 
-    @SuppressWarnings("ImmutableEnumChecker") // List.of creates an immutable list
+    @SuppressWarnings("ImmutableEnumChecker") // List.of creates an immutable list.
     private final List<HeaderKind> headers;
 
     private final int headerBytes;
@@ -164,9 +164,9 @@ public enum OpCode {
     }
 
     /**
-     * Returns the opcode with a code from 0 to 255 on the wire.
+     * Returns the opcode whose code in a packet is {@code code}.
      *
-     * @throws MalformedPacketException if no opcode has this code
+     * @throws MalformedPacketException if there is no such opcode
      */
     public static OpCode decode(int code) throws MalformedPacketException {
         var opCode = BY_CODE[code];
@@ -207,7 +207,7 @@ public enum OpCode {
         return of(transport, operation, ONLY, false);
     }
 
-    @SuppressWarnings("EnumOrdinal") // used only for an index into a table of this class
+    @SuppressWarnings("EnumOrdinal") // Used only as an index into a table of this class.
     private static int index(
             Transport transport, Operation operation, Position position, boolean immediate) {
         return ((transport.ordinal() * OPERATIONS + operation.ordinal()) * 4 + position.ordinal())

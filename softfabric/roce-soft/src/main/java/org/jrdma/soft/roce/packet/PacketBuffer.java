@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 /**
  * The memory of one packet, with the addresses of its source and destination. Buffers are reused.
  *
- * <p>The memory before the packet has space for the IP and UDP headers in the form that the
- * checksum covers, so that one pass over contiguous bytes computes the checksum. These bytes are
- * not sent or received through the socket.
+ * <p>The memory before the packet has space for the IP and UDP headers, which the ICRC covers, so
+ * that the ICRC is computed in one pass over contiguous bytes. These headers are not passed to the
+ * socket.
  *
  * <p>Addresses are GIDs. An IPv4 address is represented in its IPv4-mapped form.
  */
@@ -130,17 +130,17 @@ public final class PacketBuffer {
         return flow;
     }
 
-    /** Sets the {@link #flow()}, which is not known for a packet that was received. */
+    /** Sets the {@link #flow()}. The flow of a received packet is not known. */
     public void flow(int trafficClassAndLabel) {
         flow = trafficClassAndLabel;
     }
 
-    /** Returns true if the packet is transferred over IPv4, which its destination determines. */
+    /** Returns true if the destination is an IPv4 address. */
     public boolean isIpv4() {
         return destinationHigh == 0 && destinationLow >>> 32 == 0xffff;
     }
 
-    /** Copies the packet in another buffer, its addresses, port and flow into this buffer. */
+    /** Copies a packet with its addresses, port and flow from another buffer to this one. */
     public void copyFrom(PacketBuffer other) {
         MemorySegment.copy(other.memory, START, memory, START, other.length);
         length = other.length;

@@ -3,9 +3,9 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 40 bytes that are written before the payload into the buffer of a received datagram (GRH).
- * They contain the IPv6 header of the packet, or 20 zeros and its IPv4 header. A UDP socket reports
- * only the addresses and the length of a packet, so the other fields of the header are constants or
+ * The 40 bytes (GRH) that precede the payload of a datagram in its receive buffer. They contain the
+ * IPv6 header of the packet, or 20 zeros and its IPv4 header. A UDP socket reports only the
+ * addresses and the length of a packet, so the other fields of the header are constants or
  * computed.
  */
 public final class RouteHeader {

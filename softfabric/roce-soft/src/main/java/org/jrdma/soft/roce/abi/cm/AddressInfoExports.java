@@ -40,7 +40,7 @@ final class AddressInfoExports {
     private AddressInfoExports() {}
 
     /**
-     * Implements {@code rdma_getaddrinfo} with the name resolution of Java. The function blocks
+     * Implements {@code rdma_getaddrinfo} by {@link java.net.InetAddress}. The function blocks
      * until the name is resolved, so the caller's thread must be allowed to block. A service must
      * be a port number: service names are not supported.
      */

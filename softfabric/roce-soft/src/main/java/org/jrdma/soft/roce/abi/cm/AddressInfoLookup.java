@@ -7,9 +7,9 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The asynchronous address lookup of an identifier ({@code rdma_resolve_addrinfo}) and its result.
- * The identifier owns the result until the program receives it with {@code rdma_query_addrinfo}.
- * Guarded by the lock of {@link ConnectionExports}.
+ * The asynchronous address lookup of an {@code rdma_cm_id} ({@code rdma_resolve_addrinfo}) and its
+ * result. The identifier owns the result until the program receives it with {@code
+ * rdma_query_addrinfo}. Guarded by the lock of {@link ConnectionExports}.
  */
 final class AddressInfoLookup {
 
@@ -38,7 +38,7 @@ final class AddressInfoLookup {
         pending = true;
     }
 
-    /** Ends the lookup without a report, because it could not be started. */
+    /** Cancels a lookup that could not be started. No event is reported. */
     void cancel() {
         pending = false;
     }

@@ -39,7 +39,7 @@ record AddressInfoQuery(
     private static final int IPV4_BYTES = 4;
 
     /**
-     * Decodes the arguments that C has passed, and does not resolve the host name.
+     * Decodes the arguments of the C function without resolving the host name.
      *
      * @throws ErrnoException if an argument is invalid or not supported
      */
@@ -75,15 +75,16 @@ record AddressInfoQuery(
     }
 
     /**
-     * Returns the address to use if the program has passed no host name: the wildcard address for
-     * listening, or the loopback address for connecting.
+     * Returns the address for a query without a host name: the wildcard address for a listener, or
+     * the loopback address for a connection.
      */
     private static Address defaultAddress(boolean passive) {
         return Address.ipv4(passive ? 0 : 127 << 24 | 1);
     }
 
     /**
-     * Returns the address if a text is an IP address in numeric form, or null if it is a host name.
+     * Returns the IP address that a text contains in numeric form, or null if the text is a host
+     * name.
      *
      * @throws ErrnoException if the text is a host name and {@code numeric} is true
      */
@@ -113,7 +114,7 @@ record AddressInfoQuery(
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The exception below reports the error.
+            // The ErrnoException below reports the failure.
         }
         throw new ErrnoException(
                 AddressInfoExports.NO_SERVICE, "\"%s\" is not a port number.".formatted(service));

@@ -12,7 +12,10 @@ import org.jrdma.soft.roce.connection.ConnectionManager;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
-/** A device that this implementation of librdmacm has opened for its identifiers. */
+/**
+ * A device that this implementation of librdmacm has opened for one or more {@code rdma_cm_id}
+ * objects.
+ */
 final class ConnectionDevice {
 
     private final ContextObject context;
@@ -21,8 +24,8 @@ final class ConnectionDevice {
     private final int scope;
 
     /**
-     * The number of identifiers and listeners that use the device. Guarded by the lock of {@link
-     * ConnectionExports}.
+     * The number of {@code rdma_cm_id} objects and listeners that use the device. Guarded by the
+     * lock of {@link ConnectionExports}.
      */
     int users;
 
@@ -63,20 +66,23 @@ final class ConnectionDevice {
         return new SocketName(peer, port, Routes.isLinkLocal(peer) ? scope : 0);
     }
 
-    /** The maximum path MTU of the device as an {@code enum ibv_mtu} code. */
+    /** The maximum path MTU of the device as a value of {@code enum ibv_mtu}. */
     int mtu() {
         return PathMtu.code(context.port().pathMtu());
     }
 
     /**
-     * Runs an action on the connection manager of the device while holding the lock of the device's
-     * port, and returns the result of the action.
+     * Calls a function with the connection manager of the device while holding the lock of the
+     * device's port, and returns its result.
      */
     <T> T control(Function<ConnectionManager, T> action) {
         return context.port().control(_ -> action.apply(connections));
     }
 
-    /** Runs an action that has no result, with the same guarantees as {@link #control}. */
+    /**
+     * Calls {@code action} with the connection manager of the device while holding the lock of the
+     * device's port.
+     */
     void run(Consumer<ConnectionManager> action) {
         context.port().run(_ -> action.accept(connections));
     }

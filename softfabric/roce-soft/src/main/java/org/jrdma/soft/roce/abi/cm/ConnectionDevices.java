@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The devices of this implementation of librdmacm, and the selection of a device by address. A
- * device is opened when an identifier first uses it. All identifiers share one context of the
- * device. Guarded by the lock of {@link ConnectionExports}.
+ * device is opened when an identifier first uses it. All {@code rdma_cm_id} objects share one
+ * context of the device. Guarded by the lock of {@link ConnectionExports}.
  */
 final class ConnectionDevices {
 
@@ -32,8 +32,8 @@ final class ConnectionDevices {
     }
 
     /**
-     * Returns the device with a local address, and adds a user to it. Opens the device if it is not
-     * open.
+     * Returns the device that has a local IP address, and counts the caller as a user of it. Opens
+     * the device if it is not open.
      *
      * @throws ErrnoException if no device has the address, or the device cannot be opened
      */
@@ -51,7 +51,7 @@ final class ConnectionDevices {
 
     /**
      * Returns the devices of the requested address families, for a listener on a wildcard address,
-     * and adds a user to each. Opens the devices that are not open.
+     * and counts the caller as a user of each. Opens the devices that are not open.
      *
      * @param ipv4 true to include devices with an IPv4 address
      * @param ipv6 true to include devices with an IPv6 address
@@ -73,10 +73,10 @@ final class ConnectionDevices {
     }
 
     /**
-     * Returns the device for connections to a destination, and adds a user to it. Opens the device
-     * if it is not open. If the destination is the address of a device, that device is returned.
-     * Otherwise it is the device with the address from which the kernel would send, or another
-     * device on the same network interface.
+     * Returns the device for connections to a destination, and counts the caller as a user of it.
+     * Opens the device if it is not open. If the destination is the address of a device, that
+     * device is returned. Otherwise it is the device with the address from which the kernel would
+     * send, or another device on the same network interface.
      *
      * @throws ErrnoException if there is no route or no suitable device, or the device cannot be
      *     opened
@@ -147,7 +147,7 @@ final class ConnectionDevices {
         return found;
     }
 
-    /** Adds a user to an open device and returns the device. */
+    /** Counts the caller as a user of an open device. */
     ConnectionDevice retain(ConnectionDevice device) {
         return retain(device.object(), null);
     }

@@ -24,8 +24,9 @@ final class ConnectionEventObject {
     private final MemorySegment structure;
 
     /**
-     * Creates the structure for an event. The identifiers that the event refers to must already
-     * have their native structures.
+     * Creates the structure for an event. Each {@code rdma_cm_id} that the event refers to must
+     * already have its native structure. The identifiers that the event refers to must already have
+     * their native structures.
      */
     ConnectionEventObject(PendingEvent event) {
         this.event = event;

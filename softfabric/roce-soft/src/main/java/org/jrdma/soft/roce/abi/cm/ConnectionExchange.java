@@ -10,8 +10,8 @@ import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.Rejection;
 
 /**
- * The exchange of messages between an identifier and its peer for a connection, which this side or
- * the peer has requested.
+ * The connection handshake of an {@code rdma_cm_id} with its peer, started by either side, and the
+ * messages that end the connection.
  */
 final class ConnectionExchange implements PeerExchange {
 
@@ -36,8 +36,9 @@ final class ConnectionExchange implements PeerExchange {
         var offer = ConnectionParameterCodec.offer(requested);
         PeerExchange.requireValid(
                 device.control(_ -> {
-                    // The answer has the vendor ID of the remote options. The peer recognizes by
-                    // this ID that the options answer its own.
+                    // The accept message must carry the vendor ID of the ECE options that the
+                    // connect request has offered. Otherwise the peer ignores the options in the
+                    // message.
                     var vendor = peersEnhancement().vendor();
                     var enhancement = new EceOptions(vendor, options.enhancement.options());
                     return connection.reply(offer.with(enhancement), data);
@@ -85,8 +86,8 @@ final class ConnectionExchange implements PeerExchange {
     }
 
     /**
-     * Returns a listener that reports the events of a connection to the program. The listener is
-     * called while the port's lock is held.
+     * Returns a receiver that reports the events of a connection to the program. It is called while
+     * the port's lock is held.
      */
     static ConnectionEvent.Receiver reportingTo(IdentifierEvents events) {
         return event -> report(events, event);

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The functions of librdmacm for a list of devices. Functions that change identifiers hold the lock
- * of this object. A thread that holds this lock may wait for the lock of a port, which other
- * threads hold only for a short time.
+ * Implements the functions of librdmacm on a list of devices. Functions that change identifiers
+ * hold the lock of this object. A thread that holds this lock may wait for the lock of a port,
+ * which other threads hold only for a short time.
  */
 public final class ConnectionExports {
 
@@ -47,7 +47,7 @@ public final class ConnectionExports {
     }
 
     /**
-     * Creates the functions.
+     * Creates the implementation of the functions.
      *
      * @param nameResolver an executor for tasks that resolve host names. The tasks block
      */
@@ -71,7 +71,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Destroys a channel. The program must have destroyed all identifiers of the channel before.
+     * Implements {@code rdma_destroy_event_channel}. The program must have destroyed each {@code
+     * rdma_cm_id} of the channel before.
      */
     @Exported(value = "rdma_destroy_event_channel", failure = Failure.NONE)
     void destroyChannel(long channel) {
@@ -79,8 +80,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Creates an identifier. The caller must pass a channel, because synchronous identifiers, which
-     * have none, are not supported.
+     * Implements {@code rdma_create_id}. The caller must pass an event channel: an {@code
+     * rdma_cm_id} without one, whose functions block, is not supported.
      */
     @Exported(value = "rdma_create_id", failure = Failure.MINUS_ONE)
     int createIdentifier(long channel, long target, long context, int portSpace) {
@@ -92,9 +93,9 @@ public final class ConnectionExports {
     }
 
     /**
-     * Creates an identifier that is bound to an address, on which the program can listen. The
-     * identifier has no queue pair. Identifiers for connecting fail with {@code EOPNOTSUPP},
-     * because this function would have to block until the address is resolved.
+     * Implements {@code rdma_create_ep} for listeners: creates an {@code rdma_cm_id} that is bound
+     * to an address and has no queue pair. For connecting, the function fails with {@code
+     * EOPNOTSUPP}, because it would have to block until the address is resolved.
      */
     @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
     synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
@@ -124,8 +125,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Destroys an identifier. Waits until the program has acknowledged all events of the identifier
-     * that it has received.
+     * Implements {@code rdma_destroy_id}. Waits until the program has acknowledged all events of
+     * the {@code rdma_cm_id} that it has received.
      */
     @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
     int destroyIdentifier(long identifier) {
@@ -147,7 +148,7 @@ public final class ConnectionExports {
     }
 
     /**
-     * Resolves the address of a peer. The result is available immediately, so the timeout is
+     * Implements {@code rdma_resolve_addr}. The result is available immediately, so the timeout is
      * ignored.
      */
     @Exported(value = "rdma_resolve_addr", failure = Failure.MINUS_ONE)
@@ -158,7 +159,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Resolves the route to a peer. The result is available immediately, so the timeout is ignored.
+     * Implements {@code rdma_resolve_route}. The result is available immediately, so the timeout is
+     * ignored.
      */
     @Exported(value = "rdma_resolve_route", failure = Failure.MINUS_ONE)
     synchronized int resolveRoute(long identifier, int milliseconds) {
@@ -167,8 +169,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Starts a lookup and returns without waiting for its result. A host name is resolved by the
-     * executor for name resolution.
+     * Implements {@code rdma_resolve_addrinfo}: starts a lookup and returns without waiting for its
+     * result. A host name is resolved by the executor for name resolution.
      */
     @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
     int lookUp(long identifier, long host, long service, long hints) {
@@ -195,7 +197,10 @@ public final class ConnectionExports {
         return 0;
     }
 
-    /** Resolves a name and reports the result. Repeats both until there is memory for them. */
+    /**
+     * Resolves a name and reports the result to the program. If memory is exhausted, resolving and
+     * reporting are repeated until both succeed.
+     */
     private void lookUp(IdentifierObject identifier, AddressInfoQuery requested) {
         while (true) {
             try {
@@ -378,8 +383,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Moves an identifier to another channel. Waits until the program has acknowledged the events
-     * that it has received from the previous channel.
+     * Implements {@code rdma_migrate_id}. Waits until the program has acknowledged the events that
+     * it has received from the previous channel.
      */
     @Exported(value = "rdma_migrate_id", failure = Failure.MINUS_ONE)
     int migrate(long identifier, long channel) {
@@ -402,8 +407,8 @@ public final class ConnectionExports {
     }
 
     /**
-     * Fails with {@code EAGAIN} instead of waiting if there is no event. In C, this is the behavior
-     * of a channel whose descriptor is nonblocking.
+     * Implements {@code rdma_get_cm_event}. Fails with {@code EAGAIN} instead of waiting if there
+     * is no event, as in C if the descriptor of the channel is nonblocking.
      */
     @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
     synchronized int takeEvent(long channel, long target) {

@@ -36,7 +36,7 @@ final class ConnectionParameterCodec {
 
     private ConnectionParameterCodec() {}
 
-    /** Returns the {@code rdma_conn_param} at an address. */
+    /** Returns the {@code rdma_conn_param} that begins at an address. */
     static MemorySegment at(long address) {
         return Memory.at(address, rdma_conn_param.layout());
     }
@@ -85,7 +85,7 @@ final class ConnectionParameterCodec {
     }
 
     /**
-     * Returns a copy of private data. If the address is NULL, the copy is empty.
+     * Copies the private data at an address. If the address is NULL, the copy is empty.
      *
      * @throws ErrnoException with {@code EINVAL} if the private data is longer than {@code
      *     maxBytes}

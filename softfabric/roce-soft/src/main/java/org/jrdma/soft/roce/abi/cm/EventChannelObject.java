@@ -12,8 +12,8 @@ import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The implementation of an {@code rdma_event_channel}, with the events that the program has not
- * received. Safe for use by multiple threads.
+ * The implementation of an {@code rdma_event_channel}, with a queue of the events that the program
+ * has not received yet. Safe for use by multiple threads.
  */
 final class EventChannelObject {
 
@@ -47,7 +47,7 @@ final class EventChannelObject {
             return;
         }
         var first = events.isEmpty();
-        events.addLast(event); // first, because it may throw OutOfMemoryError
+        events.addLast(event); // First, because this allocation may throw OutOfMemoryError.
         if (first) {
             descriptor.raise();
         }

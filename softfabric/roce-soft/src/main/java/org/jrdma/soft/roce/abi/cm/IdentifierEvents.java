@@ -9,9 +9,9 @@ import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 import org.jrdma.soft.roce.connection.Message;
 
 /**
- * Reports the events of an identifier to its event channel. The reporting thread may hold the lock
- * of a port. To avoid a deadlock, this class acquires no other lock than its own and that of the
- * channel.
+ * Reports the events of an {@code rdma_cm_id} to its event channel. The reporting thread may hold
+ * the lock of a port. To avoid a deadlock, this class acquires no other lock than its own and that
+ * of the channel.
  */
 final class IdentifierEvents {
 
@@ -59,17 +59,17 @@ final class IdentifierEvents {
         return stopped;
     }
 
-    /**
-     * Writes nothing. This method is passed to {@link #report} for events that have no parameters.
-     */
+    /** A function for {@link #report} that writes no event parameters. */
     static void withoutParameters(MemorySegment parameters) {
-        // The structure is already filled with zeros.
+        // The parameters in the structure are already zeros.
     }
 
     /**
-     * Reports a connect request that a listener of this identifier has received. The new identifier
-     * that the request has created reports its later events to the same channel.
+     * Reports a connect request that arrived at this listening {@code rdma_cm_id}. The {@code
+     * rdma_cm_id} that was created for the request reports its later events to the same channel.
      *
+     * @param incoming the events of the {@code rdma_cm_id} that was created for the request @return
+     *     false if this object was stopped; the request is not reported then
      * @param incoming the events of the new identifier
      * @return false if this identifier was stopped; the request is not reported then
      */
@@ -77,7 +77,7 @@ final class IdentifierEvents {
         if (stopped) {
             return false;
         }
-        // This identifier may have migrated to another channel after the new identifier was
+        // The listener may have migrated to another channel since the rdma_cm_id of the request was
         // created.
         incoming.beginAt(channel);
         channel.report(request);
@@ -89,14 +89,14 @@ final class IdentifierEvents {
     }
 
     /**
-     * Moves this identifier to another channel. Events that the program has not received are moved
-     * too.
+     * Moves this {@code rdma_cm_id} to another event channel, together with the events that the
+     * program has not received.
      */
     void migrate(EventChannelObject other) {
         for (var event : move(other)) {
             if (event.identifier() != identifier) {
-                // The event is a connect request: its new identifier must report later events to
-                // the same channel.
+                // The event is a connect request: the rdma_cm_id of the request must report its
+                // later events to the same channel.
                 event.identifier().migrate(other);
             }
         }
@@ -110,7 +110,8 @@ final class IdentifierEvents {
     }
 
     /**
-     * Stops reporting, and removes the events of this identifier that the program has not received.
+     * Stops reporting, and removes the events of this {@code rdma_cm_id} that the program has not
+     * received.
      *
      * @return the removed events
      * @throws ErrnoException with {@code EINVAL} if this method was called before

@@ -18,8 +18,8 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The implementation of an {@code rdma_cm_id}: a connection, a listener, or an identifier that can
- * become one of them.
+ * The implementation of an {@code rdma_cm_id}: a connection, a listener, or an object that can
+ * still become either.
  *
  * <p>Functions that C calls hold the lock of {@link ConnectionExports}, and may then acquire the
  * lock of a port. An incoming request is handled by a thread that already holds the lock of a port.
@@ -34,7 +34,7 @@ final class IdentifierObject {
         ADDRESS_RESOLVED,
         ROUTE_RESOLVED,
         LISTENING,
-        /** This side or the peer has started an exchange of messages. */
+        /** This side or the peer has started a connection handshake or a SIDR exchange. */
         CONNECTING
     }
 
@@ -46,7 +46,8 @@ final class IdentifierObject {
     private final MulticastMemberships groups = new MulticastMemberships();
 
     /**
-     * The channel that was created and is destroyed with this identifier; null if there is none.
+     * The event channel that was created with this {@code rdma_cm_id} and is destroyed with it;
+     * null if the program created the channel.
      */
     private @Nullable EventChannelObject ownChannel;
 
@@ -76,7 +77,7 @@ final class IdentifierObject {
         this.addressInfo = new AddressInfoLookup(events);
     }
 
-    /** Creates an identifier with the default queue pair type of a port space. */
+    /** Creates an {@code rdma_cm_id} with the default queue pair type of its port space. */
     IdentifierObject(
             ConnectionDevices devices,
             PortNumbers ports,
@@ -88,7 +89,8 @@ final class IdentifierObject {
     }
 
     /**
-     * Creates an identifier with its own channel, which it uses until it migrates to another one.
+     * Creates an {@code rdma_cm_id} with an event channel of its own, which is used until {@code
+     * rdma_migrate_id} sets another one.
      */
     static IdentifierObject ofType(
             ConnectionDevices devices, PortNumbers ports, IdentifierType type) {
@@ -105,8 +107,9 @@ final class IdentifierObject {
     }
 
     /**
-     * Creates the identifier for an incoming request to this listener. The caller holds the lock of
-     * the port. {@link #createRequestStructure} creates the native structure later.
+     * Creates the {@code rdma_cm_id} for a connect request that arrived at this listener. The
+     * caller holds the lock of the port. {@link #createRequestStructure} creates the native
+     * structure later.
      *
      * @param pathMtu the path MTU as an {@code enum ibv_mtu} code
      */
@@ -128,7 +131,10 @@ final class IdentifierObject {
         return StructureRegistry.object(address, IdentifierObject.class);
     }
 
-    /** The native structure, an {@code rdma_cm_id}. Only for identifiers that have a structure. */
+    /**
+     * The native structure, an {@code rdma_cm_id}. The structure for a connect request exists only
+     * after {@link #createRequestStructure}.
+     */
     MemorySegment structure() {
         if (structure == null) {
             throw new IllegalStateException("The identifier has no structure yet.");
@@ -136,7 +142,6 @@ final class IdentifierObject {
         return structure.memory();
     }
 
-    /** Creates the native structure. */
     private IdentifierStructure createStructure() {
         var created = new IdentifierStructure(this, type);
         created.channel(events.channel());
@@ -144,7 +149,10 @@ final class IdentifierObject {
         return created;
     }
 
-    /** Creates the native structure when the program receives the request, if there is none. */
+    /**
+     * Creates the native structure of an incoming connect request when the program receives the
+     * request, unless it exists already.
+     */
     void createRequestStructure() {
         if (structure != null || device == null || name == null || peer == null) {
             return;
@@ -173,7 +181,7 @@ final class IdentifierObject {
         return options;
     }
 
-    /** The local address and port. Only for bound identifiers. */
+    /** The local address and port. The {@code rdma_cm_id} must be bound. */
     SocketName name() {
         return required(name);
     }
@@ -230,7 +238,10 @@ final class IdentifierObject {
         options.enhancement = added;
     }
 
-    /** Reports an event that the program has written (RDMA_CM_EVENT_USER). */
+    /**
+     * Reports an event of the type {@code RDMA_CM_EVENT_USER} that the program itself has created
+     * ({@code rdma_write_cm_event}).
+     */
     void written(int status, long argument) {
         events.report(
                 rdma_h.RDMA_CM_EVENT_USER(),
@@ -317,7 +328,7 @@ final class IdentifierObject {
         listening = new Listener(this, type.serviceId(name().port()), backlog, listeningDevices);
     }
 
-    /** Frees a slot of the backlog. Called when the program has received a request. */
+    /** Frees a slot of the backlog. Called when the program has received a connect request. */
     void requestTaken() {
         required(listening).requestTaken();
     }
@@ -385,7 +396,10 @@ final class IdentifierObject {
         exchange().disconnect();
     }
 
-    /** Handles an event of the queue pair, about which the program notifies librdmacm. */
+    /**
+     * Implements {@code rdma_notify}, by which the program passes an event of the queue pair to
+     * librdmacm.
+     */
     void notifyEvent(int event) {
         var established = exchange();
         ErrnoException.throwIf(event != rdma_h.IBV_EVENT_COMM_EST(), Errno.EINVAL);
@@ -409,9 +423,10 @@ final class IdentifierObject {
     // ---- functions for multicast groups
 
     /**
-     * Joins a multicast group and reports an event, which contains {@code context}.
+     * Joins a multicast group and reports {@code RDMA_CM_EVENT_MULTICAST_JOIN}.
      *
      * @param receives true to receive datagrams sent to the group; false only to send to the group
+     * @param context the pointer that the event passes to the program
      */
     void join(Address group, boolean receives, long context) {
         ErrnoException.throwIf(!type.isDatagram(), Errno.EINVAL);
@@ -429,11 +444,11 @@ final class IdentifierObject {
         groups.leave(device(), group);
     }
 
-    // ---- functions that migrate or destroy the identifier
+    // ---- functions that migrate or destroy the rdma_cm_id
 
     /**
-     * Moves this identifier to another channel. Events that the program has not received are moved
-     * too.
+     * Moves this {@code rdma_cm_id} to another event channel, together with the events that the
+     * program has not received.
      */
     void migrate(EventChannelObject other) {
         events.migrate(other);
@@ -444,9 +459,9 @@ final class IdentifierObject {
     }
 
     /**
-     * Ends all activity of this identifier and removes the events that the program has not
-     * received. A connect request among these events is rejected. The program may still acknowledge
-     * events that it has received.
+     * Closes the connection or listener of this {@code rdma_cm_id} and removes the events that the
+     * program has not received. A connect request among these events is rejected. The program may
+     * still acknowledge events that it has received.
      *
      * @throws ErrnoException with {@code EINVAL} if this method was called before
      */

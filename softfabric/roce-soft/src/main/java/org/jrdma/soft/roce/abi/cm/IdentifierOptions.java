@@ -3,14 +3,14 @@ package org.jrdma.soft.roce.abi.cm;
 import org.jrdma.soft.roce.connection.EceOptions;
 
 /**
- * The options of an identifier that the program has set. Guarded by the lock of {@link
+ * The options that the program has set for an {@code rdma_cm_id}. Guarded by the lock of {@link
  * ConnectionExports}.
  */
 final class IdentifierOptions {
 
     int trafficClass;
 
-    /** The flow label of the path, which the peer has requested; 0 if this side connects. */
+    /** The flow label of the path from the peer's connect request; 0 if this side connects. */
     int flowLabel;
 
     /**
@@ -24,6 +24,9 @@ final class IdentifierOptions {
 
     boolean reusesAddress;
 
-    /** True if a listener on the IPv6 wildcard address accepts IPv6 connections only. */
+    /**
+     * True if a listener on the IPv6 wildcard address accepts only IPv6 connections ({@code
+     * RDMA_OPTION_ID_AFONLY}).
+     */
     boolean familyOnly;
 }

@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.engine.Address;
 
-/** The native structures of an identifier: an {@code rdma_cm_id} and its path record. */
+/** An {@code rdma_cm_id} structure and its path record, in native memory. */
 final class IdentifierStructure {
 
     /** The hop limit of paths, which is the value that the kernel uses. */

@@ -7,7 +7,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 
 /**
- * The type of an identifier.
+ * The port space and the queue pair type of an {@code rdma_cm_id}.
  *
  * @param portSpace the {@code RDMA_PS_} code of the port space
  * @param queuePairType the {@code IBV_QPT_} code of the queue pair type
@@ -24,7 +24,7 @@ record IdentifierType(int portSpace, int queuePairType) {
                     rdma_h.IBV_QPT_XRC_RECV());
 
     /**
-     * Returns the type of an identifier with the default queue pair type of a port space.
+     * Returns the type of an {@code rdma_cm_id} with the default queue pair type of a port space.
      *
      * @throws ErrnoException with {@code EPROTONOSUPPORT} if the port space is unknown
      */
@@ -58,7 +58,10 @@ record IdentifierType(int portSpace, int queuePairType) {
         return queuePairType == rdma_h.IBV_QPT_UD();
     }
 
-    /** The transport of connections, one of the constants of {@link ConnectRequest}. */
+    /**
+     * The code of the transport in a connect request, one of the constants of {@link
+     * ConnectRequest}.
+     */
     int transport() {
         if (queuePairType == rdma_h.IBV_QPT_UC()) {
             return ConnectRequest.UNRELIABLE;
@@ -69,20 +72,23 @@ record IdentifierType(int portSpace, int queuePairType) {
                 : ConnectRequest.RELIABLE;
     }
 
-    /** Returns true if the identifier can request connections. An XRC receive queue pair cannot. */
+    /**
+     * Returns true if an {@code rdma_cm_id} of this type can request connections. One for XRC
+     * receive queue pairs cannot.
+     */
     boolean canConnect() {
         return queuePairType != rdma_h.IBV_QPT_XRC_RECV();
     }
 
     /**
-     * Returns true if peers can connect to the identifier. An XRC send queue pair accepts no
-     * connections.
+     * Returns true if peers can connect to an {@code rdma_cm_id} of this type. One for XRC send
+     * queue pairs accepts no connections.
      */
     boolean canAccept() {
         return queuePairType != rdma_h.IBV_QPT_XRC_SEND();
     }
 
-    /** Returns true if the queue pair sends requests that the peer acknowledges. */
+    /** Returns true if queue pairs of this type wait for acknowledgements of their requests. */
     boolean hasAcknowledgeTimeout() {
         return queuePairType == rdma_h.IBV_QPT_RC() || queuePairType == rdma_h.IBV_QPT_XRC_SEND();
     }

@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
 import org.jspecify.annotations.Nullable;
 
-/** A listener of an identifier on one or more devices, which share one backlog. */
+/** A listening {@code rdma_cm_id} on one or more devices, which share one backlog. */
 final class Listener {
 
     private static final int MAX_BACKLOG = 1_024;

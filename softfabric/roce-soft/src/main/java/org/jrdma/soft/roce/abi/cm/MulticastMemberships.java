@@ -8,8 +8,8 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The multicast groups that an identifier has joined on its device. Joining a group does not attach
- * a queue pair to the group. Guarded by the lock of {@link ConnectionExports}.
+ * The multicast groups that an {@code rdma_cm_id} has joined on its device. Joining a group does
+ * not attach a queue pair to the group. Guarded by the lock of {@link ConnectionExports}.
  */
 final class MulticastMemberships {
 

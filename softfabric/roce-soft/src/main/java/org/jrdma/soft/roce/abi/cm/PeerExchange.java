@@ -6,9 +6,9 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.connection.EceOptions;
 
 /**
- * The exchange of messages between an identifier and its peer: a connection, or one side of a SIDR
- * exchange. Guarded by the lock of {@link ConnectionExports}. A default method is an operation that
- * not every exchange supports, and fails with {@code EINVAL}.
+ * The messages that an {@code rdma_cm_id} exchanges with its peer: a connection handshake, or one
+ * side of a SIDR exchange. Guarded by the lock of {@link ConnectionExports}. The default methods
+ * are operations that only some exchanges support; they fail with {@code EINVAL}.
  */
 interface PeerExchange {
 
@@ -59,7 +59,7 @@ interface PeerExchange {
      */
     int initialize(MemorySegment attributes, int state);
 
-    /** Closes the exchange because the program destroys the identifier. */
+    /** Ends the exchange because the program destroys the {@code rdma_cm_id}. */
     void close();
 
     /**

@@ -24,7 +24,10 @@ record PendingEvent(
         Consumer<MemorySegment> parameters,
         MemorySegment privateData) {
 
-    /** The identifier that cannot be destroyed before the program has acknowledged the event. */
+    /**
+     * The {@code rdma_cm_id} that cannot be destroyed before the program has acknowledged this
+     * event.
+     */
     IdentifierObject owner() {
         return listener == null ? identifier : listener;
     }

@@ -9,8 +9,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 
 /**
- * The port numbers that identifiers have reserved. Guarded by the lock of {@link
- * ConnectionExports}.
+ * The port numbers of the port spaces of librdmacm that each {@code rdma_cm_id} has reserved.
+ * Guarded by the lock of {@link ConnectionExports}.
  */
 final class PortNumbers {
 
@@ -27,7 +27,7 @@ final class PortNumbers {
     }
 
     /**
-     * Reserves a port number for an identifier.
+     * Reserves a port number for an {@code rdma_cm_id}.
      *
      * @param requested the address and the port number; 0 to reserve any free port number
      * @return the address with the reserved port number
@@ -68,11 +68,10 @@ final class PortNumbers {
     }
 
     /**
-     * Checks that no other identifier has reserved the port number of an identifier that will
-     * listen.
+     * Checks that only {@code identifier}, which will listen, has reserved its port number.
      *
-     * @throws ErrnoException with {@code EADDRINUSE} if another identifier has reserved it for an
-     *     overlapping address
+     * @throws ErrnoException with {@code EADDRINUSE} if another {@code rdma_cm_id} has reserved the
+     *     number for an overlapping address
      */
     void requireExclusive(IdentifierObject identifier) {
         for (var other : holders(identifier.type().portSpace(), identifier.name().port())) {
@@ -83,8 +82,8 @@ final class PortNumbers {
     }
 
     /**
-     * Releases the port number of an identifier. Has no effect if the identifier has not reserved
-     * it.
+     * Releases the port number of an {@code rdma_cm_id}. Has no effect if the {@code rdma_cm_id}
+     * has not reserved it.
      */
     void release(IdentifierObject identifier, SocketName name) {
         var key = new Key(identifier.type().portSpace(), name.port());

@@ -10,8 +10,8 @@ import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
 
 /**
- * Creates the attributes that {@code rdma_init_qp_attr} returns for the transition of a queue pair
- * to the state INIT, RTR or RTS.
+ * Fills the {@code ibv_qp_attr} of {@code rdma_init_qp_attr} with the attributes for the transition
+ * of a queue pair to the state INIT, RTR or RTS.
  */
 final class QueuePairInitialization {
 
@@ -134,7 +134,9 @@ final class QueuePairInitialization {
         throw new ErrnoException(Errno.EINVAL);
     }
 
-    /** Limits a number of READs and atomics from the peer to the maximum of the device. */
+    /**
+     * Limits the number of concurrent READs and atomics of the peer to the maximum of the device.
+     */
     private static byte reads(int requested) {
         return (byte) Math.min(requested, DeviceLimits.MAX_READS);
     }

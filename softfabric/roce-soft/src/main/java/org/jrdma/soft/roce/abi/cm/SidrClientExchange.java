@@ -9,8 +9,8 @@ import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.engine.Address;
 
 /**
- * The exchange of an identifier that requests the queue pair of a datagram service from a peer
- * (SIDR client).
+ * The client side of SIDR: an {@code rdma_cm_id} asks a peer for the queue pair of a datagram
+ * service.
  */
 final class SidrClientExchange implements PeerExchange {
 

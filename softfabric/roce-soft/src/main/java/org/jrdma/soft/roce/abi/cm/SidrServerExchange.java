@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.connection.SidrReply;
 import org.jrdma.soft.roce.connection.SidrServer;
 
-/** The exchange of an identifier that answers a SIDR request of a peer (SIDR server). */
+/**
+ * The server side of SIDR: an {@code rdma_cm_id} answers a peer's request for the queue pair of a
+ * datagram service.
+ */
 final class SidrServerExchange implements PeerExchange {
 
     private final ConnectionDevice device;

@@ -15,8 +15,9 @@ final class CompletionChannelObject extends ContextResource {
     private final EventDescriptor descriptor;
 
     /**
-     * The completion queues that have events in this channel, linked by {@link
-     * CompletionQueueObject#nextInChannel}. Reporting an event therefore allocates nothing.
+     * The first of the completion queues that have events in this channel, a list that is linked by
+     * {@link CompletionQueueObject#nextInChannel}. Because of the links, reporting an event
+     * allocates nothing.
      */
     private @Nullable CompletionQueueObject first;
 
@@ -97,7 +98,10 @@ final class CompletionChannelObject extends ContextResource {
         return queue;
     }
 
-    /** Reverts {@link #take}, because there is too little memory to pass the event on. */
+    /**
+     * Puts an event back after {@link #take}, because there is too little memory to pass the event
+     * to the program.
+     */
     synchronized void putBack(CompletionQueueObject queue) {
         report(queue);
         queue.completionEvents().acknowledged(1);

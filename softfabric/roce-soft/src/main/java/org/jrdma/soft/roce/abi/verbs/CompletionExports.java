@@ -69,8 +69,8 @@ final class CompletionExports {
     }
 
     /**
-     * Fails with {@code EAGAIN} instead of waiting if there is no event. In C, this is the behavior
-     * of a channel whose descriptor is nonblocking.
+     * Implements {@code ibv_get_cq_event}. Fails with {@code EAGAIN} instead of waiting if there is
+     * no event, as in C if the descriptor of the channel is nonblocking.
      */
     @Exported(value = "ibv_get_cq_event", failure = Failure.MINUS_ONE)
     static int getEvent(long channel, long queueTarget, long contextTarget) {

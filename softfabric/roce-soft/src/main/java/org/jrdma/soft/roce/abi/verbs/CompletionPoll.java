@@ -90,8 +90,8 @@ final class CompletionPoll {
     }
 
     /**
-     * Returns true if the requested fields include a timestamp, which the queue must then record
-     * when it adds a completion.
+     * Returns true if {@code fields} includes a timestamp. The queue must then record the time when
+     * it adds a completion.
      */
     static boolean needsTime(int fields) {
         return (fields
@@ -101,8 +101,8 @@ final class CompletionPoll {
     }
 
     /**
-     * Acquires the lock that a poll holds, so that the caller can remove or move completions while
-     * no poll reads them. Waits until a poll by another thread ends.
+     * Acquires the lock that a poll holds, so that no poll reads completions while the caller
+     * removes or moves them. Waits until a poll by another thread ends.
      *
      * @return the lock, which the caller must unlock
      * @throws ErrnoException with {@code EINVAL} if the current thread has started a poll that has

@@ -35,7 +35,9 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
 
     private static final long BYTES = ibv_wc.layout().byteSize();
 
-    /** The kinds of completions for which the program has requested an event. */
+    /**
+     * The completions for which the program has requested an event: none, solicited ones, or all.
+     */
     private enum Armed {
         NONE,
         SOLICITED,
@@ -47,7 +49,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     /** The number of events that the program has not received. Used by the channel. */
     int eventsInChannel;
 
-    /** The next queue that has events in the channel. Used by the channel. */
+    /** The next queue that has events in the channel. */
     @Nullable CompletionQueueObject nextInChannel;
 
     private final UnacknowledgedEvents completionEvents = new UnacknowledgedEvents();
@@ -71,21 +73,18 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
 
     private int capacity;
 
-    /** The index in the ring of the oldest completion. */
+    /** The position of the oldest completion in the ring. */
     private int first;
 
     /** The number of completions in the ring. */
     private volatile int count;
 
-    /**
-     * The completions for which the next event is reported, as the program has requested with
-     * {@link #requestNotification}.
-     */
+    /** The completions that trigger the next event. Set by {@link #requestNotification}. */
     private Armed armed = Armed.NONE;
 
     /**
-     * True after a completion was lost because the ring was full. The program is notified only
-     * once.
+     * True after a completion was lost because the ring was full. The program is notified of an
+     * overrun only once.
      */
     private boolean overrun;
 
@@ -217,7 +216,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         }
     }
 
-    /** Reports an event for a completion that was added, unless moderation delays the event. */
+    /** Reports an event for a completion that was just added, or leaves the event to moderation. */
     private void moderateOrReport() {
         moderated++;
         var isEnough =
@@ -317,8 +316,8 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     }
 
     /**
-     * Receives packets that have arrived if the queue is empty, so that a polling thread does not
-     * depend on another thread for progress.
+     * If the queue is empty, processes received packets of the device in the calling thread, so
+     * that a polling thread does not depend on another thread for progress.
      */
     void progressIfEmpty() {
         if (count == 0) {
@@ -418,7 +417,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             move(newCapacity);
             return;
         }
-        // The lock is needed because a poll refers to completions by their position from the
+        // The lock is needed because a poll refers to completions by their distance from the
         // oldest.
         var lock = extendedPoll.lock();
         try {

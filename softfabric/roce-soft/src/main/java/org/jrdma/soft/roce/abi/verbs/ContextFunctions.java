@@ -22,9 +22,10 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 
 /**
- * The functions that C callers reach through the {@code verbs_context} of a context, except those
- * of the data path and those for memory and XRC domains. A query function copies only as many bytes
- * as the caller's structure has, because the caller may have been compiled with an older header.
+ * The functions that C callers reach through the function pointers in {@code verbs_context}, except
+ * those of the data path and those for memory and XRC domains. A query function copies only as many
+ * bytes as the caller's structure has, because the caller may have been compiled with an older
+ * header.
  */
 public final class ContextFunctions {
 
@@ -76,7 +77,7 @@ public final class ContextFunctions {
         var values = Memory.at(target, ibv_values_ex.layout());
         requireKnown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
         var clock = ibv_values_ex.raw_clock(values);
-        // All of the time is in tv_nsec, in the unit of completion timestamps.
+        // The whole time is stored in tv_nsec, because completion timestamps have that unit.
         timespec.tv_sec(clock, 0);
         timespec.tv_nsec(clock, DeviceLimits.clock());
         return 0;
@@ -160,8 +161,8 @@ public final class ContextFunctions {
     }
 
     /**
-     * Fails if the caller passes its own memory allocator, because such an allocator would have no
-     * effect: Java allocates all memory.
+     * Implements {@code ibv_alloc_parent_domain}. Fails if the caller passes its own memory
+     * allocator, because such an allocator would have no effect: Java allocates all memory.
      */
     @Exported(value = "alloc_parent_domain", failure = Failure.NULL)
     static long allocateParentDomain(long context, long requested) {

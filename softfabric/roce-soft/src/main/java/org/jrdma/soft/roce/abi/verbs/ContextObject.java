@@ -54,7 +54,7 @@ public final class ContextObject {
     /**
      * Opens a device.
      *
-     * @param address the address that the device must have; null if any address is acceptable
+     * @param address the address that the device must have; null for any address
      * @param functions the functions for the function pointers in the structures of this context,
      *     by the name of the structure member
      */
@@ -130,7 +130,7 @@ public final class ContextObject {
     void raise(AsyncEvent event) {
         synchronized (events) {
             var first = events.isEmpty();
-            events.addLast(event); // first, because it may throw OutOfMemoryError
+            events.addLast(event); // First, because this allocation may throw OutOfMemoryError.
             if (first) {
                 descriptor.raise();
             }

@@ -8,8 +8,8 @@ import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
 
 /**
- * The implementation of a native structure that belongs to a context. When the context is closed,
- * it destroys its remaining resources. The constructor of a subclass must call {@link
+ * An object behind a native structure that belongs to a context, such as a queue pair. A context
+ * that is closed destroys its remaining resources. The constructor of a subclass must call {@link
  * ContextObject#own} as its last step, so that the context never owns a resource whose constructor
  * has failed.
  */

@@ -54,9 +54,9 @@ public final class DeviceExports {
     }
 
     /**
-     * Fills only the members that the first version of {@code ibv_port_attr} had. The programs that
-     * call this symbol may have been compiled with that version, and have no memory for later
-     * members.
+     * Implements the symbol {@code ibv_query_port}. Fills only the members that the first version
+     * of {@code ibv_port_attr} had. The programs that call this symbol may have been compiled with
+     * that version, and have no memory for later members.
      */
     @Exported(value = "ibv_query_port", failure = Failure.ERRNO)
     static int queryPort(long context, byte port, long target) {
@@ -125,8 +125,8 @@ public final class DeviceExports {
     }
 
     /**
-     * Fails with {@code EAGAIN} instead of waiting if there is no event. In C, this is the behavior
-     * of a context whose descriptor is nonblocking.
+     * Implements {@code ibv_get_async_event}. Fails with {@code EAGAIN} instead of waiting if there
+     * is no event, as in C if the descriptor of the context is nonblocking.
      */
     @Exported(value = "ibv_get_async_event", failure = Failure.MINUS_ONE)
     static int getAsyncEvent(long context, long target) {
@@ -150,8 +150,8 @@ public final class DeviceExports {
     }
 
     /**
-     * Returns a value that means that fork is safe without preparation, because this library does
-     * not pin pages.
+     * Implements {@code ibv_is_fork_initialized}. Reports that fork is safe without preparation,
+     * because this library does not pin pages.
      */
     @Exported(value = "ibv_is_fork_initialized", failure = Failure.NONE)
     static int isForkInitialized() {

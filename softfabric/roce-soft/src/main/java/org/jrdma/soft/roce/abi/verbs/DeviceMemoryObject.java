@@ -40,9 +40,9 @@ final class DeviceMemoryObject extends ContextResource {
         context.device().reserveMemory(length);
         super(context, ibv_dm.layout());
         var alignment = Math.max(Long.BYTES, 1L << logAlignment);
-        // A view that is not bound to the lifetime of the arena, like all registered memory. The
+        // A segment that is not bound to the lifetime of the arena, like all registered memory. The
         // arena is closed only after the memory regions of this memory were deregistered, because
-        // destroy() fails before.
+        // destroy() fails as long as one exists.
         this.memory = Memory.at(arena.allocate(length, alignment).address(), length);
         ibv_dm.context(structure(), context.address());
         Exports.install(context.functions(), structure(), ibv_dm.layout());

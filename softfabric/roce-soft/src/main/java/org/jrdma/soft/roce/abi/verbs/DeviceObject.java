@@ -95,7 +95,7 @@ public final class DeviceObject {
         ibv_device.transport_type(structure, rdma_h.IBV_TRANSPORT_IB());
         ibv_device.name(structure).setString(0, name);
         ibv_device.dev_name(structure).setString(0, name);
-        // The path that a kernel device would have in sysfs. No such directory exists.
+        // The path that a device of the kernel would have in sysfs. No such directory exists.
         ibv_device.ibdev_path(structure).setString(0, "/sys/class/infiniband/" + name);
     }
 
@@ -264,8 +264,8 @@ public final class DeviceObject {
     }
 
     /**
-     * Combines the seed of network faults with the name of this device. With the same seed, all
-     * devices would lose the same packets.
+     * Combines the seed of the network faults with the name of this device, because devices with
+     * the same seed would lose the same packets.
      */
     private NetworkFaults withDeviceSeed(NetworkFaults requested) {
         return requested.seed(requested.seed() + ((long) name.hashCode() << Integer.SIZE));

@@ -77,7 +77,8 @@ final class ExtendedSends {
      *
      * @param structure the {@code ibv_qp_ex} whose function pointers this constructor sets
      * @param capacities an {@code ibv_qp_cap} with the capacities of the queue pair
-     * @param functions the functions for the function pointers, by the name of the structure member
+     * @param functions the functions to which the constructor sets the pointers, by the name of the
+     *     structure member
      */
     ExtendedSends(
             QueuePairObject queuePair,

@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.abi.Failure;
 import org.jrdma.soft.roce.abi.Memory;
 import org.jrdma.soft.roce.memory.Access;
 
-/** The functions of a context for memory windows, device memory and advice. */
+/** The functions of a context for memory windows, device memory and {@code ibv_advise_mr}. */
 final class MemoryFunctions {
 
     private MemoryFunctions() {}

@@ -161,8 +161,9 @@ final class MemoryRegionObject extends ContextResource {
         var start = changesMemory ? address : before.start();
         var changed = register(newDomain, memory, isZeroBased(newAccess) ? 0 : start, newAccess);
         disown();
-        // The region is now the newest object of the context, which destroys its objects in the
-        // reverse order.
+        // The region becomes the newest object of the context. A context that is closed destroys
+        // its objects in the reverse order, so the region is destroyed before its new protection
+        // domain.
         own(newDomain, newAccess, changed);
         domain.context().port().memory().deregister(before);
     }

@@ -56,7 +56,7 @@ final class MemoryWindowObject extends ContextResource {
         return (present & ~0xff) | (present + 1 & 0xff);
     }
 
-    /** Sets the key in the structure, where the program reads it. */
+    /** Sets the rkey in the {@code ibv_mw}, where the program reads it. */
     void key(int next) {
         ibv_mw.rkey(structure(), next);
     }

@@ -85,7 +85,8 @@ final class QueuePairCore {
     private volatile int pathMtu;
 
     /**
-     * The objects that a queue pair uses to execute work requests and requests of its peer.
+     * The objects that a queue pair needs to execute its work requests and the requests of its
+     * peer.
      *
      * @param sharedReceives the shared receive queue; null if the queue pair has its own receive
      *     queue or none
@@ -165,8 +166,9 @@ final class QueuePairCore {
     }
 
     /**
-     * Adds an {@code ibv_qp} structure, represented by its event listener.
+     * Adds an {@code ibv_qp} structure for this queue pair. The listener receives its events.
      *
+     * @throws ErrnoException with {@code EINVAL} if the queue pair was destroyed
      * @throws ErrnoException with {@code EINVAL} if the queue pair was destroyed
      */
     void open(IntConsumer listener) {
@@ -177,8 +179,8 @@ final class QueuePairCore {
     }
 
     /**
-     * Removes an {@code ibv_qp} structure. Destroys the queue pair and returns true if it was the
-     * last structure.
+     * Removes the {@code ibv_qp} structure that {@link #open} added with the listener. If it was
+     * the last structure, destroys the queue pair and returns true.
      */
     boolean close(IntConsumer listener) {
         return port.control(engine -> {
@@ -297,8 +299,8 @@ final class QueuePairCore {
     }
 
     /**
-     * Applies the attributes that may be changed in several states: the access rights, the RNR
-     * timer and the queue key.
+     * Passes changed attributes that are permitted in several states to the engine: the access
+     * rights, the RNR timer and the queue key.
      */
     private void adjust(int mask) {
         if ((mask & rdma_h.IBV_QP_ACCESS_FLAGS()) != 0) {

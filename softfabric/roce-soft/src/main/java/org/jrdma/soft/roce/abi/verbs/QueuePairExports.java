@@ -111,7 +111,7 @@ final class QueuePairExports {
     }
 
     /**
-     * Fills an {@code ibv_ah_attr} with the path to the sender of a datagram that was received.
+     * Fills an {@code ibv_ah_attr} with the path back to the sender of a received datagram.
      *
      * @param completion the {@code ibv_wc} of the datagram
      * @param routeHeader the {@code ibv_grh} of the datagram
@@ -131,8 +131,8 @@ final class QueuePairExports {
                 new Address(
                         RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
         if (!own.equals(context.port().address())) {
-            // The datagram was sent to a multicast group, whose address cannot be the source of an
-            // answer.
+            // The destination of the datagram is a multicast group, and an answer cannot have a
+            // group as its source address.
             throw new ErrnoException(Errno.EINVAL);
         }
         attributes.fill((byte) 0);

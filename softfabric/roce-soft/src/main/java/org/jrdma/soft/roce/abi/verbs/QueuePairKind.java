@@ -10,9 +10,9 @@ enum QueuePairKind {
     RELIABLE(rdma_h.IBV_QPT_RC(), Transport.RELIABLE),
     UNRELIABLE(rdma_h.IBV_QPT_UC(), Transport.UNRELIABLE),
     DATAGRAM(rdma_h.IBV_QPT_UD(), Transport.DATAGRAM),
-    /** The sending end of an XRC connection. */
+    /** The sending side of an XRC connection. */
     EXTENDED_SENDER(rdma_h.IBV_QPT_XRC_SEND(), Transport.EXTENDED),
-    /** The receiving end of an XRC connection. */
+    /** The receiving side of an XRC connection. */
     EXTENDED_RECEIVER(rdma_h.IBV_QPT_XRC_RECV(), Transport.EXTENDED);
 
     private final int code;

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** The implementation of an {@code ibv_qp} or {@code ibv_qp_ex}, a queue pair. */
 final class QueuePairObject extends ContextResource {
 
-    /** A placeholder for the completion queue of a queue pair that has none. */
+    /** The completion sink of a queue pair without a completion queue. */
     private static final CompletionSink NO_COMPLETIONS =
             _ -> {
                 throw new IllegalStateException(
@@ -42,7 +42,9 @@ final class QueuePairObject extends ContextResource {
     private final QueuePairCore core;
     private final QueuePair queuePair;
 
-    /** The reference counts of the objects that this queue pair uses. */
+    /**
+     * The reference counts of the objects that this queue pair uses, such as its protection domain.
+     */
     private final List<ReferenceCount> dependencies;
 
     /** The poster of send requests; null if the type of the queue pair has no send queue. */
@@ -160,7 +162,8 @@ final class QueuePairObject extends ContextResource {
                         QueuePairKind.EXTENDED_RECEIVER,
                         requested,
                         new QueuePairCore.Dependencies(
-                                // No memory is registered in this new domain.
+                                // A new protection domain without memory, because the XRC receive
+                                // queues of the requests determine the accessible memory.
                                 new ProtectionDomain(),
                                 NO_COMPLETIONS,
                                 NO_COMPLETIONS,
@@ -316,7 +319,7 @@ final class QueuePairObject extends ContextResource {
         var errno = receives.post(request, failed);
         // When a queue pair fails, the engine sets the state before it flushes the receive queue.
         // Because of this fence, either the engine finds the new request, or this thread reads the
-        // ERROR state and lets the engine flush again.
+        // ERROR state and requests another flush.
         VarHandle.fullFence();
         if (queuePair.state() == QueuePairState.ERROR) {
             port.ring(queuePair);
@@ -360,7 +363,7 @@ final class QueuePairObject extends ContextResource {
                 kind != QueuePairKind.DATAGRAM || !group.isMulticast(), Errno.EINVAL);
         synchronized (groups) {
             if (groups.contains(group)) {
-                return; // The kernel also ignores a repeated attach to the same group.
+                return; // As in the kernel, a repeated attach to the same group has no effect.
             }
             try {
                 port.join(group);

@@ -91,7 +91,7 @@ enum QueuePairTransition {
             SEND_QUEUE_ERROR,
             READY_TO_SEND,
             byKind(
-                    optional(), // An RC queue pair never enters the SQE state.
+                    optional(), // An RC queue pair never enters the state SQE.
                     optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS()),
                     optional(IBV_QP_CUR_STATE(), IBV_QP_QKEY()),
                     optional(),
@@ -188,13 +188,13 @@ enum QueuePairTransition {
                 QueuePairKind.EXTENDED_RECEIVER, extendedReceiver);
     }
 
-    /** Returns a table in which all connected types have the same attributes. */
+    /** Returns a table with the same attributes for all connected types. */
     private static Map<QueuePairKind, Attributes> byKind(
             Attributes connected, Attributes datagram) {
         return byKind(connected, connected, datagram, connected, connected);
     }
 
-    /** The attributes of the transitions to RTS from RTS and from SQD. */
+    /** Returns the table for the transitions to RTS from RTS and from SQD. */
     private static Map<QueuePairKind, Attributes> whileSending() {
         var receiving = optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS(), IBV_QP_MIN_RNR_TIMER());
         var others = optional(IBV_QP_CUR_STATE(), IBV_QP_ACCESS_FLAGS());

@@ -281,7 +281,10 @@ final class SendRequests {
         return 0;
     }
 
-    /** Returns the operation of an opcode, or null if the transport does not support the opcode. */
+    /**
+     * Returns the operation for an {@code IBV_WR_} opcode, or null if the transport does not
+     * support it.
+     */
     private @Nullable SendOperation operation(int opcode) {
         if (opcode == SEND || opcode == SEND_IMMEDIATE) {
             return SendOperation.SEND;
@@ -355,8 +358,8 @@ final class SendRequests {
     }
 
     /**
-     * Returns true if a structure is a type 2 memory window. A type 1 window is bound by {@code
-     * ibv_bind_mw} and not by a posted request.
+     * Returns true if the address is that of an {@code ibv_mw} of type 2. A type 1 window is bound
+     * by {@code ibv_bind_mw} and not by a posted request.
      */
     private static boolean isType2(long window) {
         return StructureRegistry.find(window) instanceof MemoryWindowObject found

@@ -29,8 +29,8 @@ final class SharedReceiveQueueObject extends ContextResource {
     private final @Nullable Extension extension;
 
     /**
-     * The registration in the engine that maps a number to this XRC receive queue; null for a
-     * shared receive queue. Peers select an XRC receive queue by its number.
+     * The entry by which the engine finds this XRC receive queue if a request of a peer contains
+     * its number; null for a shared receive queue.
      */
     private final @Nullable ExtendedReceiveQueue named;
 
@@ -96,8 +96,8 @@ final class SharedReceiveQueueObject extends ContextResource {
     }
 
     /**
-     * Returns true if this is an XRC receive queue. Requests of peers select such a queue, and it
-     * cannot be assigned to a queue pair.
+     * Returns true if this is an XRC receive queue. Such a queue is selected by requests of peers
+     * and cannot be assigned to a queue pair.
      */
     boolean isExtended() {
         return named != null;

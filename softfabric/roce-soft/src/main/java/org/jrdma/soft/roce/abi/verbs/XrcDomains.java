@@ -12,9 +12,8 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 
 /**
  * The XRC domains of a device. The contexts of the device share a domain by opening it with the
- * same file. Another process cannot open the domain, because each process has its own devices. The
- * flags have the same meaning as in the kernel, and the errors are the same. Safe for use by
- * multiple threads.
+ * same file. Another process cannot open the domain, because each process has its own devices.
+ * Flags and errors are the same as in the kernel. Safe for use by multiple threads.
  */
 final class XrcDomains {
 
