@@ -37,7 +37,7 @@ public record FaultOptions(boolean weakMemory, Duration delay, int refusals, lon
         }
     }
 
-    /** Returns a copy of these faults with or without weak memory. */
+    /** Returns a copy of these faults with {@code weakMemory} set to the given value. */
     public FaultOptions weakMemory(boolean weak) {
         return new FaultOptions(weak, delay, refusals, mapBytes);
     }

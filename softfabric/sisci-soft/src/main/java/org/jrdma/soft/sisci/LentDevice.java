@@ -30,19 +30,19 @@ public final class LentDevice implements AutoCloseable {
     }
 
     /**
-     * Returns the number of accesses of this device to memory that no borrower had mapped for it,
-     * or that was beyond a cut link.
+     * Returns the number of memory accesses of this device that were refused: no borrower had
+     * mapped the memory for the device, or the link to the memory was cut.
      */
     public long refusedAccesses() {
         return device.refusedAccesses();
     }
 
-    /** Permits new borrows again. */
+    /** Permits new borrows again after {@link #makeUnavailable}. */
     public void makeAvailable() {
         device.makeAvailable(true);
     }
 
-    /** Refuses new borrows. Current borrows continue. */
+    /** Refuses new borrows. Processes that have borrowed this device keep it. */
     public void makeUnavailable() {
         device.makeAvailable(false);
     }

@@ -90,7 +90,7 @@ public final class SoftSisci implements SoftwareLibrary {
     }
 
     /**
-     * Lends a device to all processes of the fabric, and starts it on a thread of its own.
+     * Lends a device to all processes of the fabric. The device runs on a new thread.
      *
      * @throws FabricException if the library is not initialized, the node already lends 255
      *     devices, or the fabric has no memory for the BARs
@@ -101,7 +101,7 @@ public final class SoftSisci implements SoftwareLibrary {
     }
 
     /**
-     * Lends a device, like {@link #lend(DeviceModel)}, and reports its borrows.
+     * Lends a device, like {@link #lend(DeviceModel)}, and notifies a listener of its borrows.
      *
      * @param listener receives an event when a borrow starts or ends, in order. It is called by
      *     threads that handle requests of borrowers, and must not wait; exceptions are logged

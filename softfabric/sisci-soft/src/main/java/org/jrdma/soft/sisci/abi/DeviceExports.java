@@ -25,7 +25,10 @@ final class DeviceExports extends AbstractExports {
         return handles.object(handle, BorrowedDevice.class);
     }
 
-    /** Stores the ids of matching devices, and returns the number of all matching devices. */
+    /**
+     * Implements {@code SCIGetDeviceList}: stores the ids of matching devices, and returns the
+     * number of all matching devices.
+     */
     @Exported("SCIGetDeviceList")
     long list(long descriptor, long ids, long maxCount, long filter, int flags) {
         Flags.checkNone(flags);
@@ -41,7 +44,10 @@ final class DeviceExports extends AbstractExports {
         return matching.size();
     }
 
-    /** Returns true if a device has the values of all fields of a filter that are not zero. */
+    /**
+     * Returns true if a device matches a filter: it has the values of all filter fields that are
+     * not zero.
+     */
     private static boolean matches(FabricDevice device, long filter) {
         var wanted = Memory.at(filter, sci_smartio_device_info_t.layout().byteSize());
         var identity = device.identity();

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The error reporting of exported functions. A function stores its error code at the address that
- * the program passes as the last argument.
+ * Converts exceptions of exported functions to error codes. A function stores its error code at the
+ * address that the program passes as the last argument.
  */
 final class ErrorReport {
 
@@ -21,7 +21,8 @@ final class ErrorReport {
     private static final ThreadLocal<String> EXPLANATION = ThreadLocal.withInitial(() -> "");
 
     static {
-        // The JVM allocates memory for the first use of a handler, which may be a lack of memory.
+        // Each handler is called once here, because its first call allocates memory. Later it may
+        // be called when memory is exhausted.
         try (var arena = Arena.ofConfined()) {
             var code = arena.allocate(Integer.BYTES, Integer.BYTES).address();
             clear(code);
@@ -34,8 +35,8 @@ final class ErrorReport {
     private ErrorReport() {}
 
     /**
-     * The handles of the handlers. They are created after {@link ErrorReport} was initialized: the
-     * first call of an earlier handle would check the initialization, which needs memory.
+     * The method handles of the exception handlers. They are created after {@link ErrorReport} was
+     * initialized: otherwise their first call would check the initialization, which needs memory.
      */
     private static final class Handler {
 
@@ -60,9 +61,9 @@ final class ErrorReport {
     }
 
     /**
-     * Adapts a function to one that takes the address of the error code as an additional last
-     * argument. The adapted function throws nothing, and returns 0 if it fails. If there is too
-     * little memory even to handle an exception, the error code is SCI_ERR_API_NOSPC.
+     * Adapts a function to the error convention of C: the adapted function has an additional last
+     * argument, the address of the error code. It throws nothing, and returns 0 if it fails. If
+     * there is too little memory even to handle an exception, the error code is SCI_ERR_API_NOSPC.
      */
     static MethodHandle reported(MethodHandle function) {
         var type = function.type();
@@ -86,7 +87,10 @@ final class ErrorReport {
                 reported, Throwable.class, returningZero(lastResort, type.returnType()));
     }
 
-    /** Adapts a function without an error code: it throws nothing, and returns 0 if it fails. */
+    /**
+     * Adapts a function whose C signature has no error code: the adapted function throws nothing,
+     * and returns 0 if it fails.
+     */
     static MethodHandle silent(MethodHandle function) {
         var result = function.type().returnType();
         var explained =
@@ -121,7 +125,10 @@ final class ErrorReport {
         }
     }
 
-    /** Never throws, because an exception in a function that C called would terminate the JVM. */
+    /**
+     * Stores or logs the message of a failure. Never throws, because an exception in a function
+     * that C called would terminate the JVM.
+     */
     private static void explain(Throwable thrown) {
         try {
             EXPLANATION.remove();
@@ -131,13 +138,14 @@ final class ErrorReport {
                 LOG.error("A function of the software fabric failed", thrown);
             }
         } catch (Throwable e) {
-            // there is no memory for an explanation
+            // Storing or logging the message failed, probably because memory is exhausted. The
+            // caller still returns the error code.
         }
     }
 
     /**
-     * Returns the explanation of the last failure on the current thread, which supplements the
-     * error code.
+     * Returns the message of the last failure of a C function on the current thread. It explains
+     * the error code.
      */
     static String explanation() {
         return EXPLANATION.get();

@@ -10,16 +10,17 @@ import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handles by which a program refers to objects. A handle is not an address and is never reused,
- * so that stale handles are rejected. Safe for use by multiple threads.
+ * The table of the objects that a program refers to by handles. A handle is not an address and is
+ * never reused, so that stale handles are rejected. Safe for use by multiple threads.
  */
 final class Handles {
 
-    private static final long TAG = 0x51C1L << 48; // makes a handle an invalid address
+    // This offset makes each handle an invalid address.
+    private static final long TAG = 0x51C1L << 48;
     private static final int INDEX_BITS = 20;
     private static final int MAX_HANDLES = 1 << INDEX_BITS;
 
-    /** A handle, and the object as soon as it exists. */
+    /** A table slot: a handle, and its object as soon as the object exists. */
     private static final class Slot {
         final long handle;
         volatile @Nullable Object object;
@@ -54,10 +55,13 @@ final class Handles {
         return handle;
     }
 
-    /** Allocates no memory, because an object that exists needs its handle. */
+    /**
+     * Stores the object of a handle that {@link #reserve} has returned. Allocates no memory,
+     * because an object that exists needs its handle.
+     */
     private synchronized void set(long handle, Object object) {
         var slot = slots[index(handle)];
-        if (slot != null) { // otherwise the library was terminated meanwhile
+        if (slot != null) { // Otherwise the library was terminated in the meantime.
             slot.object = object;
         }
     }

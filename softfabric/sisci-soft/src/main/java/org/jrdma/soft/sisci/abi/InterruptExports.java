@@ -171,8 +171,9 @@ final class InterruptExports extends AbstractExports {
     }
 
     /**
-     * Waits for a trigger and copies its data. The integer at {@code length} is the size of the
-     * buffer on entry, and the size of the data on return.
+     * Implements {@code SCIWaitForDataInterrupt}: waits for a trigger and copies its data. The
+     * integer at {@code length} is the size of the buffer on entry, and the size of the data on
+     * return.
      */
     @Exported("SCIWaitForDataInterrupt")
     void awaitData(long interrupt, long data, long length, int timeout, int flags) {
@@ -185,7 +186,10 @@ final class InterruptExports extends AbstractExports {
         Memory.setInteger(length, bytes.length);
     }
 
-    /** Connects without waiting for the interrupt to exist: the timeout is ignored. */
+    /**
+     * Implements {@code SCIConnectInterrupt}. Fails at once if the interrupt does not exist: the
+     * timeout is ignored.
+     */
     @Exported("SCIConnectInterrupt")
     void connect(
             long descriptor,
@@ -198,7 +202,10 @@ final class InterruptExports extends AbstractExports {
         connect(descriptor, interrupt, false, node, adapter, number, flags);
     }
 
-    /** Connects without waiting for the interrupt to exist: the timeout is ignored. */
+    /**
+     * Implements {@code SCIConnectDataInterrupt}. Fails at once if the interrupt does not exist:
+     * the timeout is ignored.
+     */
     @Exported("SCIConnectDataInterrupt")
     void connectWithData(
             long descriptor,

@@ -17,9 +17,10 @@ import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The symbols of the software libsisci. A library is a member of the fabric while it is
- * initialized. Each library acts as a separate process, even if a JVM contains several libraries.
- * Safe for use by multiple threads.
+ * A software libsisci: the symbols of its functions, and the process of the fabric that executes
+ * them. The process is a member of the fabric while the library is initialized. Each library acts
+ * as a separate process, even if a JVM contains several libraries. Safe for use by multiple
+ * threads.
  */
 public final class Library implements SymbolLookup {
 
@@ -88,8 +89,8 @@ public final class Library implements SymbolLookup {
     }
 
     /**
-     * Returns the explanation of the last failure on the current thread, which supplements the
-     * error code.
+     * Returns the message of the last failure of a C function on the current thread. It explains
+     * the error code.
      */
     public String explanation() {
         return ErrorReport.explanation();
@@ -108,7 +109,8 @@ public final class Library implements SymbolLookup {
         if (member == null) {
             var joined = fabric.get();
             try {
-                // removes the files of this process if the program exits without SCITerminate
+                // The hook removes the files of this process if the program exits without
+                // SCITerminate.
                 hook = new Thread(joined::leave, "sisci-soft-leave");
                 Runtime.getRuntime().addShutdownHook(hook);
             } catch (IllegalStateException _) {
@@ -136,7 +138,7 @@ public final class Library implements SymbolLookup {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            return; // the JVM is exiting, and the shutdown hook leaves the fabric
+            return; // The JVM is exiting, and the shutdown hook leaves the fabric.
         }
         try {
             member.leave();

@@ -51,7 +51,10 @@ final class LibraryExports extends AbstractExports {
         return Memory.text("software");
     }
 
-    /** Returns a text for each error code, derived from the name of the constant in the header. */
+    /**
+     * Returns the message texts by error code, which are derived from the names of the constants in
+     * the header.
+     */
     private static Map<Integer, String> errors() {
         var errors = new HashMap<Integer, String>();
         errors.put(UnpublishedErrors.NO_SUCH_FDID, "no such fdid");

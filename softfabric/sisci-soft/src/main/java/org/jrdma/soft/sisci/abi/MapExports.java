@@ -111,7 +111,10 @@ final class MapExports extends AbstractExports {
         drain(sequence);
     }
 
-    /** Flushes the map of a sequence. If the sequence is NULL, flushes all maps of this process. */
+    /**
+     * Delivers the buffered stores of the map that a sequence belongs to. If the sequence is NULL,
+     * delivers those of all maps of this process.
+     */
     private void drain(long sequence) {
         if (sequence == 0) {
             library.member().flush();
@@ -153,7 +156,8 @@ final class MapExports extends AbstractExports {
     }
 
     /**
-     * Only checks the arguments, because the maps are shared memory and need no cache maintenance.
+     * Implements {@code SCICacheSync}. Only checks the arguments, because the maps are shared
+     * memory and need no cache maintenance.
      */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {

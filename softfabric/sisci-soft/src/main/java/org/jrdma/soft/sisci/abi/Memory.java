@@ -12,8 +12,8 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.SciException;
 
 /**
- * Access to memory that the program passes by address, and texts that functions return to the
- * program.
+ * Reads and writes memory that the program passes by address, and allocates the texts that
+ * functions return to the program.
  */
 final class Memory {
 
@@ -47,7 +47,7 @@ final class Memory {
         }
     }
 
-    /** Returns the address of a copy of a text in native memory, which is never freed. */
+    /** Copies a text to native memory that is never freed, and returns its address. */
     static long text(String text) {
         return TEXTS.computeIfAbsent(text, Arena.global()::allocateFrom).address();
     }

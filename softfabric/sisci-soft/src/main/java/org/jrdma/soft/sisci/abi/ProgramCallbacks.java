@@ -17,7 +17,8 @@ import org.jrdma.soft.sisci.fabric.SegmentEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adapts callback functions of the program, which are C functions, to callbacks of event queues.
+ * Wraps the callback functions of a program, which are C functions, as {@link EventQueue.Callback}
+ * objects.
  */
 final class ProgramCallbacks {
 
@@ -38,7 +39,7 @@ final class ProgramCallbacks {
 
     private ProgramCallbacks() {}
 
-    /** A call of a function of the program for an event. */
+    /** Calls a C function of the program for an event. */
     @FunctionalInterface
     private interface Invocation<E> {
         int invoke(MemorySegment function, E event) throws Throwable;

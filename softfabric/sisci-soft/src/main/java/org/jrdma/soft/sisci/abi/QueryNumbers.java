@@ -11,9 +11,9 @@ import java.util.stream.Collectors;
 import org.jrdma.abi.sisci.sisci_query;
 
 /**
- * The numbers of queries and their subcommands. The numbers of Dolphin's library are not public.
- * The numbers of this class are arbitrary, so that only a program that reads them from the exported
- * constants uses the right ones.
+ * The numbers of the commands and subcommands of {@code SCIQuery}. The numbers of Dolphin's library
+ * are not public. This library uses arbitrary numbers, so that only programs that read them from
+ * the exported constants work.
  */
 final class QueryNumbers {
 

@@ -16,7 +16,10 @@ final class RemoteSegmentExports extends AbstractExports {
         return handles.object(handle, RemoteSegment.class);
     }
 
-    /** Connects without waiting for the segment to become available: the timeout is ignored. */
+    /**
+     * Implements {@code SCIConnectSegment}. Fails at once if the segment is not available: the
+     * timeout is ignored.
+     */
     @Exported("SCIConnectSegment")
     void connect(
             long descriptor,
@@ -44,9 +47,10 @@ final class RemoteSegmentExports extends AbstractExports {
     }
 
     /**
-     * Connects to the segment at a physical address of a node. C passes the structure of 8 bytes as
-     * a 64-bit integer. From the lowest bit, the integer contains the id of the node in 16 bits,
-     * the upper 16 bits of the physical address, and its lower 32 bits.
+     * Implements {@code SCIConnectSCISpace}: connects to the segment at a physical address of a
+     * node. C passes the address, a structure of 8 bytes, as a 64-bit integer. From the lowest bit,
+     * the integer contains the id of the node in 16 bits, the upper 16 bits of the physical
+     * address, and its lower 32 bits.
      */
     @Exported("SCIConnectSCISpace")
     void connectSpace(

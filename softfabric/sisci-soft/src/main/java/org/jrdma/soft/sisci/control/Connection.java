@@ -14,10 +14,13 @@ import org.jrdma.soft.sisci.host.PacketSocket;
  */
 public final class Connection {
 
-    /** More than the requests that two processes reasonably make of each other at a time. */
+    /**
+     * The limit of {@link #isCongested}: two processes should never have so many requests in
+     * progress.
+     */
     private static final int MAX_RESPONSES = 256;
 
-    /** The length of the queue at which {@link #sendOnce} drops messages. */
+    /** If the queue is longer, {@link #sendOnce} drops messages. */
     private static final int MAX_MERGED = 4096;
 
     private final ConnectionManager manager;
@@ -124,7 +127,7 @@ public final class Connection {
         add(message);
     }
 
-    /** Adds a message, or discards it if that fails. */
+    /** Adds a message to the queue, or discards the message if that fails. */
     private void add(Message message) {
         try {
             waiting.addLast(message);
@@ -144,7 +147,7 @@ public final class Connection {
         try {
             return sendWaiting();
         } catch (OutOfMemoryError e) {
-            return false; // the receiving thread sends the message later
+            return false; // The receiving thread sends the message later.
         }
     }
 
@@ -153,10 +156,10 @@ public final class Connection {
     }
 
     /**
-     * Responds to a request without an error.
+     * Responds successfully to a request.
      *
-     * @param descriptor the descriptor that the response carries, and which is closed afterwards,
-     *     also if this method fails
+     * @param descriptor the descriptor that the response carries. It is closed afterwards, also if
+     *     this method fails
      */
     public void respondWithDescriptor(Message request, long value, int descriptor) {
         Message response;
@@ -188,8 +191,8 @@ public final class Connection {
     }
 
     /**
-     * Returns true if the peer has not read many responses. Further requests of the peer must wait,
-     * because each response occupies memory, and may occupy a descriptor.
+     * Returns true if the peer has left many responses unread. Further requests of the peer must
+     * then wait, because each response occupies memory and sometimes a descriptor.
      */
     synchronized boolean isCongested() {
         return responses >= MAX_RESPONSES;
@@ -206,7 +209,8 @@ public final class Connection {
             if (PacketSocket.send(socket, packet, length, message.descriptor()) == Errno.EAGAIN) {
                 return false;
             }
-            // The message was sent, or the peer has ended, which the receiving thread detects.
+            // The message was sent, or sending failed because the peer has ended, which the
+            // receiving thread detects.
             waiting.removeFirst();
             message.discard();
             if (message.kind() == Message.Kind.RESPONSE) {

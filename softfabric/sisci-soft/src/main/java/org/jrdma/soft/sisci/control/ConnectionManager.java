@@ -25,9 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of a process, and the thread that receives from all of them. The listener is
- * called on that thread and must not block, because other processes would wait for responses
- * meanwhile. The thread survives every failure, because all objects of the process depend on it.
+ * The connections of a process to the other processes of a fabric, and the thread that receives
+ * from all of them. The listener is called on that thread and must not block, because other
+ * processes would wait for responses meanwhile. The thread survives every failure, because all
+ * objects of the process depend on it.
  */
 public final class ConnectionManager implements AutoCloseable {
 
@@ -35,15 +36,15 @@ public final class ConnectionManager implements AutoCloseable {
     public interface Listener {
         /**
          * Handles a message other than HELLO and RESPONSE. The descriptor of the message is closed
-         * when this method returns: the listener duplicates it if it needs the descriptor. Repeated
-         * if it fails for lack of memory, unless the message is a request, to which the listener
-         * has then responded with an error.
+         * when this method returns: the listener duplicates it if it needs the descriptor. If this
+         * method throws OutOfMemoryError, it is called again, except for a request: the listener
+         * must respond to it with an error.
          */
         void received(Connection from, Message message);
 
         /**
          * Handles a connection that was closed because the peer ended or sent a malformed message.
-         * Repeated if it fails for lack of memory.
+         * If this method throws OutOfMemoryError, it is called again.
          */
         void lost(Connection connection);
     }
@@ -53,7 +54,10 @@ public final class ConnectionManager implements AutoCloseable {
     private static final int CONNECT_ATTEMPTS = 1_000;
     private static final long CONNECT_PAUSE_NANOS = 1_000_000;
 
-    /** The time before the thread repeats what has failed for lack of memory or descriptors. */
+    /**
+     * The pause before an action is repeated that failed because memory or descriptors were
+     * exhausted.
+     */
     private static final int PAUSE_MILLIS = 10;
 
     /** The maximum number of messages that the thread receives from one connection in a row. */
@@ -135,7 +139,7 @@ public final class ConnectionManager implements AutoCloseable {
                         case Errno.ECONNREFUSED, Errno.ENOENT -> {
                             return Optional.empty();
                         }
-                        case Errno.EAGAIN -> { // the backlog of the peer is full
+                        case Errno.EAGAIN -> { // The backlog of the peer is full.
                             if (attempt == CONNECT_ATTEMPTS) {
                                 return Optional.empty();
                             }
@@ -204,7 +208,7 @@ public final class ConnectionManager implements AutoCloseable {
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (TimeoutException e) {
-                    response.complete(Optional.empty()); // the response may arrive just now
+                    response.complete(Optional.empty()); // The response may arrive at this moment.
                     return response.join();
                 } catch (ExecutionException e) {
                     throw new AssertionError(e);
@@ -239,7 +243,7 @@ public final class ConnectionManager implements AutoCloseable {
             var polled = new ArrayList<>(connections);
             var set = new PacketSocket.Set(polled.size() + 2, arena);
             var woken = set.add(wakeUp.number(), PacketSocket.READABLE);
-            // a connection that cannot be accepted would end each wait immediately
+            // A connection that cannot be accepted would end each wait immediately.
             var accepting = set.add(canAccept ? listening : -1, PacketSocket.READABLE);
             for (var connection : polled) {
                 set.add(
@@ -308,13 +312,13 @@ public final class ConnectionManager implements AutoCloseable {
         /** The peer has ended, or the message is malformed. */
         REJECTED,
         HANDLED,
-        /** A requester closes the descriptor of the message. */
+        /** A waiting requester has taken the descriptor of the message and closes it. */
         DESCRIPTOR_TAKEN
     }
 
     /**
-     * Handles the message in the packet. Returns false if the peer has ended, or if the message is
-     * malformed.
+     * Handles the message in the packet. Returns false if the connection must be closed, because
+     * the peer has ended or the message is malformed.
      */
     private boolean accepts(Listener receiver, Connection connection, long length) {
         var descriptor = packet.descriptor();
@@ -357,7 +361,7 @@ public final class ConnectionManager implements AutoCloseable {
                             : Outcome.HANDLED;
             default -> {
                 if (connection.member() < 0) {
-                    yield Outcome.REJECTED; // its loss would not be reported to the listener
+                    yield Outcome.REJECTED; // If it were lost, the listener would not be notified.
                 }
                 handle(receiver, connection, message.withDescriptor(packet.descriptor()));
                 yield Outcome.HANDLED;
@@ -365,7 +369,10 @@ public final class ConnectionManager implements AutoCloseable {
         };
     }
 
-    /** Pauses before an action is repeated that failed for lack of memory, unless closed. */
+    /**
+     * Pauses before an action is repeated that failed because memory was exhausted. Does not pause
+     * if this object is closed.
+     */
     private void pause(String what, OutOfMemoryError failure) {
         if (closed) {
             throw failure;
@@ -374,7 +381,7 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * Completes the request to which a message responds. Returns true if the requester closes the
+     * Passes a response to the thread that waits for it. Returns true if this thread closes the
      * descriptor of the message.
      */
     private boolean complete(Connection connection, Message message) {

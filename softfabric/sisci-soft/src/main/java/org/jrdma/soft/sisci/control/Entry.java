@@ -24,9 +24,9 @@ public record Entry(int node, Kind kind, int number, int member) {
          * memory to connected processes.
          */
         SEGMENT,
-        /** The number of an interrupt. The file is empty. */
+        /** An interrupt with the given number. The file is empty. */
         INTERRUPT,
-        /** The number of a data interrupt. The file is empty. */
+        /** A data interrupt with the given number. The file is empty. */
         DATA_INTERRUPT,
         /** An adapter of the node whose link is cut. The file is empty. */
         CUT,
@@ -35,7 +35,9 @@ public record Entry(int node, Kind kind, int number, int member) {
          * file is empty.
          */
         DEVICE,
-        /** Memory at a device that the process lends. The file is like that of a segment. */
+        /**
+         * Device memory that the process lends with a device. The file is like that of a segment.
+         */
         DEVICE_SEGMENT
     }
 
@@ -58,7 +60,7 @@ public record Entry(int node, Kind kind, int number, int member) {
                             Integer.parseUnsignedInt(parts.group(3)),
                             Integer.parseInt(parts.group(4))));
         } catch (IllegalArgumentException e) {
-            return Optional.empty(); // a file of another program
+            return Optional.empty(); // The file belongs to another program.
         }
     }
 
@@ -66,7 +68,10 @@ public record Entry(int node, Kind kind, int number, int member) {
         return startOfName(node, kind, number) + member;
     }
 
-    /** Returns the name of a file without the last part, which is the number of its process. */
+    /**
+     * Returns the start of the file names for an object. The complete name ends with the number of
+     * the process.
+     */
     static String startOfName(int node, Kind kind, int number) {
         return "%s.%s.%s."
                 .formatted(

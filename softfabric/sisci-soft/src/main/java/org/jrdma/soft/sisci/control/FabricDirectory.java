@@ -23,10 +23,11 @@ import org.jrdma.soft.sisci.host.Host;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /**
- * The directory that the processes of a fabric share. A process holds the lock of the directory
- * while it changes files; the system releases the lock when the process ends. A killed process is
- * detected because its socket refuses connections. Process ids are not used for this purpose,
- * because containers that share a directory may have different PID namespaces.
+ * The file system directory by which the processes of a fabric find each other and their objects. A
+ * process holds the lock of the directory while it changes files; the system releases the lock when
+ * the process ends. A killed process is detected because its socket refuses connections. Process
+ * ids are not used for this purpose, because containers that share a directory may have different
+ * PID namespaces.
  *
  * <p>Safe for use by multiple threads.
  */
@@ -38,12 +39,15 @@ public final class FabricDirectory implements AutoCloseable {
     private static final long PAUSE_NANOS = 200_000;
     private static final int CREDIT_PART = 64;
 
-    /** The path by which the program has named the directory, for messages. */
+    /** The path of the directory as the program has specified it, for messages. */
     private final Path path;
 
     private final int descriptor;
 
-    /** A path to the open directory, even if another directory gets its name. */
+    /**
+     * A path to the open directory ({@code /proc/self/fd}), which stays valid if the directory is
+     * renamed.
+     */
     private final Path opened;
 
     /** Excludes other threads of this process. The file lock only excludes other processes. */
@@ -51,7 +55,10 @@ public final class FabricDirectory implements AutoCloseable {
 
     private boolean closed;
 
-    /** The number of bytes that {@link #reserve} need not check. Guarded by the lock. */
+    /**
+     * The number of bytes that this process may reserve without adding up the sizes of all
+     * segments. Guarded by the lock.
+     */
     private long credit;
 
     private FabricDirectory(Path path, int descriptor, Path opened) {
@@ -94,8 +101,8 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /**
-     * Checks the open directory, and not its path, because another user may have created the
-     * directory at any time before it was opened.
+     * Checks the owner and the permissions of the open directory. Checking the path would not be
+     * sufficient, because another user may have replaced the directory before it was opened.
      */
     private void checkPrivate() throws FabricException {
         try {
@@ -236,8 +243,9 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /**
-     * Allocates the memory of a segment. The file of the segment gets the same size, without
-     * memory, so that other processes can add up the sizes. The caller must hold the lock.
+     * Allocates the memory of a segment. The file of the segment in this directory stays empty but
+     * gets the same size, so that other processes can add up the sizes. The caller must hold the
+     * lock.
      *
      * @throws FabricException with the code ENOSPC if the segments of the fabric would be larger
      *     than the free space of the directory's file system
@@ -257,9 +265,9 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /**
-     * Adds up the sizes of all segments. Returns the number of bytes that this process may reserve
-     * after {@code bytes} before it must add up the sizes again: a small part of the free space,
-     * because other processes reserve memory too.
+     * Adds up the sizes of all segments. Returns the number of bytes, in addition to {@code bytes},
+     * that this process may reserve before it must add up the sizes again. It is a small part of
+     * the free space, because other processes reserve memory too.
      */
     private long computeCredit(long bytes) throws FabricException {
         try (var files = Files.newDirectoryStream(opened)) {
@@ -298,7 +306,7 @@ public final class FabricDirectory implements AutoCloseable {
         try {
             return Files.size(file);
         } catch (NoSuchFileException e) {
-            return 0; // the segment was removed meanwhile
+            return 0; // The segment was removed in the meantime.
         }
     }
 
@@ -323,7 +331,7 @@ public final class FabricDirectory implements AutoCloseable {
                 }
             }
             for (var entry : entries()) {
-                // A cut of a link remains until the last process of the node ends.
+                // The file of a cut link remains until the last process of the node ends.
                 var isStale =
                         entry.kind() == Entry.Kind.CUT
                                 ? !nodes.contains(entry.node())
@@ -342,7 +350,7 @@ public final class FabricDirectory implements AutoCloseable {
             return true;
         } catch (FabricException e) {
             return switch (e.code()) {
-                case Errno.EAGAIN -> true; // the process is alive, but its backlog is full
+                case Errno.EAGAIN -> true; // The process exists, but its backlog is full.
                 case Errno.ECONNREFUSED, Errno.ENOENT -> false;
                 default -> throw e;
             };

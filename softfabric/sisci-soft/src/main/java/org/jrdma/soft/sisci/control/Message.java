@@ -24,7 +24,8 @@ import org.jrdma.soft.sisci.host.PacketSocket.Packet;
  * @param descriptor the descriptor that the message carries, which belongs to the message; or
  *     {@link Packet#NO_DESCRIPTOR}
  */
-@SuppressWarnings("ArrayRecordComponent") // messages are never compared
+// An array as a component is acceptable, because messages are never compared.
+@SuppressWarnings("ArrayRecordComponent")
 public record Message(
         Kind kind,
         int correlation,

@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.device;
 /**
  * The start or the end of a borrow of a lent device.
  *
- * @param kind the start or the end
+ * @param kind the kind of event
  * @param node the id of the borrower's node
  * @param borrows the number of borrows of the device after this event
  */

@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.device;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The access of a device to its BARs and, by DMA, to the memory that its borrowers have mapped for
+ * Gives a device access to its BARs and, by DMA, to the memory that its borrowers have mapped for
  * it. Every borrower has a range of I/O addresses of its own. An access outside the mapped memory
  * is refused and counted, and copies nothing.
  *

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs a {@link DeviceModel} on a thread of its own, and holds the BARs of the device and the
- * memory that is mapped for it. A mapping and its end take effect between two polls of the model:
- * after {@link #unmap} or {@link #detach} the device does not access the memory any more.
+ * memory that is mapped for it. Memory is mapped and unmapped between two polls of the model: after
+ * {@link #unmap} or {@link #detach} the device does not access the memory any more.
  *
  * <p>While no borrower is attached, the thread sleeps. Otherwise it polls. It pauses after a poll
  * that has found nothing to do; the pause grows with the idle time, up to 1 ms.
@@ -45,25 +45,31 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     private final List<MemorySegment> bars;
     private final Thread thread;
 
-    /** Held during each poll. Fair, because a busy device would otherwise lock out all others. */
+    /**
+     * Held during each poll. The lock is fair, because otherwise the polls of a busy device would
+     * keep all other threads from acquiring it.
+     */
     private final ReentrantLock lock = new ReentrantLock(true);
 
-    /** The memory of each borrower by its number. */
+    /** The mapped memory of each borrower, by the number of the borrower. */
     private final @Nullable IoWindows[] borrowers = new @Nullable IoWindows[MAX_BORROWERS + 1];
 
     private int attached;
     private long refused;
     private volatile boolean closed;
 
-    /** Reacts to a store of a device by which it signals an interrupt. */
+    /**
+     * Handles a message-signaled interrupt: a store of a device into memory to which an interrupt
+     * is attached.
+     */
     @FunctionalInterface
     public interface Signal {
 
-        /** The reaction to a store into memory to which no interrupt is attached. */
+        /** Ignores stores into memory to which no interrupt is attached. */
         Signal NONE = _ -> {};
 
         /**
-         * Handles a store. Called by the thread of the device, and must not wait.
+         * Called by the thread of the device after the store. Must not wait.
          *
          * @param offset the offset of the store in the mapped memory
          */
@@ -128,7 +134,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
      * Maps memory for the device. The memory must stay accessible until it is unmapped or the
      * borrower is detached.
      *
-     * @param signal the reaction to an interrupt that the device signals in this memory
+     * @param signal the handler of the interrupts that the device signals in this memory
      * @return the I/O address, which is a multiple of 4,096 and is not used again while the
      *     borrower is attached
      * @throws IllegalArgumentException if the memory is empty or is not aligned to 8 bytes
@@ -203,7 +209,7 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
     private static void notifyModel(Runnable notification) {
         try {
             notification.run();
-        } catch (Throwable e) { // the borrower has ended in any case
+        } catch (Throwable e) { // The borrower is detached even if the model fails.
             FailureLog.error(LOG, "A device failed to handle the end of a borrower", e);
         }
     }
@@ -286,7 +292,10 @@ public final class DeviceHost implements DeviceBus, AutoCloseable {
         return true;
     }
 
-    /** Returns the window that contains a range of I/O addresses; otherwise counts a refusal. */
+    /**
+     * Returns the window that contains a range of I/O addresses. If there is none, counts a refused
+     * access and returns null.
+     */
     private @Nullable Window find(long address, long bytes) {
         var borrower = borrowerAt(address);
         var windows = borrowers[borrower];

@@ -39,8 +39,8 @@ public interface DeviceModel {
 
     /**
      * Releases what this device keeps for a borrower that has ended or has returned this device.
-     * The memory of the borrower cannot be accessed any more, and the number may be given to
-     * another borrower after this call.
+     * The memory of the borrower is no longer accessible. After this call, another borrower may get
+     * the number.
      *
      * @param borrower the number of the borrower
      */

@@ -159,8 +159,8 @@ public final class EduDevice implements DeviceModel {
     }
 
     /**
-     * Reports the end of an operation in a register, and signals an interrupt afterwards, so that
-     * its handler finds the result.
+     * Sets the result of an operation and then signals an interrupt, so that the interrupt handler
+     * of the driver finds the result.
      */
     private void finish(int register, int value, int interrupts) {
         pending |= interrupts;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class IoWindows {
 
-    /** The base two logarithm of the number of I/O addresses of a borrower. */
+    /** The number of bits of an I/O address within the range of one borrower. */
     static final int BITS = 40;
 
     private static final long OFFSET_MASK = (1L << BITS) - 1;
@@ -22,15 +22,21 @@ final class IoWindows {
     /** Sorted by offset, because offsets are assigned in ascending order and are never reused. */
     private final List<Window> windows = new ArrayList<>();
 
-    /** The next offset to assign. An address of 0 within the range remains invalid. */
+    /**
+     * The offset for the next window. It starts after 0, so that an I/O address with the offset 0
+     * is always invalid.
+     */
     private long nextOffset = PAGE_BYTES;
 
     private boolean refusalLogged;
 
-    /** Mapped memory. */
+    /** A mapped memory range. */
     record Window(long offset, MemorySegment memory, DeviceHost.Signal signal, boolean reachable) {
 
-        /** Returns true if the whole range lies in this window, and the memory can be reached. */
+        /**
+         * Returns true if the whole range lies in this window and the link to the memory is not
+         * cut.
+         */
         boolean contains(long first, long bytes) {
             return reachable && first - offset <= memory.byteSize() - bytes;
         }
@@ -126,7 +132,9 @@ final class IoWindows {
         return -1;
     }
 
-    /** Returns true for the first call, so that one refusal of each borrower is logged. */
+    /**
+     * Returns true only for the first call, so that only one refusal of each borrower is logged.
+     */
     boolean isFirstRefusal() {
         var first = !refusalLogged;
         refusalLogged = true;

@@ -66,11 +66,13 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         var segment = new AttachedSegment(descriptor, owner, number, id, events);
         descriptor.add();
         try {
-            // Added before the request, because messages from the owner may follow the response.
+            // The segment is added before the request is sent, because messages from the owner may
+            // follow the response.
             context.objects().add(number, owner, segment);
             segment.map(
                     fabric.requestMemory(owner, Message.of(Kind.ATTACH_SEGMENT, id, number, 0, 0)));
-            // If the owner ended before the segment was added, lost(Connection) has not found it.
+            // If the owner ended before the segment was added, lost(Connection) did not find the
+            // segment.
             if (owner.isClosed()) {
                 segment.lost();
             }
@@ -115,7 +117,10 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         }
     }
 
-    /** Closes the file of a segment that could not be mapped; otherwise the segment closes it. */
+    /**
+     * Closes the file of a segment if the segment was not mapped. A mapped segment closes the file
+     * itself.
+     */
     private void closeUnlessMapped(FabricClient.SharedMemory shared) {
         if (memory == null) {
             Host.close(shared.descriptor());
@@ -184,8 +189,8 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
     }
 
     /**
-     * Cuts the maps and reports SCI_CB_LOST, because the owner has removed the segment by force or
-     * has ended.
+     * Disconnects all maps from the memory and reports SCI_CB_LOST, because the owner has removed
+     * the segment by force or has ended.
      */
     private synchronized void lost() {
         if (lost) {

@@ -43,12 +43,15 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     private final Connection lender;
     private final int number;
 
-    /** The owner of the segments and windows of this device. */
+    /**
+     * The descriptor that counts the segments and windows of this device, so that the device cannot
+     * be returned while they exist.
+     */
     private final Descriptor contents;
 
     private final List<RemoteSegment> segments = new ArrayList<>();
 
-    /** The memory that is mapped for the device, by the segment. */
+    /** The windows that are mapped for the device, by local or remote segment. */
     private final Map<Object, Window> windows = new ConcurrentHashMap<>();
 
     private final AtomicInteger lastWindow = new AtomicInteger();
@@ -58,8 +61,9 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     /**
      * A part of a segment that is mapped for the device.
      *
-     * @param release permits the removal of the segment
-     * @param signaled handles an interrupt that the device has signaled at an offset in the segment
+     * @param release the action that permits the removal of the segment again
+     * @param signaled the handler of interrupts of the device, which receives the offset in the
+     *     segment
      */
     private record Window(
             int number, long offset, long bytes, Runnable release, LongConsumer signaled) {}
@@ -96,7 +100,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
                         Message.of(Kind.BORROW_DEVICE, number, entry.number(), exclusive, 0));
                 return device;
             } catch (Throwable e) {
-                lender.send(Message.about(Kind.RETURN_DEVICE, number)); // it may have been lent
+                // The request may have been executed, although no response has arrived.
+                lender.send(Message.about(Kind.RETURN_DEVICE, number));
                 context.objects().remove(number);
                 throw e;
             }
@@ -155,7 +160,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             segments.add(segment);
         }
         if (lost) {
-            segment.lost(lender); // received(Message) may not have found it
+            segment.lost(lender); // received(Message) may not have found the segment.
         }
         return segment;
     }
@@ -243,7 +248,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
                                 adapter);
                 return request(request.withDescriptor(file.call())).value();
             } catch (Throwable e) {
-                lender.send(unmapRequest(window)); // it may have been mapped
+                // The memory may have been mapped, although no response has arrived.
+                lender.send(unmapRequest(window));
                 windows.remove(segment, window);
                 throw e;
             }
@@ -268,7 +274,10 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
         }
     }
 
-    /** Sends a request to end something, which has ended anyway if the lender has ended. */
+    /**
+     * Sends a request that unmaps memory or returns the device. A failure is ignored if the lender
+     * has ended, because then the mapping or the borrow has ended, too.
+     */
     private void requestEnd(Message request) {
         if (lost || lender.isClosed()) {
             return;

@@ -40,7 +40,8 @@ final class CallbackThread implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             } catch (Throwable e) {
-                // the thread continues, because all callbacks of the program depend on it
+                // The thread continues after a failure, because all callbacks of the program run on
+                // it.
                 FailureLog.error(LOG, "A callback failed", e);
             }
         }

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jrdma.soft.sisci.host.Mapping;
 
 /**
- * A write-combining buffer, whose changes are delivered to one segment or to all members of a
- * group.
+ * Emulates the write-combining buffer of a CPU for a map: stores into the buffer are delivered
+ * later to one segment or to all members of a group.
  *
  * <p>Changes are found by comparing the memory with its previous contents, so a store of an equal
  * value is not delivered. The changes of an aligned word of 8 bytes are delivered atomically. If
@@ -87,8 +87,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
     }
 
     /**
-     * Delivers earlier stores, and then copies {@code source} directly to the target. The copy
-     * includes bytes that are equal to the contents of the buffer.
+     * Delivers earlier stores, and then copies {@code source} directly to the target. All bytes are
+     * copied, including those that are equal to the contents of the buffer.
      */
     @Override
     synchronized void copyFrom(MemorySegment source, long position) {
@@ -108,7 +108,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
         show(source, position);
     }
 
-    /** Updates the part of this buffer that overlaps with the copy. */
+    /** Updates the part of this buffer that overlaps with a copy to the same segment. */
     @Override
     synchronized void bypassed(MemorySegment source, long targetOffset) {
         var from = Math.max(targetOffset, offset);
@@ -129,10 +129,6 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
-    /**
-     * Updates a word of the buffer, except for bytes that the program has stored and that are not
-     * delivered yet.
-     */
     private void showWord(long position, long previous, long current) {
         while (true) {
             var stored = (long) WORD.getVolatile(memory, position);
@@ -230,7 +226,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
         if (closed) {
             return;
         }
-        // Resets "before" first, so that a store by the program during this loop differs from it.
+        // The array "before" is reset first, so that a store by the program during this loop is
+        // detected as a change.
         for (var copy : List.of(before, memory)) {
             if (reads && !target.connections().isEmpty()) {
                 var source = target.connections().getFirst().window().memory();

@@ -7,7 +7,7 @@ import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 
 /**
- * The objects of this process that messages from other processes refer to. This process has chosen
+ * The objects of this process to which messages from other processes refer. This process has chosen
  * the number of each object. Only the peer of an object can send messages to it. Safe for use by
  * multiple threads.
  */
@@ -23,7 +23,7 @@ final class ConnectedObjects {
         /** Handles a message whose subject is the number of this object. */
         void received(Message message);
 
-        /** Handles the end of the peer. */
+        /** Called when the process at the other end of the connection has ended. */
         void lost(Connection peer);
 
         /** Called when this process leaves the fabric. */

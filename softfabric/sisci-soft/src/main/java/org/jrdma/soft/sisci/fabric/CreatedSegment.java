@@ -46,7 +46,8 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private boolean removed;
 
     /**
-     * A process that is connected or attached to the segment. The process has chosen the number.
+     * A process that is connected or attached to the segment, with the number that the process has
+     * chosen for the connection.
      */
     private static final class Peer {
 
@@ -96,7 +97,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     /**
-     * Makes memory of the program the memory of this segment. In C: {@code
+     * Uses memory of the program as the memory of this segment. In C: {@code
      * SCIRegisterSegmentMemory}.
      */
     public synchronized void register(long address, long length, int registerFlags) {

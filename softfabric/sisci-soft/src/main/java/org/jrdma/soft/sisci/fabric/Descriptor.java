@@ -24,7 +24,7 @@ public final class Descriptor {
     }
 
     /**
-     * Creates an object and counts it as an object of this descriptor, unless the creation fails.
+     * Creates an object, and counts it as an object of this descriptor if the creation succeeds.
      */
     <T> T add(SciException.HostCall<T> creation) {
         add();

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory at a device that borrowers have created, by the ids that they have chosen. The segments
- * end together. Safe for use by multiple threads.
+ * The segments of device memory that borrowers of one device have created, by the ids that the
+ * borrowers have chosen. All segments are removed together. Safe for use by multiple threads.
  */
 final class DeviceSegments {
 
@@ -40,7 +40,10 @@ final class DeviceSegments {
         this.fabric = fabric;
     }
 
-    /** Creates a segment. Fails if the id is used, or the segments would be too large. */
+    /**
+     * Creates a segment. Fails if the id is in use, or if the total size of the segments would
+     * exceed the limit.
+     */
     void create(int id, long bytes) {
         throwIf(bytes <= 0, SCI_ERR_SIZE_ALIGNMENT());
         throwIf(bytes > MAX_BYTES, SCI_ERR_NOSPC());
@@ -54,7 +57,7 @@ final class DeviceSegments {
             byId.put(id, Optional.empty());
             totalBytes += rounded;
         }
-        // without the monitor, because the lock of the directory may be held by another process
+        // The monitor is not held here, because another process may hold the lock of the directory.
         var created = Optional.<Memory>empty();
         try {
             created = Optional.of(SciException.translate(() -> allocate(bytes, rounded)));
@@ -86,7 +89,7 @@ final class DeviceSegments {
         throwIf(closed, SCI_ERR_NOT_AVAILABLE());
     }
 
-    /** Returns the memory of a segment with a new descriptor, which the caller must close. */
+    /** Returns the memory of a segment, as a new descriptor that the caller must close. */
     synchronized FabricClient.SharedMemory share(int id) {
         var found =
                 byId.getOrDefault(id, Optional.empty())
@@ -95,7 +98,7 @@ final class DeviceSegments {
                 SciException.translate(() -> Host.duplicate(found.file())), found.bytes());
     }
 
-    /** Frees the memory. Borrowers that have mapped it keep their maps. */
+    /** Removes all segments. Borrowers that have mapped their memory keep the maps. */
     synchronized void close() {
         closed = true;
         byId.values().forEach(memory -> memory.ifPresent(this::free));

@@ -8,8 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel of a DMA engine, exclusive or shared. A channel has no influence on transfers. The
- * software fabric only checks its state, as hardware does. In C: {@code sci_dma_channel_t}.
+ * A channel of a DMA engine, exclusive or shared. The software fabric checks the state of a channel
+ * as hardware does; otherwise, a channel does not affect transfers. In C: {@code
+ * sci_dma_channel_t}.
  */
 public final class DmaChannel {
 

@@ -52,7 +52,7 @@ public final class DmaQueue {
         this.maxEntries = maxEntries;
     }
 
-    /** Fails unless the flags consist of at most one flag for an engine. */
+    /** Fails if the flags select more than one DMA engine. */
     public static void checkEngine(int flags) {
         throwIf((flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1, SCI_ERR_ILLEGAL_FLAG());
     }
@@ -160,7 +160,9 @@ public final class DmaQueue {
         try {
             var events = callback == null ? null : new EventQueue<>(context.callbacks(), callback);
             context.workers().execute(() -> run(transfer, events));
-        } catch (Throwable e) { // no memory, no thread, or the process leaves the fabric
+            // Fails if there is no memory or thread for the transfer, or the process leaves the
+            // fabric.
+        } catch (Throwable e) {
             remote.release();
             end(SCI_DMAQUEUE_ERROR());
             throw e;
@@ -198,7 +200,7 @@ public final class DmaQueue {
                 try {
                     TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
                 } catch (InterruptedException e) {
-                    return; // interrupted, because the process is leaving the fabric
+                    return; // The thread is interrupted when the process leaves the fabric.
                 }
             }
         }

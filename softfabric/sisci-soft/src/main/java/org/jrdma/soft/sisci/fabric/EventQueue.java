@@ -30,10 +30,13 @@ public final class EventQueue<E> {
     private final CallbackThread callbacks;
     private final @Nullable Callback<E> callback;
 
-    /** The maximum number of entries. A further entry replaces the oldest one. */
+    /** The capacity of the queue. If it is exceeded, the oldest entry is removed. */
     private final int maxEvents;
 
-    /** The events, the oldest first. Consecutive equal events share an entry, which counts them. */
+    /**
+     * The queued events, the oldest first. Consecutive equal events share an entry, which counts
+     * them.
+     */
     private final ArrayDeque<Waiting<E>> waiting = new ArrayDeque<>();
 
     private boolean running;
@@ -87,7 +90,7 @@ public final class EventQueue<E> {
             }
             var added = new Waiting<>(event);
             if (callback != null) {
-                callbacks.execute(this::deliver); // first, because it may fail for lack of memory
+                callbacks.execute(this::deliver); // First, because it may throw OutOfMemoryError.
             }
             waiting.addLast(added);
         }
@@ -122,7 +125,8 @@ public final class EventQueue<E> {
             event = take();
             running = true;
         }
-        var action = SCI_CALLBACK_CONTINUE(); // also if this process has no memory for the call
+        // Executed even if this process has no memory for the callback.
+        var action = SCI_CALLBACK_CONTINUE();
         try {
             action = callback.call(event);
         } finally {

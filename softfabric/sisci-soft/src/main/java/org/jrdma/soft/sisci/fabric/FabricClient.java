@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The access of a process to the directory and the other processes of its fabric. Failures are
- * reported as SISCI error codes. Safe for use by multiple threads.
+ * Finds the objects of other processes in the directory of a fabric, and sends requests to these
+ * processes. Failures are reported as SISCI error codes. Safe for use by multiple threads.
  *
  * @param directory the directory
  * @param connections the connections to other processes
@@ -61,10 +61,11 @@ record FabricClient(
         }
         throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         throw new SciException(
-                SCI_ERR_NO_SUCH_SEGMENT()); // has the same value as SCI_ERR_NO_SUCH_INTNO
+                // This constant has the same value as SCI_ERR_NO_SUCH_INTNO.
+                SCI_ERR_NO_SUCH_SEGMENT());
     }
 
-    /** Requests the id of the segment that starts at an address from the node's processes. */
+    /** Asks the processes of a node for the id of the segment that starts at an address. */
     int findSpace(int nodeId, long address) {
         throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
@@ -81,7 +82,9 @@ record FabricClient(
         throw new SciException(SCI_ERR_CONNECTION_REFUSED());
     }
 
-    /** Returns the devices of the fabric whose lenders respond, sorted by their ids. */
+    /**
+     * Returns the devices of the fabric whose lenders respond, sorted by their fabric device ids.
+     */
     List<FabricDevice> devices() {
         var found = new ArrayList<FabricDevice>();
         var unresponsive = new HashSet<Connection>();
@@ -93,7 +96,8 @@ record FabricClient(
                             var request = Message.about(Kind.IDENTIFY_DEVICE, entry.number());
                             var response = connections.request(lender, request);
                             if (response.isEmpty()) {
-                                unresponsive.add(lender); // each request would time out
+                                // Each further request to this process would time out, too.
+                                unresponsive.add(lender);
                             }
                             response.flatMap(identity -> device(entry, identity))
                                     .ifPresent(found::add);
@@ -160,7 +164,8 @@ record FabricClient(
         var descriptor = response.descriptor();
         try {
             throwIf(response.subject() != SCI_ERR_OK(), response.subject());
-            throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC()); // this process has too many
+            // This process has too many open files.
+            throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC());
             throwIf(response.value() <= 0, SCI_ERR_NO_SUCH_SEGMENT());
             Host.checkMemory(descriptor, response.value());
             return new SharedMemory(descriptor, response.value());
@@ -176,16 +181,15 @@ record FabricClient(
     }
 
     /**
-     * Responds to a request with a value, or with the error code if the computation of the value
-     * fails.
+     * Responds to a request with the result of {@code value}, or with its error code if it fails.
      */
     static void respond(Connection to, Message request, LongSupplier value) {
         handle(to, request, () -> to.respond(request, SCI_ERR_OK(), value.getAsLong()));
     }
 
     /**
-     * Runs an action that responds to a request. If the action fails, responds with an error code,
-     * because the requester waits.
+     * Runs {@code action}, which responds to a request. If the action fails, responds with an error
+     * code, because otherwise the requester would wait for a response until its timeout.
      */
     static void handle(Connection from, Message request, Runnable action) {
         try {

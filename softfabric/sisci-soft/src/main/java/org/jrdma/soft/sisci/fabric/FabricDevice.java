@@ -29,12 +29,12 @@ public record FabricDevice(int node, int slot, DeviceIdentity identity) {
         return (long) node << SLOT_BITS | slot;
     }
 
-    /** Returns the node in an id, which may be invalid. */
+    /** Extracts the node from a fabric device id, which may be invalid. */
     static long nodeOf(long id) {
         return id >>> SLOT_BITS;
     }
 
-    /** Returns the slot in an id. */
+    /** Extracts the slot from a fabric device id. */
     static int slotOf(long id) {
         return (int) id & MAX_SLOT;
     }

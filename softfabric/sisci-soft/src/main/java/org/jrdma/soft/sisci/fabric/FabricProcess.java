@@ -142,7 +142,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                         directory.delete(entry);
                     }
                 }
-                directory.sweep(); // deletes the files of processes that were killed
+                directory.sweep(); // Deletes the files of processes that were killed.
                 return true;
             });
         } catch (FabricException e) {
@@ -243,7 +243,10 @@ public final class FabricProcess implements ConnectionManager.Listener {
         }
     }
 
-    /** Reads the directory on a worker, because it may connect to new members of a group. */
+    /**
+     * Reads the directory on a worker thread, because this process may then have to connect to new
+     * members of a group, and sends the response.
+     */
     private void refreshAndRespond(Connection from, Message message) {
         context.workers()
                 .execute(() ->
@@ -265,13 +268,14 @@ public final class FabricProcess implements ConnectionManager.Listener {
         try {
             context.workers().execute(() -> sweepAfter(connection));
         } catch (RejectedExecutionException | OutOfMemoryError e) {
-            LOG.debug("No thread deletes the files of an ended process", e); // the next one does
+            // The next call deletes the files.
+            LOG.debug("No thread deletes the files of an ended process", e);
         }
     }
 
     /**
-     * Deletes the files of a process that has ended. Sweeps repeatedly, because the system closes
-     * the descriptors of a killed process one by one: its connection may end before its listening
+     * Deletes the files of a process that has ended. Tries repeatedly, because the system closes
+     * the descriptors of a killed process one by one: its connections may end before its listening
      * socket.
      */
     private void sweepAfter(Connection lost) {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The faults that a process injects, and the address window of its adapters. Safe for use by
- * multiple threads.
+ * Decides about the faults that this process injects, and counts the address window of its adapters
+ * that is in use. Safe for use by multiple threads.
  */
 public final class FaultInjector {
 
@@ -42,7 +42,10 @@ public final class FaultInjector {
         return delay;
     }
 
-    /** Returns true if the current connect request must be refused, and counts the refusal. */
+    /**
+     * Returns true if the current connect request must be refused because of {@code refusals}, and
+     * counts the refusal.
+     */
     boolean refusesConnect() {
         return refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }

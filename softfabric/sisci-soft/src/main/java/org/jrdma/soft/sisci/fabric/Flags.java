@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.fabric;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
-/** Tests and checks of the {@code flags} arguments of SISCI functions. */
+/** Checks the {@code flags} arguments of SISCI functions. */
 public final class Flags {
 
     private Flags() {}

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 
-/** The encoding of the identity of a device in messages. */
+/** Encodes the identity of a device for messages between processes. */
 final class IdentityCodec {
 
     private static final int FIXED_BYTES = 5 * Integer.BYTES + Long.BYTES;
@@ -27,7 +27,7 @@ final class IdentityCodec {
                 .array();
     }
 
-    /** Decodes an identity from another process. Returns empty if it is malformed. */
+    /** Decodes an identity that another process has sent. Returns empty if it is malformed. */
     static Optional<DeviceIdentity> decode(byte[] data) {
         try {
             var source = ByteBuffer.wrap(data);

@@ -50,7 +50,7 @@ public final class InterruptFlag {
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
         Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK() | SCI_FLAG_CONDITIONAL_INTERRUPT());
-        // Only the process that created the segment receives reports of stores.
+        // Reports of stores are sent only to the process that has created the segment.
         if (!(segment instanceof CreatedSegment created)) {
             throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
         }

@@ -11,9 +11,8 @@ import org.jrdma.soft.sisci.host.Mapping;
 
 /**
  * A write buffer in which each 4-byte store triggers an interrupt of the peer. The buffer resets a
- * word to a random value after each store. A store of any other value is therefore detected, even
- * if it repeats the value of the previous store. Several stores to the same word between two polls
- * count as one.
+ * word to a random value after each store. A store is therefore detected even if it repeats the
+ * value of the previous store. Several stores to the same word between two polls count as one.
  */
 final class InterruptingWriteBuffer extends WriteBuffer {
 

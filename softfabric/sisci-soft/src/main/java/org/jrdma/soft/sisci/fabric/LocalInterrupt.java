@@ -15,7 +15,8 @@ public final class LocalInterrupt {
      * @param data the data that the trigger carries; empty if it carries none
      * @param taken the action to run when the program takes the trigger
      */
-    @SuppressWarnings("ArrayRecordComponent") // the array is compared by identity
+    // An array as a component is acceptable, because triggers are compared by identity only.
+    @SuppressWarnings("ArrayRecordComponent")
     public record Trigger(byte[] data, Runnable taken) {
 
         /** A trigger without data. */
@@ -55,8 +56,8 @@ public final class LocalInterrupt {
     }
 
     /**
-     * Triggers the interrupt several times. An interrupt that does not count has at most one
-     * pending trigger.
+     * Triggers the interrupt {@code times} times. If the interrupt does not count its triggers, at
+     * most one of them stays pending.
      */
     void trigger(int times) {
         if (counts) {

@@ -30,7 +30,10 @@ public final class LocalInterrupts {
     private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
 
-    /** A connection from another process. That process has chosen the number. */
+    /**
+     * A process that is connected to an interrupt, with the number that it has chosen for the
+     * connection.
+     */
     private record Caller(Connection connection, int number) {}
 
     /** The interrupts of this process that have the same number. */
@@ -95,12 +98,13 @@ public final class LocalInterrupts {
         if (existing != null) {
             throwIf(
                     !isShared || !existing.isShared() || existing.adapter() != adapter,
-                    SCI_ERR_SEGMENTID_USED()); // is also the code for a used interrupt number
+                    // SCI_ERR_NOSPC is also the error code for an interrupt number that is in use.
+                    SCI_ERR_SEGMENTID_USED());
             existing.interrupts().add(interrupt);
             return;
         }
         if (fabric.find(fabric.node(), number.kind(), number.number()).isPresent()) {
-            fabric.directory().sweep(); // the owner of the file may have been killed
+            fabric.directory().sweep(); // The process that owns the file may have been killed.
             throwIf(
                     fabric.find(fabric.node(), number.kind(), number.number()).isPresent(),
                     SCI_ERR_SEGMENTID_USED());
@@ -156,7 +160,7 @@ public final class LocalInterrupts {
     private void trigger(Connection from, Message message) {
         var shared = callers.get(new Caller(from, message.subject()));
         if (shared == null) {
-            return; // the interrupt was removed meanwhile
+            return; // The interrupt was removed in the meantime.
         }
         if (message.kind() == Kind.TRIGGER) {
             shared.interrupts().forEach(interrupt -> interrupt.trigger(message.first()));
@@ -165,7 +169,7 @@ public final class LocalInterrupts {
         Runnable taken = () -> from.send(Message.about(Kind.TAKEN, message.subject()));
         for (var interrupt : shared.interrupts()) {
             interrupt.trigger(new LocalInterrupt.Trigger(message.data(), taken));
-            taken = () -> {}; // only the first interrupt acknowledges the message
+            taken = () -> {}; // Only the first of the interrupts acknowledges the message.
         }
     }
 }

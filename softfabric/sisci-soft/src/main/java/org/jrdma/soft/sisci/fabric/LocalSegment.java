@@ -52,7 +52,7 @@ public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
      */
     int file();
 
-    /** Ends the effect of one call of {@link #hold}. */
+    /** Permits the removal of the segment again: reverts one call of {@link #hold}. */
     void release();
 
     void remove(int flags);

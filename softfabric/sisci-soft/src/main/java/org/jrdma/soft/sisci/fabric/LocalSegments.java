@@ -102,7 +102,7 @@ public final class LocalSegments {
             if (automatic) {
                 free++;
             } else {
-                fabric.directory().sweep(); // the owner of the file may have been killed
+                fabric.directory().sweep(); // The process that owns the file may have been killed.
                 throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
             }
         }

@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ExecutorService;
 
 /**
- * The services that the segments, interrupts and DMA queues of a process share.
+ * The services of a fabric member (a process) that its segments, interrupts and DMA queues use.
  *
  * @param fabric the access to other processes
  * @param topology the nodes, adapters and links of the fabric

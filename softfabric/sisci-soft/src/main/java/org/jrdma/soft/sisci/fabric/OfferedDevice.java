@@ -31,10 +31,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
-    /** The maximum number of windows of a borrower. */
+    /** The maximum number of windows that a borrower may map. */
     static final int MAX_WINDOWS = 1024;
 
-    /** The maximum size of the windows of a borrower, because address space is limited. */
+    /** The maximum total size of the windows of a borrower, because address space is limited. */
     static final long MAX_WINDOW_BYTES = 1L << 36;
 
     private static final Logger LOG = LoggerFactory.getLogger(OfferedDevice.class);
@@ -296,7 +296,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             updateLink(borrow, window);
             borrow.windows().put(number, window);
             return address;
-        } catch (IllegalStateException e) { // the borrower has used all its I/O addresses
+        } catch (IllegalStateException e) { // The I/O addresses of the borrower are exhausted.
             memory.close();
             throw new SciException(SCI_ERR_MAX_ENTRIES(), String.valueOf(e.getMessage()));
         } catch (Throwable e) {
@@ -337,7 +337,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             return;
         }
         try {
-            host.detach(borrow.number()); // calls methods of the model, which may fail
+            host.detach(borrow.number()); // Calls methods of the device model, which may fail.
         } finally {
             borrow.windows().values().forEach(window -> window.memory().close());
             devices.quota().release(borrower.connection(), borrow.windows().size());
@@ -379,10 +379,11 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             for (var borrower : List.copyOf(borrows.keySet())) {
                 try {
                     end(borrower);
-                } catch (Throwable e) { // the other borrows must end too
+                } catch (Throwable e) { // The other borrows must end even if this one fails to.
                     FailureLog.error(LOG, "A device failed when a borrow ended", e);
                 } finally {
-                    // after end(), because the borrower frees its memory when it is notified
+                    // Sent after end(), because the borrower frees its memory when it receives the
+                    // message.
                     borrower.connection().send(Message.about(Kind.DEVICE_GONE, borrower.number()));
                 }
             }

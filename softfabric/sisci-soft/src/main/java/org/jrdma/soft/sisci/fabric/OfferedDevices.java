@@ -25,13 +25,16 @@ public final class OfferedDevices {
 
     private static final Logger LOG = LoggerFactory.getLogger(OfferedDevices.class);
 
-    /** The number of unsent messages to a process from which on its requests are dropped. */
+    /** If so many messages to a process are unsent, its requests are dropped. */
     private static final int MAX_BACKLOG = 1024;
 
-    /** The number of waiting requests of a process from which on its requests are refused. */
+    /** If so many requests of a process wait, its further requests are refused. */
     private static final int MAX_WAITING = 128;
 
-    /** More than the number of borrows and windows that a process can end. */
+    /**
+     * The limit for waiting requests that return a device or unmap memory. It is higher than the
+     * number of borrows and windows of a process.
+     */
     private static final int MAX_WAITING_CLEAN_UPS = 2 * WindowQuota.MAX_OF_PROCESS;
 
     private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
@@ -43,7 +46,10 @@ public final class OfferedDevices {
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
     private final Map<Borrower, OfferedDevice> byBorrower = new ConcurrentHashMap<>();
 
-    /** A borrow by another process, or by this process. That process has chosen the number. */
+    /**
+     * A process that has borrowed a device, with the number that it has chosen for the borrow. It
+     * can be this process.
+     */
     record Borrower(Connection connection, int number) {}
 
     OfferedDevices(MemberContext context) {
@@ -67,7 +73,7 @@ public final class OfferedDevices {
 
     private Entry reserveSlot() throws FabricException {
         var directory = fabric.directory();
-        directory.sweep(); // a lender may have been killed
+        directory.sweep(); // Another lender may have been killed.
         for (var slot = 1; slot <= FabricDevice.MAX_SLOT; slot++) {
             if (directory.find(fabric.node(), Entry.Kind.DEVICE, slot).isEmpty()) {
                 var entry = new Entry(fabric.node(), Entry.Kind.DEVICE, slot, fabric.number());
@@ -94,7 +100,7 @@ public final class OfferedDevices {
 
     void received(Connection from, Message message) {
         if (from.backlog() >= MAX_BACKLOG && !isCleanUp(message)) {
-            return; // the peer does not receive its responses, which may carry descriptors
+            return; // The peer does not receive its responses, which may carry descriptors.
         }
         FabricClient.handle(
                 from,
@@ -110,8 +116,8 @@ public final class OfferedDevices {
     }
 
     /**
-     * Returns true for a request that ends something. If such a request were dropped, the device
-     * would remain borrowed or the memory mapped.
+     * Returns true for requests that return a device or unmap memory. If such a request were
+     * dropped, the device would remain borrowed or the memory mapped.
      */
     private static boolean isCleanUp(Message message) {
         return message.kind() == Kind.RETURN_DEVICE || message.kind() == Kind.UNMAP_FOR_DEVICE;
@@ -136,11 +142,12 @@ public final class OfferedDevices {
     }
 
     private static int duplicate(int descriptor) {
-        throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC()); // this process has too many
+        // This process has too many descriptors.
+        throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC());
         return SciException.translate(() -> Host.duplicate(descriptor));
     }
 
-    /** Handles a request on a worker. */
+    /** Handles a request on a worker thread. */
     private void handle(Connection from, Message message, int memory) {
         var borrower = new Borrower(from, message.subject());
         switch (message.kind()) {
@@ -223,7 +230,7 @@ public final class OfferedDevices {
         }
     }
 
-    /** Ends the borrows of a process that has ended, after its earlier requests. */
+    /** Ends the borrows of a process that has ended, after the requests that it has sent before. */
     void lost(Connection connection) {
         try {
             requests.addLast(connection, () -> endAll(connection));

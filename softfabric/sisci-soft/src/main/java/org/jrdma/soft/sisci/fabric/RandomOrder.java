@@ -3,14 +3,17 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntConsumer;
 
-/** The random order in which posted writes arrive. */
+/** A random order, in which posted writes are delivered. */
 final class RandomOrder {
 
     private RandomOrder() {}
 
-    /** Visits each number below a count once, in random order. */
+    /**
+     * Calls {@code visitor} once for each number from 0 to {@code count} (exclusive), in random
+     * order.
+     */
     static void visit(int count, IntConsumer visitor) {
-        // The size is a power of 2 and the step is odd, so the loop reaches every number.
+        // The size is a power of 2 and the step is odd, so the loop visits every number.
         var size = Integer.highestOneBit(Math.max(1, count - 1)) << 1;
         var start = ThreadLocalRandom.current().nextInt(size);
         var step = ThreadLocalRandom.current().nextInt(size) | 1;

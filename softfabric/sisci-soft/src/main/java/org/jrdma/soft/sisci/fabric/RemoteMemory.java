@@ -23,7 +23,7 @@ final class RemoteMemory {
     private final List<SegmentConnection> connections = new CopyOnWriteArrayList<>();
 
     /**
-     * The connections to members of the group that have ended. Their maps still exist, because a
+     * The connections to members that have left the group. Their maps are kept, because a
      * concurrent copy to all members may access them.
      */
     private final List<SegmentConnection> former = new CopyOnWriteArrayList<>();
@@ -31,8 +31,8 @@ final class RemoteMemory {
     private volatile Link link = Link.UP;
 
     /**
-     * The number of cuts of connections, each of which may have lost stores. A sequence detects
-     * lost stores by comparing this number with that of its previous check.
+     * The number of times that a link to this memory was cut. Each cut may have lost stores. A
+     * sequence detects lost stores by comparing this number with that of its previous check.
      */
     private volatile int cuts;
 
@@ -85,15 +85,15 @@ final class RemoteMemory {
     }
 
     synchronized void link(Link newLink) {
-        // Set before the number of cuts is incremented, so that a check that reads the new number
-        // also sees the new state of the link.
+        // The link is set before the number of cuts is incremented, so that a check that reads the
+        // new number also reads the new state of the link.
         link = newLink;
         if (newLink != Link.UP) {
             cuts++;
         }
     }
 
-    /** Removes the connection to a member that has ended from this memory of a group. */
+    /** Removes the connection to a member that has left this group. */
     synchronized void remove(SegmentConnection member) {
         if (connections.remove(member)) {
             cuts++;

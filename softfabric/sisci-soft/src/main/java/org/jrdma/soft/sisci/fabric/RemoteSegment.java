@@ -106,7 +106,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     private void connected() {
         context.topology().add(this);
-        topologyChanged(); // detects a link that was cut before add(this)
+        topologyChanged(); // Detects a link that was cut before add(this).
         memory.connections().forEach(this::checkClosed);
     }
 
@@ -169,7 +169,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         checkClosed(connection);
     }
 
-    /** Handles the end of an owner that ended before {@link #lost} could find the connection. */
+    /** Handles an owner that ended before {@link #lost} could find this connection. */
     private void checkClosed(SegmentConnection connection) {
         if (connection.connection().isClosed()) {
             lose(connection, SCI_CB_LOST());
@@ -293,7 +293,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     /**
-     * Returns the address of the memory, which queries report; 0 if the segment has no connection.
+     * Returns the address that queries report for the memory; 0 if the segment has no connection.
      */
     public long address() {
         var connections = memory.connections();
@@ -322,7 +322,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     /**
-     * Cuts the maps, because the program may access them after this process has left the fabric.
+     * Disconnects all maps from the memory, because the program may access them after this process
+     * has left the fabric.
      */
     @Override
     public void abandon() {

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs requests that may wait on the workers: the requests of each connection one after the other,
- * in the order of their arrival. Safe for use by multiple threads.
+ * Runs requests that may block on worker threads. The requests of one connection run one after the
+ * other, in the order of their arrival. Safe for use by multiple threads.
  */
 final class RequestQueues {
 
@@ -23,7 +23,7 @@ final class RequestQueues {
 
     private final Executor workers;
 
-    /** The tasks of each connection, the running one first. */
+    /** The tasks by connection. The first task of a queue is running. */
     private final Map<Connection, ArrayDeque<Runnable>> tasks = new HashMap<>();
 
     RequestQueues(Executor workers) {
@@ -49,7 +49,8 @@ final class RequestQueues {
         tasks.put(connection, queue);
         try {
             workers.execute(() -> run(connection));
-        } catch (Throwable e) { // there is no memory for a thread, or this process leaves
+            // There is no memory for a thread, or this process leaves the fabric.
+        } catch (Throwable e) {
             tasks.remove(connection);
             throw e;
         }

@@ -17,9 +17,9 @@ public final class SciException extends RuntimeException {
     }
 
     /**
-     * Creates an exception with an explanation.
+     * Creates an exception with a message.
      *
-     * @param explanation the details that the error code does not express
+     * @param explanation the message, with details that the error code does not express
      */
     public SciException(int code, String explanation) {
         super(explanation, null, false, false);
@@ -59,7 +59,8 @@ public final class SciException extends RuntimeException {
 
     /** Returns the error code for a failure. Allocates no memory. */
     public static int codeOf(Throwable failure) {
-        if (failure instanceof SciException refusal) { // a switch would allocate on first use
+        // A switch would allocate memory on its first use.
+        if (failure instanceof SciException refusal) {
             return refusal.code;
         }
         return failure instanceof OutOfMemoryError ? SCI_ERR_API_NOSPC() : SCI_ERR_SYSTEM();

@@ -55,11 +55,10 @@ final class SegmentConnection {
     }
 
     /**
-     * Connects to a segment. After the response, the owner sends a message before it removes the
-     * segment.
+     * Connects to a segment. From then on, the owner sends a message before it removes the segment.
      *
      * @param object the object that receives the messages of the owner
-     * @param request the function that returns the request for the number of the connection
+     * @param request a function that creates the request from the number of the connection
      */
     static SegmentConnection connect(
             MemberContext context,
@@ -69,7 +68,8 @@ final class SegmentConnection {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
-        // Added before the request, because messages from the owner may follow the response.
+        // The object is added before the request is sent, because messages from the owner may
+        // follow the response.
         context.objects().add(number, connection, object);
         try {
             var memory = fabric.requestMemory(connection, request.apply(number));
@@ -141,7 +141,10 @@ final class SegmentConnection {
         mapping.close();
     }
 
-    /** Cuts the maps: loads return all ones, and stores are lost. */
+    /**
+     * Disconnects the maps from the memory until the link is restored: loads return all ones, and
+     * stores are lost.
+     */
     synchronized void cut() {
         if (cut || closed) {
             return;
@@ -170,7 +173,7 @@ final class SegmentConnection {
         }
     }
 
-    /** Cuts the maps permanently and closes the file. */
+    /** Disconnects the maps from the memory permanently and closes the file. */
     synchronized void lose() {
         cut();
         if (!closed) {

@@ -25,7 +25,7 @@ public final class SegmentMap {
                     | SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()
                     | SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP();
 
-    /** The flags that shared memory cannot implement. */
+    /** The flags that are rejected, because shared memory cannot implement them. */
     private static final int UNSUPPORTED_FLAGS =
             SCI_FLAG_FIXED_MAP_ADDR() | SCI_FLAG_LOCK_OPERATION();
 
@@ -155,7 +155,7 @@ public final class SegmentMap {
         Flags.checkAllowed(flags, possible);
     }
 
-    /** Fails unless a range begins at a page, is not empty, and lies within a segment. */
+    /** Fails if a range does not begin at a page, is empty, or does not lie within the segment. */
     static void checkRange(long offset, long length, long available) {
         throwIf(
                 offset < 0 || length < 0 || length > available || offset > available - length,
@@ -176,7 +176,7 @@ public final class SegmentMap {
         return bytes;
     }
 
-    /** Returns true if loads and stores stay within this node. */
+    /** Returns true if the memory belongs to this node, so that no link is involved. */
     public boolean isLocal() {
         return remote == null || remote.isLoopback();
     }
@@ -203,7 +203,9 @@ public final class SegmentMap {
         }
     }
 
-    /** Cuts the map, because the owner has removed the segment or has ended. */
+    /**
+     * Disconnects the map from the memory, because the owner has removed the segment or has ended.
+     */
     void cut() throws FabricException {
         mapping.cut();
     }

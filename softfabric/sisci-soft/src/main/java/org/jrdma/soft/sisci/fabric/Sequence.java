@@ -33,12 +33,16 @@ public final class Sequence {
         return map;
     }
 
-    /** Restarts the sequence and returns the status of the link. In C: {@code SCIStartSequence}. */
+    /**
+     * Starts this sequence, or starts it again after an error, and returns the status of the link.
+     * In C: {@code SCIStartSequence}.
+     */
     public int start() {
         if (memory == null) {
             return SCI_SEQ_OK();
         }
-        // Read before the link, so that the next check detects a cut that happens in between.
+        // The number of cuts is read before the state of the link, so that the next check detects a
+        // cut that happens in between.
         var now = memory.cuts();
         if (memory.link() != RemoteMemory.Link.UP) {
             needsStart = true;
@@ -49,7 +53,9 @@ public final class Sequence {
         return SCI_SEQ_OK();
     }
 
-    /** Returns the status of the stores since the last check. In C: {@code SCICheckSequence}. */
+    /**
+     * Returns whether the stores since the last check have arrived. In C: {@code SCICheckSequence}.
+     */
     public int check(int flags) {
         if ((flags & (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER))
                 != (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER)) {

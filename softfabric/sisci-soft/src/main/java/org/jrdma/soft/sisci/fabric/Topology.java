@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This process's view of the nodes, adapters and links of the fabric. A process that changes a link
- * or the members of a group makes all processes read the directory again. Safe for use by multiple
- * threads.
+ * The nodes, adapters and links of the fabric, as this process knows them from the directory. A
+ * process that changes a link or the members of a group makes all processes read the directory
+ * again. Safe for use by multiple threads.
  */
 final class Topology {
 
@@ -37,7 +37,7 @@ final class Topology {
     private final Object refreshing = new Object();
     private volatile Collection<Entry> cuts = Set.of();
 
-    /** An object that depends on links, or on the members of a group. */
+    /** An object that is notified of changes of links and groups. */
     @FunctionalInterface
     interface Listener {
         /** Called when links may have been cut or restored, or groups may have new members. */

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Waits on a monitor. An interrupt of the thread does not end the wait, because functions of SISCI
+ * Waits on a monitor. Interrupting the thread does not end the wait, because functions of SISCI
  * cannot be interrupted.
  */
 final class UninterruptibleWait {

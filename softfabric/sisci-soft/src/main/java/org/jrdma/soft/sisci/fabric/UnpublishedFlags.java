@@ -1,8 +1,8 @@
 package org.jrdma.soft.sisci.fabric;
 
 /**
- * The flags whose values are not public. The values of this class are arbitrary, so that only a
- * program that reads them from the exported constants uses the right ones.
+ * The flags whose values Dolphin has not published. This library uses arbitrary values, so that
+ * only programs that read them from the exported constants work.
  */
 public final class UnpublishedFlags {
 

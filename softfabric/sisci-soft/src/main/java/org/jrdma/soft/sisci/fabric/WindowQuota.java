@@ -14,16 +14,19 @@ import org.jrdma.soft.sisci.control.Connection;
  */
 final class WindowQuota {
 
-    /** The maximum number of windows of one process. */
+    /** The maximum number of windows that one borrowing process may have. */
     static final int MAX_OF_PROCESS = 4096;
 
-    /** The maximum number of windows of all processes. */
+    /** The maximum number of windows of all borrowing processes together. */
     private static final int MAX_TOTAL = 16_384;
 
     private final Map<Connection, Integer> windows = new HashMap<>();
     private int total;
 
-    /** Counts a window of a process. Fails with SCI_ERR_MAX_ENTRIES if there are too many. */
+    /**
+     * Counts a new window of a borrowing process. Fails with SCI_ERR_MAX_ENTRIES if there are too
+     * many.
+     */
     synchronized void acquire(Connection process) {
         var count = windows.getOrDefault(process, 0);
         throwIf(count >= MAX_OF_PROCESS || total >= MAX_TOTAL, SCI_ERR_MAX_ENTRIES());

@@ -3,8 +3,8 @@ package org.jrdma.soft.sisci.fabric;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A buffer for posted writes. The program stores into the memory of the buffer, and polls detect
- * the stores.
+ * Buffers the stores through a map of a remote segment, which arrive later like posted writes of
+ * hardware. The program stores into the memory of the buffer, and polls detect the stores.
  */
 abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWriteBuffer {
 
@@ -14,19 +14,24 @@ abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWrit
         this.target = target;
     }
 
-    /** Delivers stores, or updates the buffer from the segment. Called periodically. */
+    /**
+     * Delivers new stores to the target, or copies changes of the segment to the buffer. Called
+     * periodically.
+     */
     abstract void poll();
 
     /** Delivers all stores that happened before this call. */
     abstract void flush();
 
     /**
-     * Copies {@code source} to the target, at a position in this buffer. The copy includes bytes
-     * that are equal to the contents of the buffer.
+     * Copies {@code source} directly to the target. All bytes are copied, including those that are
+     * equal to the contents of the buffer.
+     *
+     * @param position the position in this buffer that corresponds to the first byte
      */
     abstract void copyFrom(MemorySegment source, long position);
 
-    /** Handles a copy to the target that bypassed this buffer. */
+    /** Takes account of a copy to the target that has bypassed this buffer. */
     abstract void bypassed(MemorySegment source, long targetOffset);
 
     /** Resets the buffer after a link was cut or restored. */

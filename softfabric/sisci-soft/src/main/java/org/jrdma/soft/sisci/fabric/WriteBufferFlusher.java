@@ -36,13 +36,13 @@ final class WriteBufferFlusher {
 
     /** Flushes all buffers in random order. */
     void flush() {
-        if (!buffers.isEmpty()) { // avoids an allocation on this hot path
+        if (!buffers.isEmpty()) { // This loop avoids an allocation on the hot path.
             var all = buffers.toArray(WriteBuffer[]::new);
             RandomOrder.visit(all.length, i -> all[i].flush());
         }
     }
 
-    /** Handles a copy to a remote memory that bypassed its buffers. */
+    /** Takes account of a copy to a remote memory that has bypassed its buffers. */
     void bypassed(RemoteMemory target, MemorySegment source, long offset) {
         for (var buffer : buffers) {
             if (buffer.target == target) {
@@ -66,7 +66,8 @@ final class WriteBufferFlusher {
                 try {
                     buffer.poll();
                 } catch (Throwable e) {
-                    // the thread continues, because the stores of all buffers depend on it
+                    // The thread continues after a failure, because it delivers the stores of all
+                    // buffers.
                     FailureLog.errorAndPause(LOG, "Could not deliver the stores into a map", e);
                 }
             }

@@ -28,7 +28,7 @@ public final class Host {
     private static final int O_EXCL = 0x80;
     private static final int O_CLOEXEC = 0x80000;
 
-    // the only constants that differ between x86-64 and aarch64
+    // These constants are the only ones that differ between x86-64 and aarch64.
     private static final boolean IS_ARM = System.getProperty("os.arch").equals("aarch64");
     private static final int O_DIRECTORY = IS_ARM ? 0x4000 : 0x10000;
     private static final int O_NOFOLLOW = IS_ARM ? 0x8000 : 0x20000;
@@ -179,7 +179,7 @@ public final class Host {
                                 MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
     }
 
-    /** Returns the end of a name, in as many characters as the kernel accepts in UTF-8. */
+    /** Returns the longest end of a name whose UTF-8 form the kernel accepts. */
     private static String endOfName(String name) {
         var end = name.substring(Math.max(0, name.length() - MAX_MEMORY_NAME));
         while (end.getBytes(UTF_8).length > MAX_MEMORY_NAME) {
@@ -189,8 +189,8 @@ public final class Host {
     }
 
     /**
-     * Allocates shared memory, so that a later access cannot fail for lack of memory, and makes its
-     * size final.
+     * Allocates the pages of shared memory, so that a later access cannot fail for lack of memory,
+     * and prevents changes of its size.
      */
     public static void reserve(int memory, long bytes) throws FabricException {
         check(
@@ -219,7 +219,8 @@ public final class Host {
     public static void checkMemory(int memory, long minBytes) throws FabricException {
         var seals = control("F_GET_SEALS", memory, F_GET_SEALS, 0);
         var bytes = fileBytes(memory);
-        // huge pages also have seals, but a page that was removed may not be allocated again
+        // Memory of huge pages can also be sealed, but if one of its pages is removed, a later
+        // access may find no free page.
         if ((seals & F_SEAL_SHRINK) == 0 || bytes < minBytes || fileSystem(memory) != TMPFS_MAGIC) {
             throw new FabricException(
                     String.format(
@@ -303,7 +304,7 @@ public final class Host {
         map(address, bytes, protection(writable), MAP_SHARED | MAP_FIXED, descriptor, offset);
     }
 
-    /** Maps zeroed private memory. */
+    /** Maps private memory that is filled with zeros. */
     static long mapAnonymous(long bytes) throws FabricException {
         return map(0, bytes, protection(true), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
@@ -329,7 +330,7 @@ public final class Host {
         return mapped;
     }
 
-    /** Moves a mapping to an address, atomically replacing the previous mapping there. */
+    /** Moves a mapping to another address. Atomically replaces the mapping that exists there. */
     static void move(long from, long to, long bytes, boolean writable) throws FabricException {
         check(
                 "mprotect",

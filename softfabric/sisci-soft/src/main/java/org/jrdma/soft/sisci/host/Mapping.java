@@ -6,8 +6,9 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * A mapped part of a shared file. The mapping can be cut from the file and restored while other
- * threads access it. While it is cut, loads return all ones and stores are lost.
+ * A mapped part of a shared file. The mapping can be disconnected from the file ("cut") and
+ * restored while other threads access it. While it is cut, loads return all ones and stores are
+ * lost.
  *
  * <p>Safe for use by multiple threads.
  */
@@ -39,7 +40,7 @@ public final class Mapping {
         return new Mapping(Host.map(file, offset, rounded, writable), rounded, offset, writable);
     }
 
-    /** Maps zeroed private memory. */
+    /** Maps private memory that is filled with zeros. */
     public static Mapping anonymous(long bytes) throws FabricException {
         var rounded = wholePages(bytes);
         return new Mapping(Host.mapAnonymous(rounded), rounded, 0, true);

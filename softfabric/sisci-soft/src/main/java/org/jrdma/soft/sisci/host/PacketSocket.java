@@ -41,7 +41,7 @@ public final class PacketSocket {
     private static final int SOCK_SEQPACKET_NONBLOCK_CLOEXEC = 5 | 0x800 | 0x80000;
     private static final int NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final int MSG_NOSIGNAL = 0x4000;
-    private static final int BACKLOG = 4096; // the kernel may use a lower limit
+    private static final int BACKLOG = 4096; // The kernel may use a lower limit.
     private static final long ADDRESS_BYTES = 110;
     private static final long POLL_BYTES = 8;
     private static final int MSG_CMSG_CLOEXEC = 0x40000000;
@@ -158,7 +158,8 @@ public final class PacketSocket {
         public static final int NO_DESCRIPTOR = -1;
 
         private static final long HEADER_BYTES = 56;
-        private static final long CONTROL_BYTES = 20; // has space for one descriptor only
+        // The buffer has space for one descriptor only.
+        private static final long CONTROL_BYTES = 20;
         private static final long VECTOR = 16;
         private static final long VECTOR_COUNT = 24;
         private static final long CONTROL = 32;
@@ -226,8 +227,8 @@ public final class PacketSocket {
     }
 
     /**
-     * Receives a message. Returns its length, 0 if the peer has ended, or a negative number if no
-     * message is available.
+     * Receives a message. Returns its length; 0 if the peer has ended; or a negative number if no
+     * message has arrived.
      */
     public static long receive(int socket, Packet packet) {
         packet.prepare(packet.memory.byteSize(), true);
@@ -235,7 +236,7 @@ public final class PacketSocket {
         if (length >= 0) {
             return length;
         }
-        packet.prepare(0, false); // the message that was received before has been handled
+        packet.prepare(0, false); // The caller has handled the previous message.
         return CapturedErrno.value() != Errno.EAGAIN && CapturedErrno.value() != Errno.EINTR
                 ? 0
                 : length;
@@ -246,7 +247,7 @@ public final class PacketSocket {
                 (long) TRANSFER.invokeExact(function, segment(), socket, packet.header, flags));
     }
 
-    /** A set of descriptors to poll. Used by one thread. */
+    /** The descriptors that one call of {@code poll} waits for. Used by one thread. */
     public static final class Set {
 
         private final MemorySegment entries;
@@ -256,7 +257,10 @@ public final class PacketSocket {
             entries = allocator.allocate(POLL_BYTES * capacity, POLL_BYTES);
         }
 
-        /** Adds a descriptor, which is ignored if it is negative, and returns its index. */
+        /**
+         * Adds a descriptor to the set and returns its index. A negative descriptor is ignored by
+         * {@code poll}.
+         */
         public int add(int descriptor, int events) {
             entries.set(JAVA_INT, count * POLL_BYTES, descriptor);
             entries.set(JAVA_SHORT, count * POLL_BYTES + 4, (short) events);
@@ -278,8 +282,8 @@ public final class PacketSocket {
         }
 
         /**
-         * Returns true if a descriptor has an event. An error of the descriptor counts as {@link
-         * PacketSocket#READABLE}.
+         * Returns true if the descriptor at an index has an event. An error of the descriptor
+         * counts as {@link PacketSocket#READABLE}.
          */
         public boolean isReady(int position, short event) {
             var happened = entries.get(JAVA_SHORT, position * POLL_BYTES + 6);
