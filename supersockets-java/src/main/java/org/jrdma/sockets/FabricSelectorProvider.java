@@ -81,9 +81,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         NativeLibrary.checkNativeAccess();
     }
 
-    /**
-     * The constructor of a stream or of a listener, which owns the open socket {@code descriptor}.
-     */
+    /** Creates a stream or a listener from a new socket, which it then owns. */
     @FunctionalInterface
     private interface Constructor<C> {
         C create(
@@ -98,7 +96,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
     /**
      * Opens a stream or a listener.
      *
-     * @param family the protocol family; null for an internet address of any family
+     * @param family the protocol family; null for IPv4 or IPv6, as the machine supports
      */
     private <C> C open(@Nullable ProtocolFamily family, Constructor<C> constructor)
             throws IOException {

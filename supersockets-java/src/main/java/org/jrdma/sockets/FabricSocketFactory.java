@@ -102,7 +102,7 @@ public final class FabricSocketFactory extends SocketFactory {
     /**
      * Returns the exception to throw after all transports have failed. If the last attempt failed
      * with a ConnectException or a NoRouteToHostException, the exception has that type, because
-     * programs that use sockets catch these types.
+     * programs often catch these types.
      */
     private static IOException socketException(FabricException failure) {
         var all = failure.getSuppressed();

@@ -28,7 +28,10 @@ import org.jrdma.sockets.policy.TransportList;
 import org.jrdma.sockets.policy.TransportList.UnusedTransport;
 import org.jrdma.sockets.transport.StreamTransport;
 
-/** Connects and listens over the fastest available transport. Safe for use by multiple threads. */
+/**
+ * Static methods that connect or listen over the fastest available transport. Safe for use by
+ * multiple threads.
+ */
 public final class FabricSockets {
 
     private static final Adaptors ADAPTORS = ChannelAdaptors.OF_CHANNELS;
@@ -84,7 +87,10 @@ public final class FabricSockets {
         return connect(host, addresses, port, preferences, deadline, adaptors);
     }
 
-    /** Connects to the first address of a host that one of the transports reaches. */
+    /**
+     * Connects a stream to a host, which may have several addresses. Returns the stream of the
+     * first successful attempt.
+     */
     static StreamChannel connect(
             String host,
             InetAddress[] addresses,
@@ -102,7 +108,7 @@ public final class FabricSockets {
                 var part = Duration.ofNanos(Math.max(0, deadline.remainingNanos()) / untried--);
                 return connect(attempt, List.copyOf(unused), Deadline.after(part), adaptors);
             } catch (AsynchronousCloseException e) {
-                throw e; // the thread was interrupted
+                throw e; // The thread was interrupted.
             } catch (IOException e) {
                 failures.add(e);
                 unused.add(new UnusedTransport(attempt.transport, e.getMessage()));
@@ -114,8 +120,8 @@ public final class FabricSockets {
     private record Attempt(InetSocketAddress address, StreamTransport transport) {}
 
     /**
-     * Returns the attempts in their order: all addresses over the most preferred transport of each
-     * address, then all addresses over the second transport of each, and so on.
+     * Returns the connection attempts in order: all addresses over the most preferred transport of
+     * each address, then all addresses over the second transport of each, and so on.
      */
     private static List<Attempt> attempts(
             InetAddress[] addresses, int port, Preferences preferences) throws FabricException {
@@ -166,8 +172,12 @@ public final class FabricSockets {
     }
 
     /**
-     * Listens over the first usable transport of the kernel, and over each kernel bypass that is
-     * preferred to it and can use the same port.
+     * Listens with a kernel socket of the first usable transport, and over each transport without a
+     * kernel socket that is preferred to it and can use the same port.
+     *
+     * <p>The transports are those that the policy file lists for the address. If no rule of the
+     * policy matches, the transports are those of the system property {@code
+     * jrdma.sockets.transports}.
      *
      * <p>The transports are those that the policy file lists for the address. If no rule of the
      * policy matches, the transports are those of the system property {@code

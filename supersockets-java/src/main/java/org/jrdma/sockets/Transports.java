@@ -10,12 +10,12 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 
-/** The transports that streams and listeners can use. */
+/** Returns the transports that streams and listeners can use. */
 public final class Transports {
 
     private Transports() {}
 
-    /** Returns TCP over IPv4 and IPv6, with the sockets of the kernel. */
+    /** Returns TCP over the kernel's sockets, for IPv4 and IPv6. */
     public static Transport tcp() {
         return FamilyTransport.TCP;
     }
@@ -59,8 +59,8 @@ public final class Transports {
     }
 
     /**
-     * Returns the sockets of librdmacm (rsockets), over RoCE and InfiniBand. They reach peers to
-     * which the kernel's route starts at an address of an RDMA device.
+     * Returns the sockets of librdmacm (rsockets), over RoCE and InfiniBand. They reach a peer if
+     * the kernel's route to it uses the network address of an RDMA device.
      *
      * <p>The system property {@code jrdma.sockets.rsocket.spin} is the number of microseconds for
      * which a waiting thread spins before it sleeps (by default 30). {@code

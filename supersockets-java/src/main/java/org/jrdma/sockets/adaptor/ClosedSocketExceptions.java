@@ -7,13 +7,13 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import org.jrdma.sockets.adaptor.SocketOptionsAdaptor.Call;
 
-/** Converts the exceptions of closed channels to those of the JDK's sockets. */
+/** Converts the exceptions of closed channels to those of {@code java.net} sockets. */
 final class ClosedSocketExceptions {
 
     private ClosedSocketExceptions() {}
 
     /**
-     * Makes a call for a method of a socket. If the socket was closed before the call, throws a
+     * Calls {@code call} for a method of a socket. If the socket was closed before, throws a
      * SocketException with the message {@code Socket is closed}.
      */
     static <T> T callOnSocket(Call<T> call) throws IOException {
@@ -21,8 +21,8 @@ final class ClosedSocketExceptions {
     }
 
     /**
-     * Makes a call for a stream of a socket. If the socket was closed before or during the call,
-     * throws a SocketException with the message {@code Socket closed}.
+     * Calls {@code call} for a method of a socket's stream. If the socket was closed before or
+     * meanwhile, throws a SocketException with the message {@code Socket closed}.
      */
     static <T> T callOnStream(Call<T> call) throws IOException {
         return call(call, "Socket closed");

@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.sockets.channel.FabricDatagramChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A datagram channel as a {@link DatagramSocket}, with a receive timeout. */
+/** A {@link DatagramSocket} that uses a datagram channel, with a receive timeout. */
 final class DatagramSocketAdaptor extends DatagramSocket {
 
     private final FabricDatagramChannel channel;
@@ -31,7 +31,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     private final SocketOptionsAdaptor options;
 
     /**
-     * The size of the last datagram that each packet has received. It is needed if the program
+     * The size of the last datagram that was received into each packet. It is needed if the program
      * receives into the same packet again.
      */
     private final Map<DatagramPacket, Received> received =
@@ -173,9 +173,9 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     }
 
     /**
-     * Returns the capacity of a packet for the next datagram. If the packet has received a shorter
-     * datagram, and the program has not changed its length since then, the packet has its original
-     * capacity.
+     * Returns the space in a packet for the next datagram. If the last datagram was shorter than
+     * the packet, and the program has not changed the length of the packet since then, the whole
+     * original space is available.
      */
     private int capacity(DatagramPacket packet) {
         var before = received.get(packet);
@@ -295,8 +295,8 @@ final class DatagramSocketAdaptor extends DatagramSocket {
     }
 
     /**
-     * Returns the interface to join on: {@code netIf} unless it is null, otherwise the interface of
-     * IP_MULTICAST_IF, otherwise the first one that supports multicast.
+     * Returns the interface for joining a group: {@code netIf} unless it is null, otherwise the
+     * interface of IP_MULTICAST_IF, otherwise the first one that supports multicast.
      */
     private NetworkInterface interfaceFor(@Nullable NetworkInterface netIf) throws IOException {
         if (netIf != null) {

@@ -10,8 +10,8 @@ import java.net.SocketOption;
 import org.jrdma.sockets.channel.StreamChannel;
 
 /**
- * The socket that a socket factory returns. Where sockets of the JDK's factories and sockets of the
- * JDK's channels behave differently, this class behaves like the former.
+ * The socket that a socket factory returns. It behaves like a socket of the JDK's default factory
+ * where that differs from the socket of a channel.
  */
 final class FactorySocket extends SocketAdaptor {
 

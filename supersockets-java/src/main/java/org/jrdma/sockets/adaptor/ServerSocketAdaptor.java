@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jrdma.sockets.channel.ListenerChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A listening channel as a {@link ServerSocket}, with an accept timeout. */
+/** A {@link ServerSocket} that uses a listening channel, with an accept timeout. */
 class ServerSocketAdaptor extends ServerSocket {
 
     private final ListenerChannel channel;

@@ -18,7 +18,7 @@ import org.jrdma.sockets.channel.ChannelOption;
 import org.jrdma.sockets.channel.StreamChannel;
 import org.jspecify.annotations.Nullable;
 
-/** A channel as a {@link Socket}, with timeouts for connecting and reading. */
+/** A {@link Socket} that uses a channel, with timeouts for connecting and reading. */
 class SocketAdaptor extends Socket {
 
     private final StreamChannel channel;

@@ -20,8 +20,8 @@ final class SocketInput extends InputStream {
     /**
      * Creates the stream.
      *
-     * @param deadline returns the deadline of a read that starts now. Each read calls it, because
-     *     the timeout of the socket may change.
+     * @param deadline computes the deadline of a read from the current timeout of the socket.
+     *     Called by each read, because the timeout may change.
      */
     SocketInput(StreamChannel channel, Supplier<Deadline> deadline) {
         this.channel = channel;

@@ -15,7 +15,7 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
 /**
- * The code that all {@code java.net} adaptors share: options, timeouts, and the conversion of
+ * The options and timeouts of a {@code java.net} adaptor, and the conversion of the channel's
  * exceptions. Safe for use by multiple threads.
  */
 final class SocketOptionsAdaptor {
@@ -47,7 +47,7 @@ final class SocketOptionsAdaptor {
         return timeout;
     }
 
-    /** Returns the deadline of an operation that starts now. */
+    /** Returns the deadline of an operation that starts now, from the current timeout. */
     Deadline deadline() {
         return deadline(timeout);
     }
@@ -79,7 +79,8 @@ final class SocketOptionsAdaptor {
     }
 
     /**
-     * Makes a call on a channel. Converts the unchecked exceptions of channels to those of sockets.
+     * Calls {@code call} on a channel. Converts unchecked exceptions of channels to the exceptions
+     * of {@code java.net} sockets.
      */
     static <T> T call(Call<T> call) throws IOException {
         try {
@@ -90,8 +91,8 @@ final class SocketOptionsAdaptor {
     }
 
     /**
-     * Makes a call on a channel, for a method that declares only SocketException. Converts all
-     * exceptions of channels to that type.
+     * Calls {@code call} on a channel, for a method that declares only SocketException. Converts
+     * all exceptions of channels to that type.
      */
     static <T> T callAsSocket(Call<T> call) throws SocketException {
         try {

@@ -7,10 +7,10 @@ import java.net.NetworkInterface;
 import java.net.SocketAddress;
 
 /**
- * An implementation object for the constructor of an adaptor's superclass, which requires one. It
+ * A placeholder for the constructor of DatagramSocket, which requires an implementation object. It
  * is never used, because the adaptor overrides every method that would use it.
  */
-@SuppressWarnings("removal") // DatagramSocketImpl declares getTTL and setTTL as abstract
+@SuppressWarnings("removal") // DatagramSocketImpl declares getTTL and setTTL as abstract.
 final class UnusedDatagramImplementation extends DatagramSocketImpl {
 
     private static AssertionError unused() {

@@ -7,8 +7,8 @@ import java.net.SocketAddress;
 import java.net.SocketImpl;
 
 /**
- * An implementation object for the constructor of an adaptor's superclass, which requires one. It
- * is never used, because the adaptor overrides every method that would use it.
+ * A placeholder for the constructors of Socket and ServerSocket, which require an implementation
+ * object. It is never used, because the adaptors override every method that would use it.
  */
 final class UnusedSocketImplementation extends SocketImpl {
 

@@ -15,9 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection attempt over a kernel bypass, which runs on a thread of its own. As a {@link
- * ReadinessSource}, the attempt is ready when it has ended: with a stream, or with the reason of
- * its failure.
+ * A connection attempt over a transport without a kernel socket. It runs on a separate thread. As a
+ * {@link ReadinessSource}, the attempt becomes ready when it has ended, successfully or not.
  */
 public abstract class BypassConnector extends ReadinessSource {
 
@@ -37,7 +36,7 @@ public abstract class BypassConnector extends ReadinessSource {
     /**
      * Creates an attempt, which does nothing before {@link #start}.
      *
-     * @param threads runs the attempt, which blocks
+     * @param threads the executor on whose thread the attempt runs and may block
      * @param onFailure receives the reason if the attempt fails. It is called on the thread of the
      *     attempt, before {@link #isDone} returns true.
      */
@@ -49,16 +48,15 @@ public abstract class BypassConnector extends ReadinessSource {
     /**
      * Starts the attempt. Does not block.
      *
-     * @param deadline returns the deadline of the attempt. It is called when a thread of the
-     *     executor starts the attempt, so that the time before that does not reduce the time for
-     *     the peer.
+     * @param deadline computes the deadline of the attempt. Called when a thread of the executor
+     *     starts the attempt, so that waiting for a thread does not count towards the timeout.
      */
     public final void start(Supplier<Deadline> deadline) {
         threads.execute(() -> {
             try {
                 complete(connect(deadline.get()), "");
             } catch (Throwable e) {
-                // an Error also ends the attempt, because a caller may be waiting for its end
+                // Errors also end the attempt, because another thread may be waiting for its end.
                 fail(e);
             }
         });
@@ -139,5 +137,6 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     @Override
-    protected final void arm(int events) {} // the end of the attempt is always reported
+    // The source calls changed() at the end of each attempt without being armed.
+    protected final void arm(int events) {}
 }

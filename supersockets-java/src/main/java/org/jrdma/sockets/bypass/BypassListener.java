@@ -10,8 +10,8 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener at a port, for connections that bypass the kernel. As a {@link ReadinessSource}, the
- * listener is ready if its accept queue contains a connection.
+ * A listener for connections over a transport without a kernel socket. As a {@link
+ * ReadinessSource}, it is ready if its accept queue contains a connection.
  */
 public abstract class BypassListener extends ReadinessSource {
 
@@ -68,11 +68,12 @@ public abstract class BypassListener extends ReadinessSource {
     }
 
     @Override
-    protected final void arm(int events) {} // each new connection is always reported
+    // The listener calls changed() for each new connection without being armed.
+    protected final void arm(int events) {}
 
     /**
-     * Closes the listener, and resets the connections in the accept queue. When this method
-     * returns, the port is free. May block.
+     * Closes the listener, and resets the connections in the accept queue. The port is free when
+     * this method returns. May block.
      */
     public final void close() {
         List<Arrival> unaccepted;

@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.jrdma.sockets.internal.ByteStream;
 import org.jrdma.sockets.internal.ReadinessSource;
 
-/** One end of a stream that bypasses the kernel's sockets. */
+/** One end of a stream over a transport without a kernel socket. */
 public abstract class BypassStream extends ReadinessSource implements ByteStream {
 
     @Override
@@ -23,8 +23,8 @@ public abstract class BypassStream extends ReadinessSource implements ByteStream
     public abstract void close(boolean reset);
 
     /**
-     * Returns the local address of the stream, if the transport has assigned one; otherwise empty,
-     * and the address of the channel applies.
+     * Returns the local address of the stream if the transport has assigned one. Otherwise, the
+     * stream has the local address of its channel.
      */
     public Optional<InetSocketAddress> localAddress() {
         return Optional.empty();

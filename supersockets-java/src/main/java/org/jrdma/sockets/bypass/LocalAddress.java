@@ -6,8 +6,9 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 
 /**
- * The local address of a channel that connects over a kernel bypass. Any thread may call the
- * methods.
+ * The local address of a channel that connects over a {@link BypassConnector}. The address is
+ * determined, and the channel is bound, only when the transport needs it. Safe for use by multiple
+ * threads.
  */
 public interface LocalAddress {
 

@@ -6,11 +6,11 @@ import java.net.Socket;
 import java.util.function.Function;
 
 /**
- * Creates the {@code java.net} sockets that adapt channels.
+ * Functions that create the {@code java.net} socket for a channel.
  *
- * @param stream adapts a stream
- * @param listener adapts a listener
- * @param datagram adapts a datagram channel
+ * @param stream creates the socket of a stream
+ * @param listener creates the server socket of a listener
+ * @param datagram creates the socket of a datagram channel
  */
 public record Adaptors(
         Function<StreamChannel, Socket> stream,

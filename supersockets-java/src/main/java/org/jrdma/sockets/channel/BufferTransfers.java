@@ -7,8 +7,8 @@ import org.jrdma.sockets.internal.ByteMover;
 import org.jrdma.sockets.internal.Scratch;
 
 /**
- * Transfers bytes between buffers and a {@link ByteMover}. One call of the mover serves several
- * buffers.
+ * Transfers bytes between buffers and a {@link ByteMover}. If possible, one call of the mover
+ * transfers the bytes of several buffers.
  *
  * <p>The bytes of a single direct buffer are not copied. Bytes on the heap, and the bytes of
  * several buffers, are copied through native memory, at most {@link Scratch#BYTES} at a time.
@@ -18,8 +18,8 @@ import org.jrdma.sockets.internal.Scratch;
 final class BufferTransfers {
 
     /**
-     * The number of bytes from which a direct buffer is sent or filled alone, instead of being
-     * copied together with the buffers after it.
+     * If a direct buffer has at least this number of bytes, it is sent or filled by a call of its
+     * own, instead of being copied together with the buffers after it.
      */
     private static final int SINGLE_CALL_BYTES = 16 * 1024;
 
@@ -39,8 +39,8 @@ final class BufferTransfers {
     }
 
     /**
-     * Rejects memory on the heap and memory of a closed arena. Without this check, some transports
-     * would accept such memory, and others would report it later.
+     * Fails if the memory is on the heap or belongs to a closed arena. Without this check, some
+     * transports would accept such memory, and others would report it later.
      */
     static void requireNative(MemorySegment memory) {
         if (!memory.isNative()) {

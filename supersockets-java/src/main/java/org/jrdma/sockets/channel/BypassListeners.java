@@ -11,8 +11,8 @@ import org.jrdma.sockets.policy.TransportList.Bypass;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listeners of a channel for its kernel bypasses, which the channel has in addition to its
- * listening socket.
+ * The listeners that a channel has in addition to its listening socket, one for each transport
+ * without a kernel socket.
  */
 final class BypassListeners extends ReadinessSource {
 
@@ -21,15 +21,15 @@ final class BypassListeners extends ReadinessSource {
     private static final String UNUSED = "the client did not connect over it";
 
     /**
-     * The listener over one kernel bypass. If it could not be opened, the listener is null, with
-     * the reason, and {@code isPortTaken} is true if its port is in use.
+     * The listener over one transport. If it could not be opened, {@code listener} is null, {@code
+     * whyNot} is the reason, and {@code isPortTaken} is true if the port is in use.
      */
     private record Entry(@Nullable BypassListener listener, String whyNot, boolean isPortTaken) {}
 
     /**
-     * A connection that was accepted over a bypass.
+     * A connection that one of the listeners has accepted.
      *
-     * @param index the index of the bypass in the list of the channel
+     * @param index the index of the transport in the list of the channel
      * @param arrival the connection
      */
     record Accepted(int index, BypassListener.Arrival arrival) {}
@@ -40,7 +40,7 @@ final class BypassListeners extends ReadinessSource {
         this.entries = entries;
     }
 
-    /** Opens a listener for each bypass that can use the address and port. */
+    /** Opens a listener for each transport that can use the address and port. */
     static BypassListeners open(
             List<Bypass> bypasses, InetSocketAddress address, int backlog, int receiveBuffer) {
         var entries = new ArrayList<Entry>();
@@ -65,7 +65,7 @@ final class BypassListeners extends ReadinessSource {
         return all;
     }
 
-    /** Returns true if a bypass is unavailable because its port is in use. */
+    /** Returns true if at least one listener could not be opened because its port is in use. */
     boolean isAnyPortTaken() {
         return entries.stream().anyMatch(Entry::isPortTaken);
     }
@@ -83,8 +83,8 @@ final class BypassListeners extends ReadinessSource {
     }
 
     /**
-     * Returns the kind of an accepted stream that does not use the first {@code count} bypasses.
-     * The kind contains the reason for each of them.
+     * Returns a copy of {@code kind} for a stream that does not use the first {@code count}
+     * transports of the list. The copy contains the reason for each of them.
      */
     StreamKind without(StreamKind kind, int count) {
         var remaining = kind;
@@ -113,7 +113,8 @@ final class BypassListeners extends ReadinessSource {
     }
 
     /**
-     * Returns the reason why clients cannot use the bypass at an index; empty if they can use it.
+     * Returns the reason why clients cannot use the transport at an index; empty if they can use
+     * it.
      */
     String whyNot(int index) {
         return entries.get(index).whyNot;

@@ -20,12 +20,12 @@ import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket option of Java, and the options of C by which it is set.
+ * A socket option of Java, and the options of {@code setsockopt} that implement it.
  *
  * @param name the option in Java
- * @param forms the levels and numbers of the options in C. All of them are set; the first one is
- *     read.
- * @param value the encoding of the value in C
+ * @param forms the levels and numbers of the options of {@code setsockopt}. All of them are set;
+ *     the first one is read.
+ * @param value the encoding of the value for {@code setsockopt}
  */
 public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<T> value) {
 
@@ -190,8 +190,8 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
     }
 
     /**
-     * Returns the options in C. An IPv6 socket needs the option of IPv4 too, because it also sends
-     * to IPv4-mapped addresses.
+     * Returns the options of {@code setsockopt} for an option of both address families. An IPv6
+     * socket also needs the option of IPv4, because it can send to IPv4-mapped addresses.
      */
     private static List<COption> forms(InternetFamily family, int ipv6, int ipv4) {
         var form = new COption(IPPROTO_IP, ipv4);
@@ -203,7 +203,7 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
         return new ChannelOption<>(name, List.of(new COption(level, number)), value);
     }
 
-    /** The level and number of an option in C. */
+    /** The level and the number of an option of {@code setsockopt}. */
     record COption(int level, int number) {}
 
     @Nullable T read(int descriptor) throws IOException {
@@ -233,8 +233,8 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
     }
 
     /**
-     * The encoding of the value of an option in C. The method {@code write} throws
-     * IllegalArgumentException if the value is invalid.
+     * Encodes and decodes the value of an option of {@code setsockopt}. The method {@code write}
+     * throws IllegalArgumentException if the value is invalid.
      */
     abstract static class Value<T> {
 

@@ -52,7 +52,7 @@ final class ChannelOptions {
         return endpoint.call(() -> option.read(endpoint.descriptor()));
     }
 
-    @SuppressWarnings("unchecked") // each option is stored under its own name
+    @SuppressWarnings("unchecked") // Each option is stored under its own name, so the types match.
     private <T> ChannelOption<T> find(SocketOption<T> name) {
         var option = (ChannelOption<T>) byName.get(Objects.requireNonNull(name));
         if (option == null) {

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An attempt to connect a stream: over each kernel bypass in order, and then with the socket of the
- * kernel.
+ * An attempt to connect a stream: first over each transport without a kernel socket, in order of
+ * preference, and then with the kernel socket.
  */
 final class ConnectAttempt implements LocalAddress {
 
@@ -35,9 +35,9 @@ final class ConnectAttempt implements LocalAddress {
     private volatile @Nullable BypassAttempt current;
 
     /**
-     * The state of connecting the socket: 0 after connect(2) has started, 1 if connect(2) has
-     * succeeded immediately, {@link SocketCalls#AGAIN} if it must be called again or was not called
-     * yet, or another negative errno.
+     * The result of connect(2) so far: 0 if it has started to connect, 1 if it has succeeded
+     * immediately, {@link SocketCalls#AGAIN} if it must be called again or was not called yet, or
+     * another negative errno.
      */
     private volatile int socketResult = SocketCalls.AGAIN;
 
@@ -88,8 +88,8 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Starts to connect over the first bypass that is usable on this machine; returns true if no
-     * bypass is usable.
+     * Starts to connect over the first transport without a kernel socket that is usable on this
+     * machine. Returns true if there is none.
      */
     private boolean startBypass() throws IOException {
         var bypass = connection.kind().bypass();
@@ -123,9 +123,8 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Returns the deadline for a bypass: after half of the remaining time, because the other half
-     * is for the transports that follow. If no transport follows, returns the deadline of the whole
-     * attempt.
+     * Returns the deadline of the attempt over one transport. If other transports follow, they get
+     * half of the remaining time.
      */
     private Deadline deadline(Bypass bypass) {
         return bypass.isLast() || deadline.equals(Deadline.NEVER)
@@ -134,10 +133,10 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     /**
-     * Continues with the next bypass or with the socket, after a bypass has failed. Called on a
-     * thread of the bypass, because there may be no other thread to continue: a program with a
-     * non-blocking channel makes its next call when its selector reports that the whole attempt has
-     * ended.
+     * Continues with the next transport or with the kernel socket, after the attempt over one
+     * transport has failed. Called on the thread of that attempt, because no other thread may be
+     * available: a program with a non-blocking channel makes its next call when its selector
+     * reports that the whole attempt has ended.
      */
     private void failed(Bypass bypass, String reason) {
         if (bypass.isLast()) {
@@ -173,7 +172,8 @@ final class ConnectAttempt implements LocalAddress {
         if (socketResult == SocketCalls.AGAIN) {
             connectSocket();
             if (socketResult == SocketCalls.AGAIN && isBlocking) {
-                // the kernel reports no event when the accept queue has a free slot again
+                // The kernel reports no event when the accept queue has a free slot again, so the
+                // thread pauses and retries.
                 LockSupport.parkNanos(FULL_QUEUE_RETRY_NANOS);
             }
         }
@@ -186,7 +186,7 @@ final class ConnectAttempt implements LocalAddress {
                 switch (result) {
                     case -Errno.EINPROGRESS, -Errno.EINTR -> 0;
                     case 0 -> 1;
-                    // AGAIN: the accept queue of a listener on this machine is full
+                    // AGAIN: the accept queue of a listener on this machine is full.
                     default -> result;
                 };
     }

@@ -49,7 +49,10 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         return calls;
     }
 
-    /** Sets an option. Ignores a failure, because older kernels do not have all of the options. */
+    /**
+     * Sets an option. A failure is ignored, because older kernels do not support all of the
+     * options.
+     */
     private void set(int level, int option, int number) {
         try (var scratch = Scratch.take()) {
             var value = scratch.value(Integer.BYTES);
@@ -71,7 +74,7 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         try (var scratch = Scratch.take()) {
             var bytes = scratch.bytes();
             while (SocketCalls.receive(descriptor, bytes, bytes.byteSize()) >= 0) {
-                // discards datagrams that arrived before the socket was connected
+                // Datagrams that arrived before the socket was connected are discarded.
             }
         }
     }
@@ -139,8 +142,8 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
     }
 
     /**
-     * Returns the remaining bytes of {@code source} in native memory. Copies at most {@link
-     * Scratch#BYTES} from the heap, which is far more than a datagram can hold.
+     * Returns the remaining bytes of {@code source} in native memory. Bytes on the heap are copied.
+     * Only {@link Scratch#BYTES} fit, but that is far more than the maximum size of a datagram.
      */
     private static MemorySegment nativeBytes(ByteBuffer source, Scratch scratch) {
         var bytes = MemorySegment.ofBuffer(source);
@@ -151,7 +154,10 @@ public record DatagramCalls(int descriptor, InternetFamily family) {
         return scratch.bytes().asSlice(0, length).copyFrom(bytes.asSlice(0, length));
     }
 
-    /** Advances a buffer to its limit if the datagram was sent; returns {@code count}. */
+    /**
+     * Advances the position of a buffer to its limit if the datagram was sent. Returns {@code
+     * count}.
+     */
     private static int sent(ByteBuffer source, int count) {
         if (count >= 0) {
             source.position(source.limit());

@@ -13,10 +13,10 @@ import org.jrdma.sockets.internal.Waiting;
 /**
  * One direction of a channel: input or output.
  *
- * <p>One thread at a time operates on a direction, while it holds the lock of the direction. The
- * thread {@linkplain #enter enters}, repeats a non-blocking call as long as {@link #retry} returns
- * true, and {@linkplain #leave leaves}. On a blocking channel, the call is repeated until it
- * succeeds, the deadline passes, or the channel is closed. An interrupt of the thread closes the
+ * <p>One thread at a time performs an operation, such as a read, while it holds the lock of the
+ * direction. The thread calls {@link #enter}, repeats a non-blocking system call as long as {@link
+ * #retry} returns true, and calls {@link #leave}. On a blocking channel, the call is repeated until
+ * it succeeds, the deadline passes, or the channel is closed. An interrupt of the thread closes the
  * channel.
  */
 final class Direction {
@@ -85,16 +85,16 @@ final class Direction {
     }
 
     /**
-     * Decides whether to repeat a call, like {@link #retry(int, Deadline, String)}, but without a
-     * deadline.
+     * Returns true if a system call must be repeated, like {@link #retry(int, Deadline, String)},
+     * but waits without a deadline.
      */
     boolean retry(int result) throws IOException {
         return retry(result, Deadline.NEVER, "");
     }
 
     /**
-     * Decides whether to repeat a call. On a blocking channel, first waits until the call may
-     * succeed.
+     * Returns true if a system call must be repeated. On a blocking channel, first waits until the
+     * call may succeed.
      *
      * @param result the result of the call
      * @return true if the caller must repeat the call
@@ -102,7 +102,7 @@ final class Direction {
      */
     boolean retry(int result, Deadline deadline, String message) throws IOException {
         if (result == -Errno.EINTR) {
-            return true; // a signal has interrupted the call
+            return true; // A signal has interrupted the call.
         }
         if (result != SocketCalls.AGAIN || !blocking || !endpoint.channel().isOpen()) {
             return false;
@@ -114,19 +114,23 @@ final class Direction {
     }
 
     /**
-     * Replaces the object by which an operation waits. A concurrent close either ends the wait by
-     * the new object, or {@link #retry} finds the channel closed before it waits.
+     * Changes how the threads of this direction wait. A close that happens at the same time either
+     * ends the wait through the new object, or {@link #retry} finds the channel closed before it
+     * waits.
      */
     void waitBy(Waiting next) {
         waiting = next;
     }
 
-    /** Waits for the descriptor again, after {@link #waitBy}. */
+    /** Reverts {@link #waitBy}: threads wait for the descriptor again. */
     void waitByDescriptor() {
         waiting = byDescriptor;
     }
 
-    /** Ends one wait for the descriptor, because a bypass may be ready for the operation. */
+    /**
+     * Ends the current wait for the descriptor, because another source may be ready for the
+     * operation.
+     */
     void wakeUpOnce() {
         byDescriptor.wakeUpOnce();
     }

@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The non-blocking descriptor of a channel, and its lifetime.
  *
- * <p>A {@link Direction} makes the calls that are repeated until they succeed. It enters this
- * object before its thread uses the descriptor, and leaves it afterwards. All other calls are made
- * while the lock of this object is held. A close wakes up the threads of both directions, waits
- * until all of them have left, and then closes the descriptor.
+ * <p>A {@link Direction} makes the system calls that are repeated until they succeed; it calls
+ * {@link #enter} before its thread uses the descriptor, and {@link #leave} afterwards. All other
+ * system calls are made while the lock of this object is held. A close wakes up the threads of both
+ * directions, waits until all of them have left, and then closes the descriptor.
  */
 final class Endpoint {
 
-    /** A call on the descriptor that does not wait. */
+    /** A system call on the descriptor that does not wait. */
     @FunctionalInterface
     interface Call<T extends @Nullable Object> {
         T make() throws IOException;
@@ -85,9 +85,10 @@ final class Endpoint {
     }
 
     /**
-     * Starts a use of the descriptor, unless the channel is closed.
+     * Must be called before the descriptor is used.
      *
-     * @return true if the descriptor may be used until {@link #leave()}
+     * @return true if the descriptor may be used until {@link #leave()}; false if the channel is
+     *     closed
      */
     boolean enter() {
         lock.lock();
@@ -101,7 +102,9 @@ final class Endpoint {
         }
     }
 
-    /** Ends a use of the descriptor that {@link #enter} has started. */
+    /**
+     * Must be called when the descriptor is no longer used, after {@link #enter} has returned true.
+     */
     void leave() {
         lock.lock();
         try {
@@ -115,7 +118,7 @@ final class Endpoint {
     }
 
     /**
-     * Makes a call while the lock is held.
+     * Runs {@code call} while holding the lock.
      *
      * @throws ClosedChannelException if the channel is closed
      */
@@ -137,21 +140,22 @@ final class Endpoint {
     }
 
     /**
-     * Records whether the close may block until the peer has received the sent bytes (SO_LINGER).
+     * Records whether the program has set SO_LINGER. If so, closing the descriptor may block until
+     * the peer has received the sent bytes.
      */
     void lingers(boolean lingers) {
         this.lingers = lingers;
     }
 
     /**
-     * Sets the events that a selector waits for; 0 ends its registration. If the channel is closed,
-     * can only end a registration.
+     * Sets the events that a selector waits for; 0 ends its registration. On a closed channel, a
+     * registration can only be ended.
      */
     void register(Registration registration, int events) throws IOException {
         lock.lock();
         try {
-            // A selector may be closed while the close of this channel waits. Its registration must
-            // then be removed here, because its epoll descriptor will not exist when the close
+            // If a selector is closed while the close of this channel waits, the registration must
+            // be removed here: the selector's epoll descriptor will not exist when the close
             // continues.
             var known = registrations.remove(registration);
             if (known || !closed) {
@@ -182,8 +186,8 @@ final class Endpoint {
     }
 
     /**
-     * Returns the events among {@code events} for which the readiness source is ready. If it is
-     * ready for none of them, it notifies the registered selectors later.
+     * Returns the events among {@code events} for which the readiness source is ready. If there are
+     * none, the source notifies the registered selectors later.
      */
     int readyBySource(int events) {
         lock.lock();

@@ -69,7 +69,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return endpoint;
     }
 
-    // Addresses
+    // ---- addresses
 
     @Override
     public FabricDatagramChannel bind(@Nullable SocketAddress address) throws IOException {
@@ -180,7 +180,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return remote;
     }
 
-    // Receiving
+    // ---- receiving
 
     @Override
     public @Nullable SocketAddress receive(ByteBuffer target) throws IOException {
@@ -231,13 +231,13 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     }
 
     /**
-     * Starts an operation; returns false if the channel is closed. The caller holds the lock of the
+     * Starts an operation. Returns false if the channel is closed. The caller holds the lock of the
      * direction.
      */
     private boolean begin(Direction direction) throws AsynchronousCloseException {
         var blocking = isBlocking();
         if (blocking) {
-            begin(); // a pending interrupt closes the channel here
+            begin(); // A pending interrupt closes the channel here.
         }
         return direction.enter(blocking);
     }
@@ -284,7 +284,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         }
     }
 
-    // Sending
+    // ---- sending
 
     @Override
     public int send(ByteBuffer source, SocketAddress address) throws IOException {
@@ -379,7 +379,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return count;
     }
 
-    // Multicast groups
+    // ---- multicast groups
 
     @Override
     public MembershipKey join(InetAddress group, NetworkInterface networkInterface)
@@ -394,7 +394,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return memberships.join(group, networkInterface, Objects.requireNonNull(source));
     }
 
-    // Closing, blocking mode, options, adaptor
+    // ---- close, blocking mode, options, adaptor
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
@@ -402,7 +402,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         memberships.forget();
     }
 
-    /** Waits until the operations that have started in the previous mode have ended. */
+    /** Waits until the operations that were started in the previous blocking mode have ended. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         endpoint.lockBoth();

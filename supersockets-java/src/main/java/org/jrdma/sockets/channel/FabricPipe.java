@@ -14,8 +14,8 @@ import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 
 /**
- * A pipe within this process. Both of its ends can be registered with a {@link FabricSelector}. In
- * C: {@code pipe2}.
+ * A {@link Pipe} whose two ends can be registered with a {@link FabricSelector}. In C: {@code
+ * pipe2}.
  */
 public final class FabricPipe extends Pipe {
 
@@ -48,8 +48,8 @@ public final class FabricPipe extends Pipe {
     }
 
     /**
-     * Converts the result of a call: returns the number of transferred bytes, or 0 if the call
-     * would have waited; throws an exception for another negative errno.
+     * Converts the result of a system call to the return value of a channel: the number of bytes,
+     * or 0 if the call would have waited. Throws an exception for another negative errno.
      */
     private static long transferred(long result) throws IOException {
         if (result == SocketCalls.AGAIN) {
@@ -113,7 +113,7 @@ public final class FabricPipe extends Pipe {
                 var count = SocketCalls.AGAIN;
                 var blocking = isBlocking();
                 if (blocking) {
-                    begin(); // a pending interrupt closes the channel here
+                    begin(); // A pending interrupt closes the channel here.
                 }
                 try {
                     if (input.enter(blocking)) {
@@ -181,7 +181,7 @@ public final class FabricPipe extends Pipe {
                 var result = (long) SocketCalls.AGAIN;
                 var blocking = isBlocking();
                 if (blocking) {
-                    begin(); // a pending interrupt closes the channel here
+                    begin(); // A pending interrupt closes the channel here.
                 }
                 try {
                     if (output.enter(blocking)) {

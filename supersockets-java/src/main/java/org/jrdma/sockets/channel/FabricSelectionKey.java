@@ -16,7 +16,8 @@ final class FabricSelectionKey extends AbstractSelectionKey {
     private volatile int ready;
 
     /**
-     * The last selection round in which the key was processed. Used only by the selecting thread.
+     * The number of the last selection in which the key was processed. Used only by the selecting
+     * thread.
      */
     private long lastRound;
 
@@ -91,27 +92,34 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return registration;
     }
 
-    /** Marks the interest set as changed; returns false if it was marked already. */
+    /** Sets the flag {@code changed}. Returns false if it was already set. */
     boolean markChanged() {
         var first = !changed;
         changed = true;
         return first;
     }
 
-    /** Returns the interest set and clears the mark. */
+    /** Returns the interest set, and clears the flag {@code changed}. */
     int takeInterest() {
         changed = false;
         return interest;
     }
 
-    /** Returns true if this is the first call for a selection round. */
+    /**
+     * Returns true for the first call in a selection.
+     *
+     * @param round the number of the selection
+     */
     boolean isFirstIn(long round) {
         var first = lastRound != round;
         lastRound = round;
         return first;
     }
 
-    /** Marks the key as queued for a readiness check; returns false if it was queued already. */
+    /**
+     * Sets the flag that the key is queued for a readiness check. Returns false if it was already
+     * set.
+     */
     boolean markQueued() {
         return queued.compareAndSet(false, true);
     }

@@ -135,13 +135,13 @@ public final class FabricSelector extends AbstractSelector {
         key.attach(attachment);
         keys.add(key);
         if (!isOpen()) {
-            forget(key); // a concurrent close may have missed the new key
+            forget(key); // A close by another thread may not have seen the new key.
             throw new ClosedSelectorException();
         }
         try {
             key.interestOps(operations);
         } catch (CancelledKeyException e) {
-            ensureOpen(); // a concurrent close cancels all keys
+            ensureOpen(); // A close by another thread cancels all keys.
             throw e;
         }
         return key;
@@ -228,7 +228,7 @@ public final class FabricSelector extends AbstractSelector {
             var count = deadline == null || !readyKeys.isEmpty() ? poll(0) : await(deadline);
             dropCancelledKeys();
             if (readyKeys.isEmpty()) {
-                checkNotified(); // channels may have notified the selector during the wait
+                checkNotified(); // Channels may have notified the selector during the wait.
             }
             var isSignalAlone = count == 1 && EpollEvent.data(events, 0) == WAKE_UP;
             var updated = processEvents(count, action) + processReadyKeys(action);
@@ -242,8 +242,8 @@ public final class FabricSelector extends AbstractSelector {
 
     /**
      * Checks the channels that have notified the selector, and the channels that were ready in the
-     * last check. A channel remains ready until a check finds that it is not ready, like a
-     * level-triggered event of the kernel.
+     * last check. A ready channel is checked in each selection until it is no longer ready, so that
+     * it is reported like a level-triggered event of the kernel.
      */
     private void checkNotified() {
         for (var left = notified.size(); left > 0; left--) {
@@ -269,7 +269,7 @@ public final class FabricSelector extends AbstractSelector {
         } finally {
             for (var entry : readyKeys) {
                 if (entry.key.markQueued()) {
-                    notified.add(entry.key); // checked in the next selection
+                    notified.add(entry.key); // These channels are checked in the next selection.
                 }
             }
             readyKeys.clear();
@@ -281,7 +281,7 @@ public final class FabricSelector extends AbstractSelector {
     void notifyReady(FabricSelectionKey key) {
         if (key.markQueued()) {
             notified.add(key);
-            // the selecting thread checks the queue before it waits
+            // The selecting thread checks the queue before it waits, so it needs no wake-up.
             if (Thread.currentThread() != selecting) {
                 signal(false);
             }
@@ -329,7 +329,7 @@ public final class FabricSelector extends AbstractSelector {
                     return 0;
                 }
             } catch (InterruptedIOException _) {
-                return poll(0); // the interrupt has signaled the wake-up descriptor
+                return poll(0); // The interrupt has signaled the wake-up descriptor.
             }
         }
     }
@@ -374,8 +374,8 @@ public final class FabricSelector extends AbstractSelector {
             return key.addReady(ready);
         }
         if (action != null && !key.isFirstIn(round)) {
-            // this selection has processed the key already: both the kernel and the readiness
-            // source have reported the channel
+            // The key was already processed in this selection: both the kernel and the readiness
+            // source have reported the channel.
             return false;
         }
         key.replaceReady(ready);
@@ -396,7 +396,7 @@ public final class FabricSelector extends AbstractSelector {
         synchronized (cancelled) {
             for (var keys = cancelled.iterator(); keys.hasNext(); ) {
                 var key = (FabricSelectionKey) keys.next();
-                // removed first, so that a failure of forget() does not repeat in every selection
+                // Removed first, so that a failure of forget() is not repeated in every selection.
                 keys.remove();
                 forget(key);
             }
@@ -404,14 +404,14 @@ public final class FabricSelector extends AbstractSelector {
     }
 
     /**
-     * Removes a key from all sets. If its channel is closed, the registration with the kernel is
-     * removed already.
+     * Removes a key from all sets, and the registration of its channel from epoll unless the
+     * channel is closed.
      */
     private void forget(FabricSelectionKey key) {
         try {
             key.selectable().endpoint().register(key.registration(), 0);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // removing an existing registration does not fail
+            throw new UncheckedIOException(e); // Removing an existing registration does not fail.
         }
         synchronized (changes) {
             byNumber.remove(key.registration().number());

@@ -35,7 +35,7 @@ record KernelStream(int descriptor) implements ByteStream {
         shutdown(SocketCalls.SHUT_WR);
     }
 
-    /** Shuts down one direction. Does not fail if the connection has ended meanwhile. */
+    /** Shuts down one direction. Does not fail if the connection has ended in the meantime. */
     private void shutdown(int how) throws IOException {
         var result = SocketCalls.shutdown(descriptor, how);
         if (result != -Errno.ENOTCONN) {

@@ -26,17 +26,14 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener that accepts streams over its socket of the kernel, and over each kernel bypass that
- * can use the same port.
+ * A listener that accepts streams over its kernel socket, and over each transport without a kernel
+ * socket that can use the same port.
  */
 public final class ListenerChannel extends ServerSocketChannel implements Selectable {
 
     private static final int DEFAULT_BACKLOG = 50;
 
-    /**
-     * The maximum number of ports that are tried to find one that is free for the socket and all
-     * bypasses.
-     */
+    /** The maximum number of ports that are tried to find one that is free for all transports. */
     private static final int MAX_PORT_CHOICES = 16;
 
     private final Endpoint endpoint;
@@ -54,8 +51,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     /**
      * Creates an unbound listener.
      *
-     * @param replacement replaces the socket when its address becomes known; null if the socket is
-     *     never replaced
+     * @param replacement exchanges the socket when its address becomes known, because another
+     *     transport may be configured for that address; null to keep the socket
      */
     public ListenerChannel(
             SelectorProvider provider,
@@ -103,8 +100,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     }
 
     /**
-     * Binds the socket and listens over the socket and all bypasses. If the system chooses the
-     * port, repeats this until the port is free for all bypasses.
+     * Binds the socket, and listens over all transports. If the system chooses the port, repeats
+     * this until the port is free for all of them.
      */
     private SocketAddress listen(SocketAddress requested, int backlog) throws IOException {
         for (var choices = 1; ; choices++) {
@@ -176,7 +173,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         var result = SocketCalls.AGAIN;
         var blocking = isBlocking();
         if (blocking) {
-            begin(); // a pending interrupt closes the channel here
+            begin(); // A pending interrupt closes the channel here.
         }
         try {
             if (input.enter(blocking)) {
@@ -193,7 +190,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     }
 
     /**
-     * Takes the next connection from the listeners of the bypasses, or otherwise from the socket.
+     * Accepts one connection, from the {@link BypassListeners} if they have one, otherwise from the
+     * socket.
      */
     private final class Accepting {
 
@@ -206,7 +204,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         private @Nullable SocketAddress peer;
         private BypassListeners.@Nullable Accepted bypassed;
 
-        /** Takes a connection. Returns 1 if there was one, otherwise a negative errno. */
+        /** Tries once to accept a connection. Returns 1 on success, otherwise a negative errno. */
         int poll() {
             bypassed = listeners.poll();
             if (bypassed != null) {
@@ -294,7 +292,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         listeners.close();
     }
 
-    /** Waits until an accept that has started in the previous mode has ended. */
+    /** Waits until an accept that was started in the previous blocking mode has ended. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         input.lock();
@@ -342,8 +340,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     }
 
     /**
-     * Returns the transport and the address, and for each bypass whether it can be used or why it
-     * cannot.
+     * Returns the transport and the address, and the state of each transport without a kernel
+     * socket: whether clients can use it or why not.
      */
     @Override
     public String toString() {

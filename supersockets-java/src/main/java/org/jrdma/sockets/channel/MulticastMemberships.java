@@ -36,8 +36,8 @@ public final class MulticastMemberships {
     private static final int MCAST_LEAVE_SOURCE_GROUP = 47;
 
     /**
-     * The offset of the address of the group in {@code struct group_req} of C. The index of the
-     * interface precedes it.
+     * The offset of the group address in {@code struct group_req}. The index of the interface
+     * precedes it.
      */
     private static final long GROUP = 8;
 
@@ -140,7 +140,7 @@ public final class MulticastMemberships {
                     return null;
                 });
             } catch (ClosedChannelException _) {
-                valid = false; // the membership ended with the channel
+                valid = false; // The membership has ended with the channel.
             } catch (IOException e) {
                 throw new AssertionError("Could not leave a multicast group", e);
             }
@@ -187,8 +187,8 @@ public final class MulticastMemberships {
         }
 
         /**
-         * Sets a membership option of the socket. Must be called within {@link Endpoint#call}. For
-         * an IPv4 group, sets the option of IPv4 even if the socket is an IPv6 socket.
+         * Sets a socket option that joins or leaves a group. Must be called within {@link
+         * Endpoint#call}. For an IPv4 group, an IPv6 socket also uses the option of IPv4.
          */
         private void set(int option, @Nullable InetAddress sender) throws IOException {
             var kind = group instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;

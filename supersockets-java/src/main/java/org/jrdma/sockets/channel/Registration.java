@@ -6,9 +6,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The events of one channel that one epoll descriptor reports. A channel for which no events are
- * requested is removed from epoll, because epoll would otherwise report a failure of the channel in
- * every call.
+ * The events for which a channel is registered with one epoll descriptor. A channel without
+ * requested events is removed from epoll, because epoll would otherwise report a failure of the
+ * channel in every call.
  */
 final class Registration {
 
@@ -24,7 +24,7 @@ final class Registration {
      *
      * @param epoll the epoll descriptor
      * @param number the number that identifies the channel in events of the kernel; never reused
-     * @param onReady runs when a readiness source other than the kernel may be ready
+     * @param onReady called when a {@link ReadinessSource} of the channel may be ready
      */
     Registration(int epoll, long number, Runnable onReady) {
         this.epoll = epoll;

@@ -23,14 +23,14 @@ interface Selectable {
         return READS | WRITES;
     }
 
-    /** Returns the epoll events to wait for if the interest set is {@code interest}. */
+    /** Converts an interest set to the epoll events to wait for. */
     static int events(int interest) {
         return ((interest & READS) == 0 ? 0 : EPOLLIN) | ((interest & WRITES) == 0 ? 0 : EPOLLOUT);
     }
 
     /**
-     * Returns the operations of an interest set that epoll events make ready. A failure makes all
-     * of them ready, because the next operation reports the failure.
+     * Returns the operations of an interest set that epoll events make ready. An error event makes
+     * all of them ready, so that the next operation reports the error.
      */
     default int ready(int events, int interest) {
         if ((events & (EPOLLERR | EPOLLHUP)) != 0) {

@@ -15,21 +15,21 @@ import org.jrdma.sockets.transport.FamilyTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the socket of a channel when the address becomes known to which the channel connects or
- * is bound. The socket is replaced if the policy lists other transports for that address, or if the
- * address is an IPv6 address and the transport supports only IPv4. Used while the locks of the
- * channel are held.
+ * Exchanges the socket of a channel for one of another transport or address family. A socket is
+ * opened before its address is known. When the program connects or binds it, the policy may list
+ * other transports for the address, or the transport may not support the address family. Used while
+ * the locks of the channel are held.
  */
 public final class SocketReplacement {
 
     private final Preferences preferences;
     private final boolean anyFamily;
 
-    /** The options that the program has set. They are set again on a new socket. */
+    /** The options that the program has set. They are set again on the new socket. */
     private final Map<SocketOption<?>, Object> options = new HashMap<>();
 
     /**
-     * Creates an object that replaces the socket of one channel.
+     * Creates an object that exchanges the socket of one channel.
      *
      * @param preferences the transports for each address
      * @param anyFamily true if the program has not chosen an address family
@@ -45,8 +45,8 @@ public final class SocketReplacement {
     }
 
     /**
-     * Replaces the socket of a client, if necessary, before the client is bound to {@code address}.
-     * The peer is not known yet.
+     * If necessary, exchanges the socket of a client before the client is bound to {@code address},
+     * when the peer is not known yet.
      *
      * @return the kind of the socket of the channel
      */
@@ -58,7 +58,7 @@ public final class SocketReplacement {
     }
 
     /**
-     * Replaces the socket of a client, if necessary, before the client connects to {@code peer}.
+     * If necessary, exchanges the socket of a client before the client connects to {@code peer}.
      *
      * @param local the address to which the socket is bound; a new socket is bound to the same
      *     address. Null if the socket is not bound.
@@ -71,13 +71,13 @@ public final class SocketReplacement {
             @Nullable SocketAddress local)
             throws IOException {
         if (!(peer instanceof InetSocketAddress internet) || internet.isUnresolved()) {
-            return current; // the caller rejects the address
+            return current; // The caller rejects the address.
         }
         return select(current, endpoint, internet, local, preferences.forPeer(internet));
     }
 
     /**
-     * Replaces the socket of a listener, if necessary, before the listener is bound to {@code
+     * If necessary, exchanges the socket of a listener before the listener is bound to {@code
      * address}.
      *
      * @return the kind of the socket of the channel
@@ -91,8 +91,7 @@ public final class SocketReplacement {
     }
 
     /**
-     * Replaces the socket of a listener by another socket for {@code address}, which is not bound
-     * yet.
+     * Exchanges the socket of a listener for a new, unbound socket for {@code address}.
      *
      * @return the kind of the new socket
      */
@@ -146,7 +145,7 @@ public final class SocketReplacement {
         return kind;
     }
 
-    @SuppressWarnings("unchecked") // the value was type-checked when it was first set
+    @SuppressWarnings("unchecked") // The value was type-checked when it was first set.
     private static <T> void copyOption(
             StreamKind kind, Endpoint endpoint, SocketOption<T> name, Object value)
             throws IOException {

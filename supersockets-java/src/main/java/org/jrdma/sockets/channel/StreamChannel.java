@@ -27,9 +27,9 @@ import org.jrdma.sockets.transport.BypassTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream over a socket of the kernel, or over a kernel bypass.
+ * A stream over a kernel socket, or over a transport without a kernel socket.
  *
- * <p>This class makes the operations of each direction run one after another, and closes the
+ * <p>This class ensures that the operations of each direction run one after another, and closes the
  * channel when one of its threads is interrupted. A {@link StreamConnection} connects, a {@link
  * StreamReader} reads and a {@link StreamWriter} writes.
  */
@@ -47,8 +47,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     /**
      * Creates an unconnected stream.
      *
-     * @param replacement replaces the socket when its address becomes known; null if the socket is
-     *     never replaced
+     * @param replacement exchanges the socket when its address becomes known, because another
+     *     transport may be configured for that address; null to keep the socket
      */
     public StreamChannel(
             SelectorProvider provider,
@@ -66,12 +66,15 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         writer = new StreamWriter(connection, output);
     }
 
-    /** Makes this the channel of a connection that was accepted over the socket. */
+    /** Initializes this channel for a connection that was accepted from a kernel socket. */
     void accepted(SocketAddress local, SocketAddress remote) throws IOException {
         connection.accepted(local, remote);
     }
 
-    /** Makes this the channel of a connection that was accepted over a bypass. */
+    /**
+     * Initializes this channel for a connection that was accepted over a transport without a kernel
+     * socket.
+     */
     void accepted(BypassListener.Arrival arrival, BypassTransport transport) throws IOException {
         connection.use(arrival.stream(), transport);
         connection.accepted(arrival.local(), arrival.remote());
@@ -106,12 +109,15 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     private boolean begin(Direction direction) throws AsynchronousCloseException {
         var blocking = isBlocking();
         if (blocking) {
-            begin(); // a pending interrupt closes the channel here
+            begin(); // A pending interrupt closes the channel here.
         }
         return direction.enter(blocking);
     }
 
-    /** Ends an operation; throws if the channel was closed before the operation succeeded. */
+    /**
+     * Ends an operation. Throws an exception if the channel was closed before the operation
+     * succeeded.
+     */
     private void end(Direction direction, boolean succeeded) throws AsynchronousCloseException {
         if (direction.leave()) {
             end(succeeded);
@@ -443,7 +449,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         connection.close(reset);
     }
 
-    /** Waits until the operations that have started in the previous mode have ended. */
+    /** Waits until the operations that were started in the previous blocking mode have ended. */
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
         endpoint.lockBoth();

@@ -37,7 +37,7 @@ final class StreamConnection {
 
     private final Endpoint endpoint;
 
-    /** Replaces the socket when its address becomes known; null if the socket is never replaced. */
+    /** Exchanges the socket when its address becomes known; null to keep the socket. */
     private final @Nullable SocketReplacement replacement;
 
     private volatile StreamKind kind;
@@ -135,7 +135,7 @@ final class StreamConnection {
         local = endpoint.call(() -> kind.bindClient(endpoint.descriptor(), address));
     }
 
-    /** Creates an attempt to connect, after replacing the socket if the address requires that. */
+    /** Creates an attempt to connect. If necessary for the address, exchanges the socket first. */
     ConnectAttempt start(SocketAddress address, Deadline deadline) throws IOException {
         endpoint.ensureOpen();
         if (replacement != null && state == State.UNCONNECTED) {
@@ -154,7 +154,7 @@ final class StreamConnection {
         return started;
     }
 
-    /** Returns the attempt in progress; null if it has succeeded. */
+    /** Returns the connection attempt in progress; null if the stream is connected. */
     @Nullable ConnectAttempt pending() throws ClosedChannelException {
         endpoint.ensureOpen();
         return switch (state) {
@@ -165,11 +165,11 @@ final class StreamConnection {
     }
 
     /**
-     * Transfers all bytes over a bypass instead of the socket. Called before the stream is
-     * connected.
+     * Transfers all bytes over {@code newStream} instead of the kernel socket. Called before the
+     * stream is connected.
      */
     void use(BypassStream newStream, BypassTransport transport) throws IOException {
-        bypass = newStream; // from now on, the close of the channel closes the stream
+        bypass = newStream; // From now on, closing the channel also closes the stream.
         stream = newStream;
         endpoint.watch(newStream, transport.spinNanos());
     }
@@ -230,10 +230,10 @@ final class StreamConnection {
     }
 
     /**
-     * Closes the bypass, gives up an attempt to connect, and reports the close. Called after the
-     * endpoint was closed.
+     * Closes the stream over a transport without a kernel socket, abandons a connection attempt,
+     * and records that the connection is closed. Called after the endpoint was closed.
      *
-     * @param reset true to reset the stream of a bypass
+     * @param reset true if the peer must see a reset instead of the end of the stream
      */
     void close(boolean reset) {
         var pending = attempt;

@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *     reasons
  * @param addresses the address family
  * @param options the socket options that the stream supports
- * @param bypasses the kernel bypasses to try, in order, before the socket is connected
+ * @param bypasses the transports without a kernel socket to try, in order, before the socket is
+ *     connected
  */
 public record StreamKind(
         StreamTransport transport,
@@ -65,18 +66,21 @@ public record StreamKind(
                 List.of());
     }
 
-    /** Returns the bypass to try next; null if only the socket is left. */
+    /**
+     * Returns the transport without a kernel socket to try next; null if only the kernel socket is
+     * left.
+     */
     @Nullable Bypass bypass() {
         return bypasses.isEmpty() ? null : bypasses.getFirst();
     }
 
-    /** Returns the kind of a stream that is connected over a bypass. */
+    /** Returns the kind of this stream after it was connected over {@code bypass}. */
     StreamKind overBypass(Bypass bypass) {
         return new StreamKind(bypass.transport(), bypass.unused(), addresses, options, List.of());
     }
 
     /**
-     * Returns the kind of the stream after its first bypass has failed.
+     * Returns the kind of the stream without the first of its {@code bypasses}, which has failed.
      *
      * @param reason the reason of the failure
      */
@@ -111,7 +115,7 @@ public record StreamKind(
         return unused.stream().map(UnusedTransport::toString).toList();
     }
 
-    /** Returns this kind with other unused transports, and without bypasses. */
+    /** Returns a copy of this kind with other unused transports and without {@code bypasses}. */
     StreamKind withUnused(List<UnusedTransport> unused) {
         return new StreamKind(transport, unused, addresses, options, List.of());
     }
@@ -200,8 +204,8 @@ public record StreamKind(
         if (transport.equals(FamilyTransport.SMC)) {
             var why = smc.whyOverTcp(descriptor);
             if (why.isPresent()) {
-                // set explicitly, because only newer kernels report the TCP family for the
-                // descriptor
+                // Set explicitly, because only newer kernels report the TCP family for such a
+                // descriptor.
                 name = FamilyTransport.TCP.name();
                 reasons.add("smc: fell back to TCP: " + why.get());
             }
@@ -237,7 +241,7 @@ public record StreamKind(
         }
     }
 
-    /** Sends one byte of urgent data; returns 1, or a negative errno. */
+    /** Sends one byte of urgent data. Returns 1 or a negative errno. */
     static int sendOutOfBand(int descriptor, int value) {
         try (var scratch = Scratch.take()) {
             scratch.bytes().set(JAVA_BYTE, 0, (byte) value);

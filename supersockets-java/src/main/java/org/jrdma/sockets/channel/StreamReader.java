@@ -31,8 +31,8 @@ final class StreamReader {
     }
 
     /**
-     * Returns true if a read can return bytes. Otherwise, the program's buffers have no space, or
-     * the input was shut down.
+     * Returns true if a read can return bytes. Returns false if the program's buffers have no space
+     * or the input was shut down.
      *
      * @param bytes the space in the program's buffers
      * @throws SocketException if the connection was reset
@@ -69,8 +69,8 @@ final class StreamReader {
     }
 
     /**
-     * Counts the bytes that were read. Converts the end of the stream to -1, EAGAIN to 0, and other
-     * failures to exceptions.
+     * Converts the result of a receive call to the return value of a channel, and counts the bytes:
+     * 0 (the end of the stream) becomes -1, EAGAIN becomes 0, and other failures become exceptions.
      */
     int finish(int count) throws IOException {
         if (count > 0) {

@@ -67,7 +67,7 @@ final class StreamWriter {
         return result;
     }
 
-    /** Throws the same exception as the channels of the JDK if the output was shut down. */
+    /** Throws an exception, as the channels of the JDK do, if the output was shut down. */
     void ensureNotShut() throws AsynchronousCloseException {
         if (shut) {
             throw new AsynchronousCloseException();
@@ -75,8 +75,8 @@ final class StreamWriter {
     }
 
     /**
-     * Counts the bytes that were written. Converts EAGAIN to 0, and other failures to the
-     * exceptions of channels.
+     * Converts the result of a send call to the return value of a channel, and counts the bytes:
+     * EAGAIN becomes 0, and other failures become exceptions.
      */
     long finish(long result) throws IOException {
         if (result >= 0) {
@@ -92,7 +92,7 @@ final class StreamWriter {
 
     void shutdown() throws IOException {
         if (!shut) {
-            shut = true; // set first, because a concurrent write that fails checks this flag
+            shut = true; // Set first, because a write that fails at the same time checks this flag.
             connection.stream().shutdownOutput();
         }
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;
 
-/** An address family: converts socket addresses between Java and C. */
+/** Converts socket addresses of one address family between Java and C. */
 public abstract sealed class AddressFamily permits InternetFamily, UnixFamily {
 
     AddressFamily() {}

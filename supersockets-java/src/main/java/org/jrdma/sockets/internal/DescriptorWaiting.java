@@ -81,10 +81,10 @@ public final class DescriptorWaiting implements Waiting {
 
     /**
      * Yields once to other virtual threads, and then checks whether the descriptor is ready. If one
-     * of those threads has caused the awaited event, this thread need not park and be woken up
+     * of those threads has made the descriptor ready, this thread need not park and be woken up
      * again. The check does not wait.
      */
-    // the result is correct whichever thread the scheduler runs next
+    // The result is correct whichever thread the scheduler runs next.
     @SuppressWarnings("ThreadPriorityCheck")
     private boolean isReadyAfterYield() {
         Thread.yield();
@@ -119,8 +119,8 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     /**
-     * Releases the resources by which virtual threads wait. Called before the descriptor is closed,
-     * when no thread is waiting.
+     * Closes the file descriptors by which virtual threads wait. Called before the descriptor is
+     * closed, when no thread is waiting.
      */
     public synchronized void release() {
         if (waiter != null) {

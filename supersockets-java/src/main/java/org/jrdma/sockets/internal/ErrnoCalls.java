@@ -4,21 +4,21 @@ import static org.jrdma.ffi.linkage.Downcalls.unchecked;
 
 import org.jrdma.ffi.linkage.CapturedErrno;
 
-/** Calls of C functions that return a negative number on failure and set errno. */
+/** Calls C functions that return a negative number on failure and set errno. */
 public final class ErrnoCalls {
 
     private ErrnoCalls() {}
 
-    /** A call of a C function, which captures errno. */
+    /** Calls a C function through a method handle that captures errno. */
     @FunctionalInterface
     public interface Call {
-        /** Calls the function by {@code invokeExact}, and returns its result. */
+        /** Invokes the method handle with {@code invokeExact} and returns the result. */
         long invoke() throws Throwable;
     }
 
     /**
-     * Makes a call; returns the result of the function, or the negative errno if the function has
-     * failed. For calls that are not on a hot path.
+     * Calls a C function. Returns its result, or the negative errno if it has failed. Not for hot
+     * paths.
      */
     public static int call(Call call) {
         try {

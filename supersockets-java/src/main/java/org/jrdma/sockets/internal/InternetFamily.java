@@ -136,7 +136,7 @@ public final class InternetFamily extends AddressFamily {
         if (ip instanceof Inet6Address ip6) {
             copy(ip, name, offset);
             sockaddr_in6.sin6_scope_id(name, ip6.getScopeId());
-        } else if (!ip.isAnyLocalAddress()) { // an IPv4-mapped wildcard would exclude IPv6
+        } else if (!ip.isAnyLocalAddress()) { // An IPv4-mapped wildcard address would exclude IPv6.
             name.set(ValueLayout.JAVA_SHORT_UNALIGNED, offset + 10, (short) 0xffff);
             copy(ip, name, offset + MAPPED_PREFIX_BYTES);
         }

@@ -24,8 +24,8 @@ public abstract class ReadinessSource {
     protected abstract void arm(int events);
 
     /**
-     * Returns the events among {@code events} that the source is ready for. If there are none, the
-     * listeners are notified when the source becomes ready.
+     * Returns the events among {@code events} for which the source is ready. If there are none, the
+     * listeners are notified when the source becomes ready for one of them.
      */
     public final int readyOrArmed(int events) {
         var ready = ready() & events;
@@ -33,7 +33,7 @@ public abstract class ReadinessSource {
             return ready;
         }
         arm(events);
-        return ready() & events; // an event may have occurred before the source was armed
+        return ready() & events; // An event may have occurred before the source was armed.
     }
 
     /** Adds a listener. It runs each time the source may have become ready, and must not wait. */

@@ -56,7 +56,8 @@ public final class ReadinessWaiting implements Waiting {
                     return true;
                 }
                 if (deadline.equals(Deadline.NEVER)) {
-                    LockSupport.park(this); // parkNanos would set a timer for a virtual thread
+                    // Calling parkNanos would set a timer for a virtual thread.
+                    LockSupport.park(this);
                     continue;
                 }
                 var remaining = deadline.remainingNanos();

@@ -65,8 +65,8 @@ public final class Scratch implements AutoCloseable {
     }
 
     /**
-     * Returns the memory for the length of an option value, in which this method stores {@code
-     * bytes}.
+     * Returns the memory of an {@code int} with the value {@code bytes}, for the length of an
+     * option value.
      */
     public MemorySegment valueLength(int bytes) {
         valueLength.set(JAVA_INT, 0, bytes);

@@ -76,14 +76,14 @@ public final class SmcFallbacks {
                 fallbacks = known;
             }
             return Optional.ofNullable(known.get(inode(descriptor)));
-        } catch (IOException _) { // the kernel has no CONFIG_SMC_DIAG, or denies access
+        } catch (IOException _) { // The kernel has no CONFIG_SMC_DIAG, or denies access.
             return Optional.empty();
         }
     }
 
     /**
-     * Returns the inode number of a socket, for example 4711 if the descriptor links to {@code
-     * socket:[4711]}.
+     * Returns the inode number of a socket. The link in {@code /proc/self/fd} contains it, for
+     * example 4711 in {@code socket:[4711]}.
      */
     private static long inode(int descriptor) throws IOException {
         var name = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
@@ -100,7 +100,8 @@ public final class SmcFallbacks {
             check("send", SocketCalls.send(descriptor, memory, REQUEST_BYTES, 0));
             var found = new HashMap<Long, String>();
             var more = true;
-            while (more) { // each response is ready, so recv never fails with EAGAIN
+            // Each response is available when recv is called, so recv never fails with EAGAIN.
+            while (more) {
                 var length = check("recv", SocketCalls.receive(descriptor, memory, Scratch.BYTES));
                 more = decode(buffer.slice(0, length).order(ByteOrder.nativeOrder()), found);
             }

@@ -28,8 +28,8 @@ public final class SocketAddressBuffer {
     }
 
     /**
-     * Returns the memory of the length, in which this method stores the capacity of the buffer. For
-     * a C function that writes an address and its length.
+     * Returns the memory of the length, in which this method stores the capacity of the buffer, for
+     * C functions that write an address and its length.
      */
     public MemorySegment capacity() {
         length.set(JAVA_INT, 0, (int) memory.byteSize());

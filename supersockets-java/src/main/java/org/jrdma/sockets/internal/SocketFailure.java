@@ -49,9 +49,9 @@ public final class SocketFailure {
     }
 
     /**
-     * Returns the result of a call.
+     * Returns {@code result} unless it is a negative errno.
      *
-     * @throws SocketException as {@link #ofSocket} returns it, if {@code result} is a negative
+     * @throws SocketException as {@link #ofSocket} creates it, if {@code result} is a negative
      *     errno
      */
     public static int check(int result) throws SocketException {

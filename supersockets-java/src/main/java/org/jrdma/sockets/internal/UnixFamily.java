@@ -11,8 +11,8 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.charset.Charset;
 
 /**
- * The addresses of Unix domain sockets, which are paths in the file system. In C: {@code
- * sockaddr_un}.
+ * The address family of Unix domain sockets, whose addresses are file system paths. In C: {@code
+ * AF_UNIX}, {@code sockaddr_un}.
  */
 public final class UnixFamily extends AddressFamily {
 
@@ -20,7 +20,7 @@ public final class UnixFamily extends AddressFamily {
 
     private static final UnixDomainSocketAddress UNNAMED = UnixDomainSocketAddress.of("");
     private static final int PATH_OFFSET = 2;
-    private static final int MAX_PATH_BYTES = 107; // without the terminating zero
+    private static final int MAX_PATH_BYTES = 107; // The path without the terminating zero.
     private static final Charset PATH_CHARSET =
             Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
@@ -56,7 +56,8 @@ public final class UnixFamily extends AddressFamily {
     public UnixDomainSocketAddress read(SocketAddressBuffer from) {
         var length = from.length() - PATH_OFFSET;
         if (length <= 0 || from.memory().get(JAVA_BYTE, PATH_OFFSET) == 0) {
-            return UNNAMED; // or an abstract address, which Java cannot represent
+            // The socket may also have an abstract address, which Java cannot represent.
+            return UNNAMED;
         }
         var path = from.memory().asSlice(PATH_OFFSET, length).toArray(JAVA_BYTE);
         var text = new String(path, PATH_CHARSET);

@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jrdma.ffi.Deadline;
 
 /**
- * A way to wait until an operation may succeed. One thread at a time waits; other threads can end
- * the wait.
+ * Lets a thread wait until an operation, such as a read, may succeed. One thread at a time waits;
+ * other threads can end the wait.
  */
 public interface Waiting {
 

@@ -13,8 +13,8 @@ import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of poll(2) in which a platform thread waits, and which other threads can end. The thread
- * polls the awaited descriptor, and an event descriptor that other threads signal.
+ * Lets a platform thread wait in poll(2), so that other threads can end the wait. The thread polls
+ * the awaited descriptor, and an event descriptor that other threads signal.
  *
  * <p>Instances are cached and reused, so there are about as many instances as threads that wait at
  * the same time. If the process has no file descriptor left for the event descriptor, the thread

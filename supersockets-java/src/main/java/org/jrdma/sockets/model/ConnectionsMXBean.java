@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The streams of {@link org.jrdma.sockets.Connections} over JMX. The bean is registered under the
- * name {@value #NAME} when the first stream of this process is connected.
+ * Reports the streams of {@link org.jrdma.sockets.Connections} over JMX. The bean is registered
+ * under the name {@value #NAME} when the first stream of this process is connected.
  */
 public interface ConnectionsMXBean {
 
@@ -13,9 +13,10 @@ public interface ConnectionsMXBean {
     String NAME = "org.jrdma.sockets:type=Connections";
 
     /**
-     * The system property by which a process announces this bean. A process sets it to {@link
-     * #NAME} after it has registered the bean. An observer reads the property before it connects,
-     * so that it does not start a management agent in a process without the bean.
+     * The system property by which a process announces that it has this bean. The process sets it
+     * to {@link #NAME} after it has registered the bean. An observer, such as {@code jrdma net},
+     * reads the property before it connects: otherwise it would start a management agent in a
+     * process without the bean.
      */
     String PROPERTY = "org.jrdma.sockets.connections";
 

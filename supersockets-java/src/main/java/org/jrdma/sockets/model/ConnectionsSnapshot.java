@@ -166,7 +166,7 @@ public record ConnectionsSnapshot(
         return internet.matches() ? internet.group(1) : "this machine";
     }
 
-    /** The properties that all streams in one line of the report have in common. */
+    /** The properties by which the report groups streams into one line. */
     private record Group(String transport, String place, String whyNotFaster)
             implements Comparable<Group> {
 

@@ -24,7 +24,7 @@ public abstract class FabricSocketChannel extends SocketChannel {
 
     /**
      * Returns the transport in use. Before the channel is connected, returns the transport that is
-     * tried last: a transport of the kernel is used only if no kernel bypass reaches the peer.
+     * tried last: kernel sockets are tried only if no other preferred transport reaches the peer.
      */
     public abstract Transport transport();
 

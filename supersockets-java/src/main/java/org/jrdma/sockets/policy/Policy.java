@@ -162,7 +162,7 @@ public record Policy(List<Rule> rules) {
                     "\"%s\" is not a host; expected a name, an address, a network such as 10.77.0.0/16, or *"
                             .formatted(text));
         }
-        // compares the names as they were written, and resolves neither of them
+        // The names are compared as they were written; neither is resolved.
         return peer -> text.equalsIgnoreCase(peer.getHostString());
     }
 

@@ -70,7 +70,7 @@ public final class PolicyFile {
             if (version.equals(seen)) {
                 return previous;
             }
-            seen = version; // set before reload(), so that a malformed file is read once
+            seen = version; // Set before reload(), so that a malformed file is read only once.
             return reload();
         } catch (FabricException e) {
             warn(e.getMessage());

@@ -19,9 +19,9 @@ public final class Preferences {
     private final @Nullable PolicyFile policy;
 
     /**
-     * The transports for addresses without a rule; null until they are first requested. They are
-     * not read in the constructor, because the initialization of {@link Configured} would then fail
-     * if the system property is invalid.
+     * The transports for addresses without a rule; null until they are first requested. The system
+     * property is not read in the constructor, because an invalid value would then make the
+     * initialization of {@link Configured} fail.
      */
     private volatile @Nullable TransportList standard;
 
@@ -56,8 +56,8 @@ public final class Preferences {
     }
 
     /**
-     * Returns the transports for an address that no rule of the policy matches, or for a channel
-     * whose address is not known yet.
+     * Returns the transports for an address without a rule in the policy, or for a channel whose
+     * address is not known yet.
      */
     public TransportList standard() {
         var transports = standard;

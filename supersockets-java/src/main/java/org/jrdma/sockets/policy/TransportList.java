@@ -113,26 +113,26 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * A kernel bypass over which a channel tries to connect before it connects its socket.
+     * A transport without a kernel socket over which a channel tries to connect before it connects
+     * its kernel socket.
      *
-     * @param transport the transport of the bypass
-     * @param unused the transports that are preferred to this bypass and could not be used, with
-     *     the reasons
-     * @param isLast true if the attempt to connect fails when this bypass fails, without an attempt
-     *     to connect the socket
+     * @param transport the transport
+     * @param unused the transports that are preferred to {@code transport} and could not be used,
+     *     with the reasons
+     * @param isLast true if the kernel socket is not tried when this transport fails
      */
     public record Bypass(BypassTransport transport, List<UnusedTransport> unused, boolean isLast) {}
 
     /**
-     * A new socket of the kernel, and the kernel bypasses that are preferred to it.
+     * A new kernel socket, and the transports without a kernel socket that are preferred to it.
      *
      * @param descriptor the descriptor of the socket
      * @param family the address family of the socket
-     * @param transport the transport of the socket; the last bypass if the socket is never
-     *     connected
+     * @param transport the transport of the socket; the last of {@code bypasses} if the socket is
+     *     never connected
      * @param unused the transports that are preferred to {@code transport} and could not be used,
      *     with the reasons
-     * @param bypasses the bypasses to try, in order, before the socket is connected
+     * @param bypasses the transports to try, in order, before the socket is connected
      */
     public record OpenedSocket(
             int descriptor,
@@ -156,8 +156,8 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * Opens a socket of the first usable kernel transport. The socket belongs to the default
-     * address family of this machine if the transport supports that family, otherwise to IPv4.
+     * Opens a socket of the first usable kernel transport. The socket has the default address
+     * family of this machine if the transport supports that family, otherwise to IPv4.
      *
      * @throws SocketException if no transport can be used
      */
@@ -212,7 +212,7 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * Opens a TCP socket for a channel that may use only bypasses. The socket holds the options and
+     * Opens a TCP socket for a channel that may not use kernel sockets. It holds the options and
      * the port of the channel, and is never connected.
      */
     private static OpenedSocket openOptionsSocket(InternetFamily family, List<Bypass> bypasses)
@@ -240,7 +240,8 @@ public record TransportList(List<StreamTransport> preferred) {
             return new OpenedSocket(kernel.open(family), family, kernel, unused, List.of());
         } catch (FabricException e) {
             if (e.code() == Errno.EMFILE || e.code() == Errno.ENFILE) {
-                // file descriptors have run out, so every other transport would fail too
+                // The process has run out of file descriptors, so every other transport would fail
+                // too.
                 throw new SocketException(e.getMessage());
             }
             FAILURES.remember(kernel, family, e.getMessage());
@@ -249,7 +250,7 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     /**
-     * A cache of the reasons why transports could not be used. Without the cache, the kernel would
+     * Caches the reasons why transports could not be used. Without the cache, the kernel would
      * search the disk for a module each time a socket of an unknown address family is opened.
      */
     private static final class FailureCache {

@@ -15,7 +15,7 @@ import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 @Description("A stream was closed; the duration is the time since it was connected")
 @Category({"jrdma", "sockets"})
 @StackTrace(false)
-@SuppressWarnings("unused") // read by the flight recorder
+@SuppressWarnings("unused") // Read by the flight recorder.
 final class ConnectionRecord extends Event {
 
     private String local = "";

@@ -15,8 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes the {@link ConnectionsSnapshot} of this process into a file: periodically on a daemon
- * thread, and once more when the process exits. After a failure was logged, further failures are
- * not logged until a write has succeeded.
+ * thread, and once more when the process exits. Consecutive failures are logged only once.
  */
 final class ConnectionsFile {
 
@@ -47,7 +46,7 @@ final class ConnectionsFile {
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> write(true), "jrdma-sockets-last-report"));
         } catch (IllegalStateException _) {
-            write(true); // the JVM is already shutting down
+            write(true); // The JVM is already shutting down.
             return;
         }
         Thread.ofPlatform().name("jrdma-sockets-report").daemon().start(this::writePeriodically);
@@ -59,12 +58,12 @@ final class ConnectionsFile {
                 try {
                     write(false);
                 } catch (OutOfMemoryError e) {
-                    // not even a warning was possible; the next write tries again
+                    // Even logging has failed. The next write tries again.
                 }
                 Thread.sleep(INTERVAL);
             }
         } catch (InterruptedException _) {
-            // no thread interrupts this one
+            // No thread interrupts this one.
         }
     }
 
@@ -78,7 +77,7 @@ final class ConnectionsFile {
                 throw new NoSuchFileException(file.getParent().toString());
             }
             Files.deleteIfExists(temporary);
-            // CREATE_NEW does not follow a symbolic link that another user may have created
+            // CREATE_NEW does not follow a symbolic link that another user may have created.
             Files.write(temporary, OpenStreams.snapshot(isLast).lines(), CREATE_NEW);
             Files.move(temporary, file, ATOMIC_MOVE, REPLACE_EXISTING);
             hasFailed = false;

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.BlockingCalls;
 
 /**
- * The counters of the SuperSockets driver, which are read by running a program of the driver.
+ * Reads the counters of the SuperSockets driver by running a program of the driver.
  *
  * @param programs the paths at which the program may be installed
  */

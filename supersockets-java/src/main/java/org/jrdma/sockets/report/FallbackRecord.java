@@ -14,7 +14,7 @@ import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 @Description("A stream is connected over a transport to which another was preferred")
 @Category({"jrdma", "sockets"})
 @StackTrace(false)
-@SuppressWarnings("unused") // read by the flight recorder
+@SuppressWarnings("unused") // Read by the flight recorder.
 final class FallbackRecord extends Event {
 
     private String peer = "";

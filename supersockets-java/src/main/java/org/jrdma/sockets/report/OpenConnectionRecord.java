@@ -19,7 +19,7 @@ import jdk.jfr.Timestamp;
 @Category({"jrdma", "sockets"})
 @Period("endChunk")
 @StackTrace(false)
-@SuppressWarnings("unused") // read by the flight recorder
+@SuppressWarnings("unused") // Read by the flight recorder.
 final class OpenConnectionRecord extends Event {
 
     @Label("Taken")
@@ -37,7 +37,10 @@ final class OpenConnectionRecord extends Event {
     @DataAmount private long bytesReceived;
     @DataAmount private long bytesSent;
 
-    /** Registers the event when the flight recorder starts; does not start the flight recorder. */
+    /**
+     * Registers the event type, which takes effect when the flight recorder starts. Does not start
+     * the flight recorder.
+     */
     static void register() {
         FlightRecorder.addListener(
                 new FlightRecorderListener() {

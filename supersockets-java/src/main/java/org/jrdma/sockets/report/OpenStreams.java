@@ -16,8 +16,8 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
 public final class OpenStreams {
 
     /**
-     * The open streams. They are weakly referenced, so that streams that are never closed can be
-     * collected.
+     * The open streams, by weak references, so that the garbage collector can free streams that the
+     * program never closes.
      */
     private static final Set<WeakReference<StreamReport>> OPEN = ConcurrentHashMap.newKeySet();
 

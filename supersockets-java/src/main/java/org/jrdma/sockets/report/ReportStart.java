@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Starts the reports of this process when its first stream is connected. They are not started
  * earlier, because the JVM may create a selector provider before logging and management work. They
- * are started on a thread of their own, so that no connection waits for them.
+ * are started on a new thread, so that the connection does not wait for them.
  */
 final class ReportStart {
 

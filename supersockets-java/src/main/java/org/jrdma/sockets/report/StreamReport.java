@@ -11,8 +11,8 @@ import org.jrdma.sockets.internal.SmcFallbacks;
 import org.jrdma.sockets.model.Connection;
 
 /**
- * Reports one stream, from its connection to its close, to {@link OpenStreams} and to the flight
- * recorder. Safe for use by multiple threads.
+ * Reports one open stream to {@link OpenStreams} and to the flight recorder, from when it is
+ * connected until it is closed. Safe for use by multiple threads.
  */
 public final class StreamReport {
 
@@ -40,7 +40,7 @@ public final class StreamReport {
     public interface PathQuery {
 
         /**
-         * Returns the transport that the stream uses now.
+         * Returns the transport that the stream uses at the time of the call.
          *
          * @throws IOException if the stream is closed
          */

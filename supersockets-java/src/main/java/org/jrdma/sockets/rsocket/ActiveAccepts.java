@@ -5,7 +5,11 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * The listening rsockets on which a thread is in a call of raccept.
+ * The listening rsockets for which a thread is in a call of {@code raccept}.
+ *
+ * <p>The library reuses the number of a closed rsocket. If a thread were still in {@code raccept}
+ * with that number, it would accept the clients of the new listener. A new listener therefore waits
+ * until the thread has returned from {@code raccept}. Safe for use by multiple threads.
  *
  * <p>The library reuses the number of a closed rsocket. If a thread were still in raccept with that
  * number, it would accept the clients of the new listener. A new listener therefore waits until the
@@ -33,8 +37,8 @@ final class ActiveAccepts {
     }
 
     /**
-     * Waits until no thread is in raccept with a number. The wait is short, because the former
-     * rsocket with that number is closed, which ends raccept.
+     * Waits until no thread is in {@code raccept} with the given rsocket number. The wait is short:
+     * the former rsocket with that number is closed, so {@code raccept} returns.
      */
     void awaitNone(int number) {
         UninterruptibleWait.until(this, () -> !numbers.contains(number));

@@ -11,10 +11,10 @@ import org.jrdma.sockets.internal.SocketCalls;
 /**
  * The exchange of messages by which the two ends of a stream announce an orderly close.
  *
- * <p>rsockets have no such message: for the peer, a close looks the same as the death of the
- * process with bytes in flight. Each end therefore exposes a word of its memory. The peer writes
- * its last message into that word, after all of its bytes. If the peer is another implementation
- * and exposes no word, a disconnect by the peer counts as an orderly close.
+ * <p>rsockets have no such message: the peer cannot distinguish a close from the death of the
+ * process with bytes in flight. Each end therefore exposes a word of its memory ({@code riomap}).
+ * After all of its bytes, the peer writes its last message into that word. If the peer is another
+ * implementation and exposes no word, a disconnect by the peer counts as an orderly close.
  *
  * <p>Used by one thread at a time, except for {@link #received()}.
  */
@@ -26,7 +26,7 @@ final class DisconnectExchange {
     /** The message of an orderly close: all bytes were sent. */
     static final long ENDED = 1;
 
-    /** The message of a reset: bytes may be missing. */
+    /** The message of a reset: sent bytes may be lost. */
     static final long RESET = 2;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
@@ -36,8 +36,8 @@ final class DisconnectExchange {
     private final int number;
 
     /**
-     * The word into which the peer writes its message, followed by the message of this end, which
-     * the library reads to send it.
+     * Two words: the one into which the peer writes its message, and the message of this end, from
+     * which the library sends it.
      */
     private final MemorySegment words = Arena.ofAuto().allocate(2 * JAVA_LONG.byteSize(), 64);
 
@@ -53,13 +53,12 @@ final class DisconnectExchange {
         this.number = number;
         agreed = calls.expose(number, peerMessage, OFFSET) >= 0;
         if (agreed) {
-            // writes 0 bytes, because this also sends the description of the exposed word to the
-            // peer
+            // Writing 0 bytes also sends the description of the exposed word to the peer.
             calls.writeExposed(number, ownMessage, 0, OFFSET);
         }
     }
 
-    /** Returns true if the word is exposed to the peer, so that messages can be exchanged. */
+    /** Returns true if the word is exposed. Only then can the ends exchange messages. */
     boolean agreed() {
         return agreed;
     }
@@ -92,14 +91,14 @@ final class DisconnectExchange {
         return result != 0 && result != SocketCalls.AGAIN;
     }
 
-    /** Ends the exposure of the word. Called before the rsocket is closed. */
+    /** Ends the exposure of the word ({@code riounmap}). Called before the rsocket is closed. */
     void end() {
         try {
             if (agreed) {
                 calls.withdraw(number, peerMessage);
             }
         } finally {
-            Reference.reachabilityFence(words); // the device may access the words until here
+            Reference.reachabilityFence(words); // The device may access the words until this point.
         }
     }
 }

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jrdma.ffi.Deadline;
 
 /**
- * The connection attempts of this process that wait for a response, grouped by the listener for
- * which they wait.
+ * The connection attempts of this process that wait for a response, grouped by the address of the
+ * listener.
  *
  * <p>A listener accepts its clients one after another, so if many clients connect at the same time,
  * each client may wait longer than the timeout. An attempt therefore times out only if the listener
@@ -32,11 +32,13 @@ final class PendingConnects {
     private static final class Listener {
         private int waiting;
 
-        /** The last response plus the timeout; in the past if there was no response. */
+        /** The time of the last response plus the timeout; a past time if there was no response. */
         private volatile Deadline deadline = Deadline.after(Duration.ZERO);
     }
 
-    /** Records that an attempt waits for a listener, until the result is closed. */
+    /**
+     * Records that an attempt waits for a listener. The attempt waits until the result is closed.
+     */
     synchronized Awaited enter(InetSocketAddress address) {
         var listener = listeners.computeIfAbsent(address, _ -> new Listener());
         listener.waiting++;

@@ -14,9 +14,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.doctor.Machine;
 
 /**
- * The IP addresses of this machine's RDMA devices, which are the addresses of the network
- * interfaces of the devices. iWARP devices are excluded, because they share their ports with TCP.
- * Safe for use by multiple threads.
+ * The IP addresses of this machine that RDMA devices can use: those of the network interfaces of
+ * the devices. iWARP devices are excluded, because they share their ports with TCP. Safe for use by
+ * multiple threads.
  */
 final class RdmaAddresses {
 

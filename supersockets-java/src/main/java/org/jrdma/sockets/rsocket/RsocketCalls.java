@@ -24,8 +24,7 @@ import org.jrdma.sockets.internal.SocketCalls;
 
 /**
  * The rsocket functions of librdmacm. Each method returns the result of the C function, or the
- * negative errno. Methods do not wait unless their comments say that they do; sends and receives
- * never wait.
+ * negative errno. A method does not block unless its comment says so.
  */
 final class RsocketCalls {
 
@@ -148,7 +147,7 @@ final class RsocketCalls {
 
     /**
      * Accepts a connection. Blocks, unless {@link #setNonBlocking} was called. Returns 0 if the
-     * listener is closed meanwhile.
+     * listener is closed during the call.
      */
     int accept(int number) {
         return call(() ->
@@ -268,14 +267,15 @@ final class RsocketCalls {
     }
 
     /**
-     * Allows an rsocket to be bound to a port to which another rsocket is bound, but not listening.
+     * Sets {@code SO_REUSEADDR}: the rsocket can be bound to the port of another rsocket that does
+     * not listen.
      */
     int reuseAddress(int number) {
         return setOption(number, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
     /**
-     * Sets the sizes of the send and receive buffers of an rsocket that is not connected. The
+     * Sets the sizes of the send and receive buffers of an rsocket before it is connected. The
      * library doubles the sizes.
      */
     void buffers(int number, int bytes) {
@@ -331,8 +331,8 @@ final class RsocketCalls {
     }
 
     /**
-     * Exposes memory to writes by the peer. The description of the memory is sent to the peer
-     * together with the next bytes.
+     * Exposes memory to writes by the peer ({@code riomap}). The description of the memory is sent
+     * to the peer together with the next bytes.
      *
      * @param offset the offset by which the peer addresses the memory
      */
@@ -351,8 +351,8 @@ final class RsocketCalls {
     }
 
     /**
-     * Ends the exposure of memory. Must be called before {@link #close(int)}, which otherwise
-     * blocks forever.
+     * Ends the exposure of memory ({@code riounmap}). Must be called before {@link #close(int)},
+     * which otherwise blocks forever.
      */
     int withdraw(int number, MemorySegment memory) {
         return call(
@@ -360,8 +360,8 @@ final class RsocketCalls {
     }
 
     /**
-     * Writes to memory that the peer exposes. The write arrives after all bytes that were sent
-     * before. Returns 0 if the peer does not expose memory at the offset.
+     * Writes to memory that the peer exposes ({@code riowrite}). The write arrives after all bytes
+     * that were sent before. Returns 0 if the peer does not expose memory at the offset.
      */
     int writeExposed(int number, MemorySegment source, long bytes, long offset) {
         return call(() ->

@@ -38,19 +38,19 @@ public final class RsocketFabric {
      */
     private static final Pattern VERSION = Pattern.compile("\\.so\\.1\\.\\d+\\.(\\d+)\\.");
 
-    /** The first version of rdma-core in which tables can grow while service threads use them. */
+    /** The first version of rdma-core whose service threads continue to work when a table grows. */
     private static final int SAFE_GROWTH_VERSION = 53;
 
     /**
-     * The system property with the number of connections for which the connection table is enlarged
-     * in advance.
+     * The system property with the number of connections for which the connection table has space
+     * from the beginning.
      */
     private static final String CONNECTIONS_PROPERTY = "jrdma.sockets.rsocket.connections";
 
     private static final int DEFAULT_CONNECTIONS = 256;
     private static final int LISTENER_GROWTHS = 16;
 
-    /** The number of entries that each growth of a table adds. */
+    /** The number of entries by which a table grows. */
     private static final int GROWTH = 4;
 
     /**
@@ -79,8 +79,8 @@ public final class RsocketFabric {
     private final PendingConnects awaited = new PendingConnects(BypassConnector.TIMEOUT);
 
     /**
-     * Runs connection attempts, and closes of connections that the program has not accepted. Both
-     * can block.
+     * Runs connection attempts, and closes connections that the program has not accepted. Both
+     * operations may block.
      */
     private final ExecutorService threads =
             Executors.newCachedThreadPool(
@@ -261,7 +261,7 @@ public final class RsocketFabric {
     }
 
     /**
-     * Opens a non-blocking rsocket for a connection, and takes an entry of the connection table.
+     * Opens a non-blocking rsocket for a connection, and reserves an entry of the connection table.
      *
      * @throws FabricException if the connection table is full, or the rsocket cannot be opened
      */
@@ -301,8 +301,8 @@ public final class RsocketFabric {
      * Waits for a free entry in the connection table, and then accepts the next connection.
      *
      * @param listener the number of the listening rsocket
-     * @param isOpen returns true if the listener is open. It is checked after the wait, because
-     *     another rsocket may have the number of a closed listener.
+     * @param isOpen returns true if the listener is open. It is called after the wait, because the
+     *     listener may have been closed and another rsocket may have its number.
      * @return the number of the rsocket of the connection; 0 or negative if no connection was
      *     accepted
      */
@@ -338,8 +338,8 @@ public final class RsocketFabric {
     }
 
     /**
-     * Closes a listening rsocket, and the connections that were not accepted. In a thread that
-     * waits in raccept, the call returns 0 or a negative errno.
+     * Closes a listening rsocket and the connections that were not accepted. If a thread waits in
+     * {@code raccept}, that call returns 0 or a negative errno.
      */
     void closeListener(int listener) {
         try {
@@ -366,7 +366,7 @@ public final class RsocketFabric {
     }
 
     /**
-     * Returns the result of a C function.
+     * Returns {@code result} unless it is a negative errno.
      *
      * @throws FabricException if {@code result} is a negative errno
      */

@@ -54,15 +54,15 @@ final class RsocketListener extends BypassListener {
                     continue;
                 }
             } catch (Throwable e) {
-                // continues, because the listener depends on this thread
+                // The thread continues after a failure, because the listener depends on it.
                 FailureLog.error(LOG, "Could not accept an rsocket connection", e);
             }
-            // the client has disconnected, or the process has run out of memory or descriptors
+            // The client has disconnected, or the process has run out of memory or descriptors.
             LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 
-    /** Waits until the accept queue has space; returns false if the listener is closed. */
+    /** Waits until the accept queue has space. Returns false if the listener is closed. */
     private synchronized boolean awaitQueueSlot() throws InterruptedException {
         while (!isClosed() && queued() >= backlog) {
             wait();
@@ -70,7 +70,7 @@ final class RsocketListener extends BypassListener {
         return !isClosed();
     }
 
-    /** Accepts a connection; returns false if there was none. */
+    /** Accepts one connection. Returns false if there was none. */
     private boolean acceptOne(int listener) {
         var number = fabric.accept(listener, () -> !isClosed());
         if (number <= 0) {

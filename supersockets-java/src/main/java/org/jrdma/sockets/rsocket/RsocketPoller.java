@@ -38,7 +38,9 @@ final class RsocketPoller {
         void eventOccurred();
     }
 
-    /** The awaited events of one rsocket. While a watch is suspended, its rsocket is not polled. */
+    /**
+     * The events of one rsocket to wait for. While a watch is suspended, its rsocket is not polled.
+     */
     private static final class Watch {
         private final Watched target;
         private int events;
@@ -104,7 +106,7 @@ final class RsocketPoller {
     }
 
     /**
-     * Ends the watch of an rsocket. Waits until the thread of the poller has left rpoll, like
+     * Removes an rsocket from the poller. Waits until the thread of the poller has left rpoll, like
      * {@link #suspend}.
      */
     synchronized void forget(Watched target) {
@@ -131,10 +133,11 @@ final class RsocketPoller {
         while (true) {
             try {
                 if (pollOnce() < 0) {
-                    LockSupport.parkNanos(PAUSE_NANOS); // rpoll has failed: no memory, or a signal
+                    // Rpoll has failed: memory is exhausted, or a signal has interrupted the call.
+                    LockSupport.parkNanos(PAUSE_NANOS);
                 }
             } catch (Throwable e) {
-                // continues, because all streams depend on this thread
+                // The thread continues after a failure, because all streams depend on it.
                 FailureLog.errorAndPause(LOG, "Could not poll the rsockets", e);
             }
         }

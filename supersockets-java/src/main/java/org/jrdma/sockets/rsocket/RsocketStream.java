@@ -18,8 +18,8 @@ import org.jrdma.sockets.internal.SocketCalls;
  * One end of a stream over a connected rsocket.
  *
  * <p>The library allows one thread to send, one thread to receive, and other threads to poll at the
- * same time. It allows no other call during a shutdown, which waits for the peer. During a
- * shutdown, the stream therefore makes no calls, and reports that the rsocket has no events.
+ * same time. But during rshutdown, which waits for the peer, it allows no other call for the
+ * rsocket. The stream then makes no calls, and reports that the rsocket has no events.
  */
 final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 
@@ -39,7 +39,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     private final DisconnectExchange disconnect;
 
     /**
-     * Each use of the rsocket holds the read lock. A shutdown and the close hold the write lock.
+     * The read lock is held by each use of the rsocket, the write lock by a shutdown and the close.
      */
     private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
@@ -55,7 +55,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     /** Guarded by {@code use}. */
     private boolean closed;
 
-    /** Completes when all steps of the shutdown and the close that were added so far have ended. */
+    /** The future of the last closing step that was added; see {@link #addClosingStep}. */
     private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
 
     RsocketStream(RsocketFabric fabric, int number) {
@@ -86,8 +86,8 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     /**
-     * Makes a call on the rsocket. During a shutdown and after the close, returns {@code otherwise}
-     * without making the call.
+     * Calls a function of the rsocket and returns its result. During a shutdown and after the
+     * close, returns {@code otherwise} without calling it.
      */
     private int use(int otherwise, Call call) {
         if (!use.readLock().tryLock()) {
@@ -101,8 +101,8 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     /**
-     * Returns the events for which the rsocket is ready, and POLLERR or POLLHUP. Returns 0 during a
-     * shutdown and after the close.
+     * Returns the events of {@code events} for which the rsocket is ready, and POLLERR or POLLHUP.
+     * Returns 0 during a shutdown and after the close.
      */
     private int state(int events) {
         return use(0, () -> fabric.calls().ready(number, events));
@@ -142,11 +142,12 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     /**
-     * Returns true if the peer has closed the stream and no bytes are missing. Called when there
-     * are no more bytes to receive.
+     * Returns true if the peer has closed the stream and all of its bytes were received. Called
+     * when there are no more bytes to receive.
      */
     private boolean endedInOrder() {
-        // read before the peer's message, which arrives before the disconnect event
+        // The state is read before the peer's message, because the message arrives before the
+        // disconnect event.
         var events = state(SocketCalls.POLLIN);
         var word = disconnect.received();
         if (word != 0) {
@@ -217,7 +218,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
 
     /**
      * Adds a step of the shutdown or the close, which runs after the previous steps on a thread of
-     * the fabric.
+     * the {@link RsocketFabric}.
      *
      * @param message returns the message that is sent to the peer first
      * @param step runs afterwards, while no other thread uses the rsocket
@@ -268,6 +269,6 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         } finally {
             use.writeLock().unlock();
         }
-        changed(); // threads that saw no events during the step must check again
+        changed(); // Threads that saw no events during the step must check again.
     }
 }

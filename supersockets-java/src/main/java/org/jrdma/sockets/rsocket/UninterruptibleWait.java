@@ -2,7 +2,7 @@ package org.jrdma.sockets.rsocket;
 
 import java.util.function.BooleanSupplier;
 
-/** Short waits that an interrupt does not end. The interrupt status of the thread remains set. */
+/** Short waits that ignore interrupts. The interrupt status of the thread remains set. */
 final class UninterruptibleWait {
 
     private UninterruptibleWait() {}

@@ -33,7 +33,10 @@ final class AcceptExecutor {
     private final Map<InetAddress, Clients> clients = new HashMap<>();
     private int waiting;
 
-    /** The waiting accepts for the clients in one network, and the number of their threads. */
+    /**
+     * The waiting handshakes with the clients in one network, and the number of threads that run
+     * handshakes with these clients.
+     */
     private static final class Clients {
 
         private final InetAddress network;
@@ -58,9 +61,10 @@ final class AcceptExecutor {
     }
 
     /**
-     * Runs an accept later, in the order of the calls of this method for the same network.
+     * Runs a handshake later. Those with clients in the same network run in the order of the calls
+     * of this method.
      *
-     * @return false if too many accepts wait
+     * @return false if too many handshakes wait
      */
     synchronized boolean tryExecute(InetAddress address, Runnable accept) {
         var free = MAX_WAITING - waiting;

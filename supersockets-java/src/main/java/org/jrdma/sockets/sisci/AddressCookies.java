@@ -27,7 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cookies by which clients prove their addresses to a listener.
+ * Creates and checks the cookies by which clients prove to a listener that they own their IP
+ * addresses.
  *
  * <p>SISCI identifies nodes, but a connect request contains an IP address, which any process can
  * forge. Therefore, a client first sends a datagram to a UDP socket of the listener. The socket is
@@ -113,17 +114,18 @@ final class AddressCookies implements AutoCloseable {
 
     private long cookie(InetAddress client, long period) {
         try {
-            // only a part of the hash is sent, so it cannot be extended to other inputs
+            // Only a part of the hash is sent. Otherwise, an attacker could compute hashes of
+            // longer inputs from it.
             var hash = MessageDigest.getInstance("SHA-256");
             hash.update(secret);
             hash.update(ByteBuffer.allocate(Long.BYTES).putLong(0, period));
             return ByteBuffer.wrap(hash.digest(client.getAddress())).getLong();
         } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError(e); // each Java platform has this algorithm
+            throw new AssertionError(e); // Each Java platform supports this algorithm.
         }
     }
 
-    /** Answers requests. Called by the polling thread. */
+    /** Answers the requests that have arrived. Called by the polling thread. */
     private void reply() {
         try (var scratch = Scratch.take()) {
             for (var i = 0; i < BATCH; i++) {
@@ -136,9 +138,9 @@ final class AddressCookies implements AutoCloseable {
         waiter.callAgain();
     }
 
-    /** Answers a request; returns false if there is none. */
+    /** Answers one request. Returns false if there is none. */
     private boolean replyToOne(Scratch scratch) {
-        var message = scratch.value(REQUEST_BYTES + 1); // a longer datagram is truncated
+        var message = scratch.value(REQUEST_BYTES + 1); // A longer datagram is truncated.
         var name = scratch.name();
         var length = SocketCalls.receiveFrom(socket, message, REQUEST_BYTES + 1, name);
         if (length == REQUEST_BYTES) {
@@ -160,9 +162,9 @@ final class AddressCookies implements AutoCloseable {
     /**
      * Requests a cookie from a listener. Blocks for at most a second.
      *
-     * <p>A connected socket learns at once that the port is closed. If no reply arrives, the socket
-     * is disconnected, because a listener at all addresses may reply from another address than the
-     * one that the request was sent to.
+     * <p>The socket is first connected to the listener, so that the kernel reports a closed port
+     * immediately. If no reply arrives, the socket is disconnected, because a listener at the
+     * wildcard address may reply from another address than that of the request.
      *
      * @param from the address of the client
      * @param listener the address of the listener, with the port of its UDP socket

@@ -19,16 +19,16 @@ enum ConnectReply {
     }
 
     /**
-     * Returns the code by which shared memory represents the reply. The code is never 0, because 0
-     * means that there is no reply.
+     * Returns the code of the reply in shared memory. It is never 0, because 0 means that no reply
+     * has been stored yet.
      */
     long code() {
         return code;
     }
 
     /**
-     * Returns the reason why the request was rejected, as the end of a message in which "its"
-     * refers to the peer.
+     * Returns the reason for a rejection. It is the end of a message in which "its" refers to the
+     * peer.
      */
     String reason() {
         return reason;

@@ -8,15 +8,17 @@ import java.nio.ByteBuffer;
 import org.jrdma.ffi.FabricException;
 
 /**
- * A request of a client for a connection. The client sends it to a listener by a data interrupt, or
- * stores it into a segment of the listener that is still connected from an earlier stream.
+ * A request of a client for a connection. The client sends it by a data interrupt of the listener.
+ * If segments are still connected from an earlier stream to the same listener, the client stores it
+ * into the listener's segment instead.
  *
  * @param node the node of the client
  * @param segment the id of the client's segment, into which the listener stores its reply and the
  *     bytes that it sends
  * @param wakeUp the number of the interrupt that wakes up the process of the client
  * @param cookie the cookie that proves the address of the client, see {@link AddressCookies}; 0 in
- *     a request over connected segments, which the same client has connected with a cookie
+ *     a request over connected segments, because the client has proved its address when they were
+ *     connected
  * @param client the address of the client
  * @param target the address that the client connects to
  */

@@ -11,8 +11,8 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The peer's segment, to which this end is connected and into which it stores. {@link StreamLayout}
- * describes its content.
+ * The segment of the peer of a stream. This end is connected to it and stores bytes and
+ * notifications into it. {@link StreamLayout} describes its content.
  *
  * @param segment the connected segment
  * @param map the mapping of the segment
@@ -70,8 +70,8 @@ record PeerSegment(
     }
 
     /**
-     * Stores the reply to a connect request, and the node and the segment id of this end, to which
-     * the connecting peer then connects.
+     * Stores the reply to a connect request. Also stores the node and the segment id of this end,
+     * so that the peer can connect to this end's segment.
      */
     void storeReply(long stream, ConnectReply reply, StreamSegment segment) {
         var fabric = segment.fabric();

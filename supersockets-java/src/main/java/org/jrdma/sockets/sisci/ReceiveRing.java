@@ -8,8 +8,8 @@ import org.jrdma.sisci.LocalMap;
  * The ring buffer in this end's segment, into which the peer stores bytes; see {@link
  * StreamLayout}. The capacity is a power of two.
  *
- * <p>One thread at a time receives. The stream holds its lock for acknowledgements during {@link
- * #acknowledge} and {@link #announceSleep}.
+ * <p>One thread at a time receives. The caller of {@link #acknowledge} and {@link #announceSleep}
+ * holds the stream's lock for acknowledgements.
  */
 final class ReceiveRing {
 
@@ -28,8 +28,8 @@ final class ReceiveRing {
     }
 
     /**
-     * Creates the ring of the next stream in the same memory. The next stream starts after the
-     * bytes that the former stream has not received.
+     * Creates the ring of the next stream in the same memory. The position starts after the bytes
+     * that the previous stream has not received.
      */
     ReceiveRing(ReceiveRing former) {
         memory = former.memory;
@@ -84,7 +84,7 @@ final class ReceiveRing {
         acknowledged = consumed;
         peer.map().putLongRelease(StreamLayout.CONSUMED, acknowledged);
         peer.map().flush();
-        VarHandle.fullFence(); // orders the store before the load of the writer's state
+        VarHandle.fullFence(); // The fence orders the store before the load of the writer's state.
         var asleep = memory.getLongAcquire(StreamLayout.WRITER_SLEEPS);
         var free = capacity - (memory.getLongAcquire(StreamLayout.PRODUCED) - acknowledged);
         if (asleep == wokenWriter || free < capacity / 4) {

@@ -4,7 +4,8 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 
 /**
- * Decides how long the segments of a closed stream are kept for another stream.
+ * Decides how long the two segments of a closed stream are kept, so that another stream can use
+ * them.
  *
  * <p>If both ends are closed and nothing has failed, another stream can use the segments, because
  * creating and connecting segments takes much longer than the few stores that start a stream over
@@ -61,9 +62,8 @@ final class SegmentRecycling {
     }
 
     /**
-     * Returns true if {@code SisciStream.disconnect} must run for this end, which is closed. This
-     * is the case if the peer has closed too, if no peer has connected in time, or if the segments
-     * cannot be kept longer.
+     * Returns true if {@code SisciStream.disconnect} must be called for this closed end: the peer
+     * has closed too, no peer has connected in time, or the segments cannot be kept longer.
      */
     boolean isDue(boolean peerHasClosed) {
         return isAbandoned() || (isEnding() && (peerHasClosed || !canWait()));
@@ -78,8 +78,8 @@ final class SegmentRecycling {
     }
 
     /**
-     * Returns true if the segments can be kept longer: nothing has failed, the time has not passed,
-     * and the listener is open.
+     * Returns true if the segments can be kept longer: nothing has failed, the time limit was not
+     * reached, and the listener is open.
      */
     boolean canWait() {
         return !stream.hasFailed()
@@ -90,8 +90,7 @@ final class SegmentRecycling {
     }
 
     /**
-     * Enters the next state after an end of the stream was closed, and keeps the segments if
-     * possible.
+     * Changes the state after one of the ends was closed, and keeps the segments if possible.
      *
      * @param hasPeer true if this end is connected to the segment of the peer
      * @param bothClosed true if both ends are closed

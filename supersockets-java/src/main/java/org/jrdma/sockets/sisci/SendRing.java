@@ -9,8 +9,8 @@ import org.jrdma.sisci.LocalMap;
  * StreamLayout}. The peer reports in this end's segment how many bytes it has consumed. This class
  * caches that number, and reads it again if there seems to be too little free space.
  *
- * <p>One thread at a time sends, while it holds the stream's lock for sends. The sleep counter has
- * another lock.
+ * <p>One thread at a time sends, while it holds the stream's lock for sends. The field {@code
+ * sleeps} is guarded by another lock.
  */
 final class SendRing {
 
@@ -61,8 +61,8 @@ final class SendRing {
     }
 
     /**
-     * Returns true if a sleeping writer must be woken up: a quarter of the ring is free, or the
-     * peer has stored an invalid position.
+     * Returns true if a writer that sleeps must be woken up: at least a quarter of the ring is
+     * free, or the peer has stored an invalid position, so that the writer must fail.
      */
     boolean isWriterWakeUpDue() {
         var free = capacity - (produced - consumed());
@@ -70,8 +70,9 @@ final class SendRing {
     }
 
     /**
-     * Returns the number of bytes that the peer has consumed, at least up to the start of this
-     * stream.
+     * Returns the position up to which the peer has consumed bytes. The peer's counter can still be
+     * that of an earlier stream over the same segment, so the result is never less than the start
+     * of this stream.
      */
     private long consumed() {
         return Math.max(start, memory.getLongAcquire(StreamLayout.CONSUMED));
@@ -85,8 +86,8 @@ final class SendRing {
      */
     int store(MemorySegment source, long bytes) {
         var position = produced;
-        // at most a quarter of the ring, so that the peer can receive it while the next part is
-        // stored
+        // At most a quarter of the ring, so that the peer can receive it while the next part is
+        // stored.
         var limit = Math.min(bytes, Math.max(1, capacity / 4));
         var free = capacity - (position - consumed);
         if (free < limit) {
@@ -106,7 +107,7 @@ final class SendRing {
     }
 
     /**
-     * Returns the index of a position in the ring. The capacity is not a power of two if the peer
+     * Converts a position to an index in the ring. The capacity is not a power of two if the peer
      * has an older version of this library.
      */
     private int index(long position) {
@@ -125,7 +126,7 @@ final class SendRing {
         produced = position;
         peer.map().putLongRelease(StreamLayout.PRODUCED, position);
         peer.map().flush();
-        VarHandle.fullFence(); // orders the store before the load of the reader's state
+        VarHandle.fullFence(); // The fence orders the store before the load of the reader's state.
         var asleep = memory.getLongAcquire(StreamLayout.READER_SLEEPS);
         var wakes = asleep != wokenReader;
         wokenReader = asleep;

@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
 public final class SisciConnector extends BypassConnector {
 
     /**
-     * The time during which a request is repeated while the accept queue of the listener is full.
+     * The time during which the connect request is repeated if the accept queue of the listener is
+     * full.
      */
     private static final Duration FULL_QUEUE_TIMEOUT = Duration.ofSeconds(2);
 
@@ -73,13 +74,14 @@ public final class SisciConnector extends BypassConnector {
                     || isAbandoned()) {
                 throw failure(node, new FabricException(outcome.reply.reason()));
             }
-            // repeats the request after a pause if the accept queue is full, as TCP does
+            // If the accept queue is full, the request is repeated after a pause, as in TCP.
             LockSupport.parkNanos(pause);
         }
     }
 
     /**
-     * Connects over segments that are connected already, because an earlier stream has used them.
+     * Connects over the segments of an earlier stream to the same listener, which are still
+     * connected.
      *
      * @return null if the caller must connect new segments: there are no connected ones, they have
      *     failed, or the listener has rejected the request although its accept queue is not full
@@ -94,7 +96,7 @@ public final class SisciConnector extends BypassConnector {
             stream.request(request(stream, local.bind(), 0));
             var reply = awaitReply(stream, deadline);
             if (reply != ConnectReply.ACCEPTED) {
-                stream.close(false); // keeps the segments for another attempt
+                stream.close(false); // Closing the stream keeps the segments for another attempt.
             }
             return reply == ConnectReply.ACCEPTED || reply == ConnectReply.QUEUE_FULL
                     ? new Outcome(stream, reply)
@@ -158,7 +160,7 @@ public final class SisciConnector extends BypassConnector {
         return new FabricException("node %d: %s".formatted(node, e.getMessage()), e.code(), e);
     }
 
-    /** Returns the cookie that proves to the listener that this client has its address. */
+    /** Obtains the cookie that proves to the listener that this client owns its IP address. */
     private long cookie(int node, InetAddress client, int port, Deadline deadline)
             throws FabricException {
         try {

@@ -23,7 +23,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The SISCI node of this process, with all streams of the process.
+ * The SISCI node of this process, and all streams of the process over SISCI.
+ *
+ * <p>All streams of a process share one interrupt. A peer triggers the interrupt when it has stored
+ * something for a stream whose threads sleep. The process then checks all of its streams, which
+ * takes a few loads for each. Exists until the JVM exits. Safe for use by multiple threads.
  *
  * <p>A process has one interrupt for all of its streams. A peer triggers the interrupt after it has
  * stored something for a stream whose threads sleep. The process then scans all of its streams,
@@ -55,8 +59,9 @@ public final class SisciFabric {
     private final Set<SisciStream> kept = ConcurrentHashMap.newKeySet();
 
     /**
-     * The streams in {@code kept} that have connected to a listener and whose ends are both closed,
-     * the most recent first. New connections to the same listener reuse their segments.
+     * The unused streams in {@code kept} whose segments a new connection to the same listener can
+     * use: those of this process as a client, with both ends closed. The most recent stream is the
+     * first.
      */
     private final Deque<SisciStream> unused = new ConcurrentLinkedDeque<>();
 
@@ -67,8 +72,8 @@ public final class SisciFabric {
     private final Executor connectors = threads("connect", CONNECT_THREADS);
 
     /**
-     * Runs the accepts of listeners. They have threads of their own, so that no connect request
-     * waits for a connection attempt of this process.
+     * Runs the handshakes of listeners. The executor has other threads than the connection
+     * attempts, so that no connect request waits for a connection attempt of this process.
      */
     private final AcceptExecutor acceptors =
             new AcceptExecutor(threads("accept", ACCEPT_THREADS), ACCEPT_THREADS_PER_CLIENT);
@@ -125,8 +130,8 @@ public final class SisciFabric {
     }
 
     /**
-     * Scans all streams. If the scan of one stream fails, the other streams are scanned
-     * nevertheless.
+     * Calls {@link SisciStream#scan} for all streams. If one call fails, the other streams are
+     * scanned nevertheless.
      */
     private void scan() {
         for (var stream : streams) {
@@ -174,8 +179,8 @@ public final class SisciFabric {
     }
 
     /**
-     * Returns true if a closed stream may keep its segments for another stream, because not too
-     * many streams do.
+     * Adds a closed stream to those that keep their segments for another stream. Returns false if
+     * there are too many.
      */
     boolean tryKeep(SisciStream stream) {
         return kept.size() < MAX_KEPT && kept.add(stream);
@@ -191,15 +196,15 @@ public final class SisciFabric {
         }
     }
 
-    /** Forgets a stream, because it no longer keeps its segments. */
+    /** Removes a stream from those that keep their segments. */
     void release(SisciStream stream) {
         kept.remove(stream);
         unused.remove(stream);
     }
 
     /**
-     * Creates a stream over kept segments that lead to the same listener; returns null if there are
-     * no such segments.
+     * Creates a stream over the segments of an unused stream to the same listener. Returns null if
+     * there is none.
      */
     @Nullable SisciStream next(StreamSegment.Route route) {
         for (var stream : unused) {
@@ -242,10 +247,10 @@ public final class SisciFabric {
     }
 
     /**
-     * Runs the accept of a connect request.
+     * Runs the handshake for a connect request on another thread.
      *
      * @param client the address of the client
-     * @return false if too many accepts wait for the address
+     * @return false if too many handshakes wait for the address
      */
     boolean tryExecuteAccept(InetAddress client, Runnable task) {
         return acceptors.tryExecute(client, task);

@@ -17,7 +17,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.NetworkNamespace;
 
 /**
- * The nodes of hosts, from a table in the format of Dolphin's dishosts.conf:
+ * Maps IP addresses to SISCI nodes, by a table in the format of Dolphin's dishosts.conf:
  *
  * <ul>
  *   <li>{@code HOSTNAME:} starts a host, with its name or address.
@@ -46,7 +46,7 @@ public final class SisciHosts {
         InetAddress[] addressesOf(String name) throws UnknownHostException;
     }
 
-    /** The nodes of the table by their addresses. */
+    /** The node ids of the table by IP address. */
     private record Resolved(Map<InetAddress, Integer> nodes, Deadline until) {}
 
     private SisciHosts(Path file, Map<String, Integer> nodes, NameService names) {
@@ -55,7 +55,7 @@ public final class SisciHosts {
         this.names = names;
     }
 
-    /** Reads a table; returns an empty table if the file does not exist. */
+    /** Reads a table. Returns an empty table if the file does not exist. */
     public static SisciHosts readIfThere(Path file) throws FabricException {
         return Files.exists(file)
                 ? read(file)
@@ -172,7 +172,8 @@ public final class SisciHosts {
     }
 
     /**
-     * Returns the node that has an address. May block to resolve the names of the table.
+     * Returns the node id of the host that has an IP address. May block to resolve the names of the
+     * table.
      *
      * @param thisNode the id of this node, to which the addresses of this machine belong if the
      *     table does not contain them
@@ -214,7 +215,7 @@ public final class SisciHosts {
                 byAddress.putIfAbsent(address, node);
             }
         } catch (UnknownHostException _) {
-            // ignores a host of the table whose name this machine cannot resolve
+            // The host is ignored, because this machine cannot resolve its name.
         }
     }
 }

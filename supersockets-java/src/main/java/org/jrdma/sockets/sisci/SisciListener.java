@@ -183,13 +183,14 @@ public final class SisciListener extends BypassListener {
             throw e;
         }
         if (!enqueueAccepted(new Arrival(stream, request.target(), request.client()))) {
-            stream.close(true); // a reset, because the client's request was accepted already
+            // The stream is reset, because the client's request was already accepted.
+            stream.close(true);
         }
     }
 
     /**
-     * Connects to the segment of a client. Does not wait for a missing segment, because a client
-     * creates its segment before it sends its request: the client has given up.
+     * Connects to the segment of a client. Does not wait for a missing segment: a client creates
+     * its segment before it sends its request, so the client has given up.
      */
     private PeerSegment connectToClient(ConnectRequest request)
             throws FabricException, InterruptedIOException {
@@ -210,7 +211,10 @@ public final class SisciListener extends BypassListener {
                 fabric, request.node(), request.segment(), request.wakeUp(), timeout);
     }
 
-    /** Handles a connect request over segments that are connected already. Does not block. */
+    /**
+     * Handles a connect request that arrives over the segments of an earlier connection, which both
+     * nodes reuse for the next stream. Does not block.
+     */
     void requested(SisciStream stream, InetAddress client, byte[] message) {
         try {
             var request = ConnectRequest.decode(message);
@@ -283,7 +287,8 @@ public final class SisciListener extends BypassListener {
         try {
             return enqueue(arrival);
         } finally {
-            // released only after the connection was added, so that it is counted at all times
+            // Released only after the connection was added, so that the slot is counted at all
+            // times.
             releaseSlot(ConnectReply.ACCEPTED);
         }
     }

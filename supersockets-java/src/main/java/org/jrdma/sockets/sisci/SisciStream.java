@@ -39,11 +39,14 @@ public final class SisciStream extends BypassStream {
     private final LocalMap memory;
     private final ReceiveRing incoming;
 
-    // Locks for storing sent bytes, and for acknowledgements and sleeps. A disconnect holds both.
+    // The lock for storing sent bytes. The next lock is for acknowledgements and sleeps. A
+    // disconnect holds both.
     private final ReentrantLock sending = new ReentrantLock();
     private final ReentrantLock acknowledging = new ReentrantLock();
 
-    /** The peer's ring; null while this end is not connected to the peer's segment. */
+    /**
+     * The ring in the peer's segment; null while this end is not connected to the peer's segment.
+     */
     private volatile @Nullable SendRing outgoing;
 
     private volatile boolean joined;
@@ -56,7 +59,7 @@ public final class SisciStream extends BypassStream {
     /** True if a failure was reported to the program; later sends then fail with EPIPE. */
     private volatile boolean failureReported;
 
-    // Guarded by this, so that memory remains mapped while a thread reads it
+    // Guarded by this, so that memory remains mapped while a thread reads it.
     private volatile boolean closed;
     private boolean released;
     private final SegmentRecycling recycling;
@@ -71,13 +74,15 @@ public final class SisciStream extends BypassStream {
         segment.attach(this);
     }
 
-    /** Creates the next stream over the segments of a former one whose ends are both closed. */
+    /**
+     * Creates the next stream over the segments of a previous stream whose ends are both closed.
+     */
     private SisciStream(SisciStream former, SendRing ring) {
         fabric = former.fabric;
         segment = former.segment;
         memory = former.memory;
         number = former.number + 1;
-        // the connecting end is joined only after it has received a reply
+        // The connecting end joins only after it has received a reply.
         joined = use() instanceof StreamSegment.Accepted;
         incoming = new ReceiveRing(former.incoming);
         outgoing = new SendRing(ring);
@@ -108,10 +113,11 @@ public final class SisciStream extends BypassStream {
         return segment.segmentId();
     }
 
-    /** Stores sent bytes into the peer's segment from now on. */
+    /** Sets the peer's segment, into which sent bytes are stored from now on. */
     void join(PeerSegment peer) {
         segment.watch(peer);
-        // forgets sleeps that could not be announced before, so that the next arm() announces them
+        // Sleeps that could not be announced before are cleared, so that the next arm() announces
+        // them.
         sleeping.wake(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
@@ -163,7 +169,7 @@ public final class SisciStream extends BypassStream {
         }
     }
 
-    /** Creates the next stream over the same segments; returns null if they cannot be reused. */
+    /** Creates the next stream over the same segments. Returns null if they cannot be reused. */
     synchronized @Nullable SisciStream next() {
         var ring = outgoing;
         if (!recycling.isUnused() || ring == null || failed || segment.isPeerGone()) {
@@ -208,7 +214,10 @@ public final class SisciStream extends BypassStream {
         return flag(StreamLayout.CLOSE) != 0;
     }
 
-    /** Announces sleeping threads to the peer. The peer wakes this end up once per announcement. */
+    /**
+     * Announces to the peer that threads of this end sleep. The peer wakes this end up once for
+     * each announcement.
+     */
     @Override
     protected void arm(int events) {
         acknowledging.lock();
@@ -224,7 +233,8 @@ public final class SisciStream extends BypassStream {
                 }
                 ring.peer().map().flush();
             }
-            VarHandle.fullFence(); // orders the announcement before the next check of readiness
+            // The fence orders the announcement before the next check of readiness.
+            VarHandle.fullFence();
         } finally {
             acknowledging.unlock();
         }
@@ -232,7 +242,9 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Checks for awaited events, a disconnect and a request for the next stream. Blocks briefly.
+     * Called periodically: wakes up the threads that wait for this stream, releases the stream if
+     * the peer has disconnected, and handles the peer's request to reuse the segments for the next
+     * stream. Takes the lock of this stream, but does not wait for the peer.
      */
     void scan() {
         var wake = false;
@@ -268,8 +280,9 @@ public final class SisciStream extends BypassStream {
 
     @Override
     public int receive(MemorySegment target, long maxBytes) {
-        // The peer stores bytes, then the end, then the close; a failure comes last. Reading them
-        // in reverse order makes everything visible that precedes what was read.
+        // The peer first stores bytes, then the end, then the close; a failure comes last. They are
+        // read in the reverse order: everything that was stored before what was read is then
+        // visible, too.
         var broken = failed;
         var peerClosed = peerHasClosed();
         var ended = flag(StreamLayout.ENDED) != 0;
@@ -282,11 +295,12 @@ public final class SisciStream extends BypassStream {
             return nothingToReceive(broken || peerClosed, ended);
         }
         var count = (int) Math.min(available, maxBytes);
-        // before the bytes are received, so that a thread that arms concurrently still sees them
+        // Called before the bytes are received, so that a thread that calls arm() at the same time
+        // still sees them.
         var slept = sleeping.wake(SocketCalls.POLLIN);
         incoming.receive(target, count);
         if (slept) {
-            changed(); // wakes other threads, because the peer wakes this end up only once
+            changed(); // Other threads are woken up, because the peer wakes this end up only once.
         }
         if (incoming.isAcknowledgementDue()) {
             acknowledge();
@@ -295,9 +309,10 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Returns the result of a receive if the ring is empty. The stream has ended in order if the
-     * peer has announced the end and all of its bytes were received, even if a failure followed.
-     * {@code over} is true if no more bytes will arrive.
+     * Returns the result of a receive call when the ring is empty: an errno, or 0 for the end of
+     * the stream. The stream has ended in order if the peer has announced the end and all of its
+     * bytes were received, even if a failure followed. {@code over} is true if no more bytes will
+     * arrive.
      */
     private int nothingToReceive(boolean over, boolean ended) {
         var complete = ended && incoming.isComplete();
@@ -382,7 +397,8 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Announces the end of the stream, unless bytes may be lost. The caller holds {@code sending}.
+     * Notifies the peer that no more bytes follow, unless bytes may be lost. The caller holds the
+     * lock {@code sending}.
      */
     private boolean announceEnd(SendRing ring) {
         if (failed || !ring.peer().haveStoresArrived()) {
@@ -411,7 +427,7 @@ public final class SisciStream extends BypassStream {
                 ring.peer().storeClose(number, complete ? StreamLayout.CLOSED : StreamLayout.RESET);
             }
             synchronized (this) {
-                closed = true; // from now on, this end stores nothing for this stream
+                closed = true; // From now on, this end stores nothing for this stream.
                 recycling.closed();
             }
         } finally {
@@ -451,12 +467,12 @@ public final class SisciStream extends BypassStream {
         return failed;
     }
 
-    /** Starts a disconnect on another thread, unless one is about to start. */
+    /** Starts a disconnect on another thread, unless one is already scheduled. */
     private void disconnectSoon() {
         if (disconnecting.compareAndSet(false, true)) {
             try {
                 fabric.executeDisconnect(this::disconnect);
-            } catch (Throwable e) { // no memory, or no thread; the next scan tries again
+            } catch (Throwable e) { // There is no memory or no thread; the next scan tries again.
                 disconnecting.set(false);
                 throw e;
             }

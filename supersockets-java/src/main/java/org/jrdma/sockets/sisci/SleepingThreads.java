@@ -2,14 +2,14 @@ package org.jrdma.sockets.sisci;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The events of poll(2) for which threads of one end of a stream sleep. */
+/** The events of poll(2) that sleeping threads of one end of a stream wait for. */
 final class SleepingThreads {
 
     private final AtomicInteger events = new AtomicInteger();
 
     /**
-     * Records that threads sleep until these events; returns the events for which no thread slept
-     * before.
+     * Records that threads sleep until one of the events occurs. Returns those of the events for
+     * which no thread slept before.
      */
     int sleep(int awaited) {
         return awaited & ~events.getAndAccumulate(awaited, (before, added) -> before | added);
@@ -20,8 +20,8 @@ final class SleepingThreads {
     }
 
     /**
-     * Records that threads no longer sleep for these events; returns true if threads did. If no
-     * thread slept for them, nothing is written, because another thread may be about to sleep.
+     * Records that no thread sleeps for the events any more. Returns true if a thread did.
+     * Otherwise, nothing is written, because another thread may be about to sleep.
      */
     boolean wake(int occurred) {
         return (events.get() & occurred) != 0

@@ -93,7 +93,7 @@ final class StreamLayout {
     private StreamLayout() {}
 
     /**
-     * Returns the word of a flag.
+     * Encodes a flag.
      *
      * @param stream the number of the stream to which the flag belongs
      * @param value the value of the flag; not 0
@@ -103,10 +103,10 @@ final class StreamLayout {
     }
 
     /**
-     * Returns the value of a flag; 0 if the flag belongs to another stream.
+     * Decodes a flag; returns 0 if the flag belongs to another stream.
      *
      * @param stream the number of the stream
-     * @param word the word of the flag
+     * @param word the encoded flag
      */
     static long flagOf(long stream, long word) {
         return word >>> FLAG_BITS == stream ? word & (1 << FLAG_BITS) - 1 : 0;

@@ -39,8 +39,8 @@ final class StreamScanner {
     }
 
     /**
-     * Requests two scans, one after the other. The first of them may be too early to see what the
-     * peer has stored.
+     * Requests two scans in succession, because the first may be too early to see what the peer has
+     * stored.
      */
     void scanSoon() {
         if (!requested) {
@@ -63,7 +63,7 @@ final class StreamScanner {
             try {
                 scan.run();
             } catch (Throwable e) {
-                // the loop continues, because sleeping threads depend on the scans
+                // The loop continues after a failure, because sleeping threads depend on the scans.
                 FailureLog.error(LOG, "Could not scan the SISCI streams", e);
             }
         }
@@ -74,7 +74,7 @@ final class StreamScanner {
         try {
             Thread.sleep(SOON);
         } catch (InterruptedException _) {
-            // no thread interrupts this one
+            // No thread interrupts this one.
         }
     }
 }

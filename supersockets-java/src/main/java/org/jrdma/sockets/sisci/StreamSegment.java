@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The local segment of a stream, and the state of the connection of the peer to the segment.
  *
- * <p>One stream after another uses the segment. Creating and connecting segments involves the
+ * <p>Successive streams use the same segment, because creating and connecting segments involves the
  * driver and all threads of both processes, whereas a stream over connected segments starts with a
  * few stores.
  *
@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class StreamSegment {
 
     /**
-     * The first segment id. Each search for a free id starts after the id that was searched for
-     * last, because an unread connect request may still name a segment that was just closed.
+     * The first segment id. Ids are assigned in ascending order, so that an id is not reused soon:
+     * an unread connect request may still name a segment that was just closed.
      */
     private static final int FIRST_ID = 0x1000_0000;
 
@@ -49,7 +49,7 @@ final class StreamSegment {
     private volatile @Nullable SisciStream stream;
 
     /**
-     * The end of a stream to which the segment belongs. It determines which streams can use the
+     * The purpose for which a segment was created. It determines which later streams can use the
      * segment.
      */
     sealed interface Use {}
@@ -189,7 +189,7 @@ final class StreamSegment {
                 broken = true;
                 notifyStream(SisciStream::fail);
             }
-            case CONNECTED -> peerConnected = true; // a disconnect event always follows
+            case CONNECTED -> peerConnected = true; // A disconnect event always follows.
             case OPERATIONAL, UNKNOWN -> {}
         }
     }

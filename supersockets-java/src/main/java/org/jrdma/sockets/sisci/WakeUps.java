@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The interrupts by which this process wakes up other processes. All streams to a process share its
- * interrupt.
+ * Connections to the interrupts by which this process wakes up other processes. All streams to a
+ * process share its interrupt.
  */
 final class WakeUps {
 
@@ -31,8 +31,8 @@ final class WakeUps {
     private record Key(int node, int number) {}
 
     /**
-     * The interrupt of another process. A caller of {@link #take} must call {@link #release()}
-     * once.
+     * The connection to the interrupt of another process. A caller of {@link #take} must call
+     * {@link #release()} once.
      */
     final class WakeUp {
 
@@ -59,8 +59,8 @@ final class WakeUps {
         }
 
         /**
-         * Wakes up the process. Ignores a failure: if the process has ended, the streams to it are
-         * notified by events of their segments.
+         * Wakes up the process. A failure is ignored: if the process has ended, the streams to it
+         * are notified by events of their segments.
          */
         void trigger() {
             try {
@@ -70,10 +70,7 @@ final class WakeUps {
             }
         }
 
-        /**
-         * Ends one use of the interrupt. The end of the last use closes the connection to the
-         * interrupt.
-         */
+        /** Ends one use of the connection. If it was the last use, the connection is closed. */
         void release() {
             synchronized (wakeUps) {
                 users--;
@@ -90,7 +87,7 @@ final class WakeUps {
     }
 
     /**
-     * Returns the interrupt of a process, and connects to it if necessary. May block.
+     * Returns the connection to the interrupt of a process, and connects if necessary. May block.
      *
      * @param timeout the time during which temporary failures are retried
      */

@@ -8,9 +8,9 @@ import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.bypass.LocalAddress;
 
 /**
- * A transport that bypasses the kernel's sockets. A channel over such a transport also has a socket
- * of the kernel. The socket holds the port and the options of the channel, and connects to peers
- * that no bypass can reach, unless the program allows only bypasses.
+ * A transport that does not use kernel sockets to transfer bytes. A channel over such a transport
+ * also has a kernel socket, which holds the port and the options of the channel. It is connected if
+ * no such transport reaches the peer, unless the program excludes kernel sockets.
  */
 public non-sealed interface BypassTransport extends StreamTransport {
 

@@ -7,9 +7,9 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lookup of a resource of this machine. A resource that was found is kept. A failure is cached
- * for ten seconds, during which each request fails with the same reason. Safe for use by multiple
- * threads.
+ * Looks up a resource of this machine, such as a library, and caches the result. A resource that
+ * was found is kept. A failure is cached for ten seconds, during which each request fails with the
+ * same reason. Safe for use by multiple threads.
  */
 final class CachedLookup<T> {
 

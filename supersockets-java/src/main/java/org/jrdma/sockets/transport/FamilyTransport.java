@@ -40,7 +40,7 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
     public static final FamilyTransport SUPERSOCKETS =
             supersockets(FamilyNumber.publishedByDriver());
 
-    /** Unix domain sockets. Programs cannot select this transport. */
+    /** Kernel sockets of Unix domain. Programs cannot select this transport. */
     public static final FamilyTransport UNIX =
             new FamilyTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ONLY, "");
 
@@ -57,7 +57,7 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
         Numbers find() throws FabricException;
     }
 
-    /** The address family and the protocol that are passed to socket(2). */
+    /** The arguments of socket(2): the address family and the protocol. */
     record Numbers(int family, int protocol) {}
 
     /**
@@ -80,7 +80,7 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
         return !family.isIpv6() || ipv6 != IPV4_ONLY;
     }
 
-    /** Returns true if {@code number} is an address family of the sockets of this transport. */
+    /** Returns true if the sockets of this transport have the address family {@code number}. */
     public boolean isFamily(int number) {
         return isFamily(ipv4, number) || isFamily(ipv6, number);
     }

@@ -2,6 +2,9 @@ package org.jrdma.sockets.transport;
 
 import org.jrdma.sockets.model.Transport;
 
-/** A transport that the channels of this module can use: kernel sockets, or a kernel bypass. */
+/**
+ * A transport that the channels of this module can use, with kernel sockets ({@link
+ * FamilyTransport}) or without them ({@link BypassTransport}).
+ */
 public sealed interface StreamTransport extends Transport
         permits FamilyTransport, BypassTransport {}

@@ -1,4 +1,4 @@
-/** The transports: kernel sockets of several address families, and kernel bypasses. */
+/** The transports: kernel sockets of several address families, rsockets and SISCI. */
 @NullMarked
 package org.jrdma.sockets.transport;
 

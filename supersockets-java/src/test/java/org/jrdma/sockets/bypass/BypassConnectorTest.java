@@ -33,8 +33,8 @@ class BypassConnectorTest {
     }
 
     /**
-     * The deadline must be requested only when a thread runs the attempt. Otherwise, the last of
-     * many concurrent attempts would time out while they wait for a thread.
+     * The timeout of an attempt must start when a thread runs the attempt. Otherwise, attempts that
+     * wait for a free thread would time out before they start.
      */
     @Test
     void shouldNotCountTheWaitForAThreadAsTimeWithoutAResponse() {
