@@ -22,7 +22,7 @@ import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The available devices and transports, in hardware and in software.
+ * The devices and transports that can be used on this machine, in hardware and in software.
  *
  * @param rdma the libibverbs implementations
  * @param sisci the libsisci implementations
@@ -55,7 +55,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             Optional<String> problem,
             List<Port> ports) {}
 
-    /** A port and its usable source addresses, best first. */
+    /** A port and its source addresses, in the order of preference. */
     record Port(
             int number,
             PortAttributes.State state,
@@ -63,7 +63,9 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             int mtu,
             List<Address> addresses) {}
 
-    /** An entry of the port's GID table and the reason for its rank. */
+    /**
+     * An entry of the port's GID table, and the reason for its place in the order of preference.
+     */
     record Address(int index, String gid, GidEntry.Type type, String netDevice, String reason) {}
 
     /**
@@ -88,7 +90,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     record Adapter(int number, int node, Optional<Boolean> linkOperational) {}
 
     /**
-     * A device that a node lends. Other properties cannot be read.
+     * A device that a node lends. Properties other than its id cannot be read without borrowing it.
      *
      * @param id the fabric device id in hexadecimal, for example 0x401
      */
@@ -205,7 +207,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         }
     }
 
-    /** Lists devices. SmartIO may be missing although the adapters work. */
+    /** Lists the devices that nodes lend. Returns an empty list if the library has no SmartIO. */
     private static List<LentDevice> lentDevices(Node node) {
         try {
             return SmartIo.of(node).devices().stream()

@@ -73,8 +73,8 @@ final class DevicesCommand implements Callable<Integer> {
     }
 
     /**
-     * Returns a reference to the library that was printed with the same reason, because the reason
-     * may be long. Returns the reason if no library has it.
+     * Returns a short text for a long reason: a reference to the library for which the same reason
+     * was already printed. If there is none, returns the reason itself.
      */
     private static String shortened(String reason, Devices devices) {
         var libraries =

@@ -20,7 +20,10 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class ExampleCommand implements Callable<Integer> {
 
-    /** Lines of name, module, class and description, separated by tabs. */
+    /**
+     * The resource with one line for each example: name, module, class and description, separated
+     * by tabs.
+     */
     private static final String LIST = "examples.tsv";
 
     @Spec private CommandSpec command;

@@ -47,7 +47,7 @@ public final class Jrdma {
     private Jrdma() {}
 
     static void main(String... arguments) {
-        Locale.setDefault(Locale.ROOT); // numbers are printed the same way in every locale
+        Locale.setDefault(Locale.ROOT); // Numbers are printed in the same way in every locale.
         System.exit(commandLine().execute(arguments));
     }
 

@@ -39,7 +39,7 @@ final class LendCommand implements Callable<Integer> {
                     "The device: edu, which computes factorials, copies memory by DMA, and signals interrupts.")
     private String name;
 
-    /** The kind of a line of the output. */
+    /** The kind of event that a line of the output reports. */
     private enum Event {
         LENT,
         BORROWED,
@@ -80,7 +80,7 @@ final class LendCommand implements Callable<Integer> {
                 print(new Line(event, id, borrow.node(), borrow.borrows()));
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // this command ends
+            Thread.currentThread().interrupt(); // The command ends here.
         }
     }
 

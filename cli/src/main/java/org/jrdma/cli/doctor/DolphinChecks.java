@@ -39,7 +39,10 @@ final class DolphinChecks {
                                 "Install Dolphin's eXpressWare and run \"systemctl start dis_supersockets\"."));
     }
 
-    /** Reports the IOMMU without a judgment, because the right setting depends on the adapter. */
+    /**
+     * Reports the state of the IOMMU without an evaluation, because the right setting depends on
+     * the adapter.
+     */
     private static Finding iommu(Machine machine) {
         var units = machine.names("sys/class/iommu");
         var passThrough = machine.line("proc/cmdline").orElse("").contains("iommu=pt");

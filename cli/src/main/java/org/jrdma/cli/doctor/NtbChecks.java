@@ -123,8 +123,8 @@ final class NtbChecks {
     }
 
     /**
-     * Returns the size of the window that a line "start end flags" describes, or 0 if it describes
-     * no assigned prefetchable memory.
+     * Returns the size of the address window from a line "start end flags" of the sysfs file
+     * "resource". Returns 0 unless the line describes assigned prefetchable memory.
      */
     private static long window(String resource) {
         var numbers =
@@ -155,7 +155,8 @@ final class NtbChecks {
     }
 
     /**
-     * Checks access control services (ACS) of the bridges between the adapter and the root complex.
+     * Checks whether the bridges between the adapter and the root complex redirect traffic between
+     * devices, because of access control services (ACS).
      */
     private static Finding redirection(String address, Machine machine) {
         var subject = "adapter %s ACS".formatted(address);
@@ -192,7 +193,7 @@ final class NtbChecks {
                 bridges.add(folder);
             }
         } catch (IOException _) {
-            // the device was removed
+            // The device was removed.
         }
         return bridges;
     }
@@ -209,6 +210,6 @@ final class NtbChecks {
             }
             at = header >>> 20;
         }
-        return false; // the capability list is circular
+        return false; // The capability list is circular.
     }
 }

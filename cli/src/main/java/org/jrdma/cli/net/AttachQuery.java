@@ -37,7 +37,7 @@ final class AttachQuery {
      */
     private static final String LOCAL_AGENT = "service:jmx:rmi://127.0.0.1/stub/";
 
-    /** A filter that accepts only classes that occur in the answer of a management agent. */
+    /** Accepts only the classes that occur in the answer of a management agent. */
     static final ObjectInputFilter FILTER =
             ObjectInputFilter.Config.createFilter(
                     "javax.management.**;java.rmi.**;sun.rmi.**;java.lang.*;java.util.*;!*");
@@ -65,8 +65,9 @@ final class AttachQuery {
      * Starts a query on a separate thread, so that several queries run at the same time and
      * together take no longer than one timeout.
      *
-     * @param isNamed true if the caller of the command named the JVM. The command attaches to the
-     *     JVM of another user only if it was named, because a query reads what the JVM sends
+     * @param isNamed true if the user of the command has specified the process ID. Otherwise, the
+     *     command does not attach to JVMs of other users, because it would deserialize data from
+     *     them
      */
     static AttachQuery start(Jvm jvm, boolean isNamed) {
         var query = new AttachQuery(jvm, isNamed);
@@ -112,7 +113,7 @@ final class AttachQuery {
         }
     }
 
-    @SuppressWarnings("BanJNDI") // an address with a stub causes no lookup
+    @SuppressWarnings("BanJNDI") // An address that contains a stub causes no lookup.
     private NetProcess connections(String address, String name)
             throws IOException, MalformedObjectNameException {
         if (!address.startsWith(LOCAL_AGENT)) {

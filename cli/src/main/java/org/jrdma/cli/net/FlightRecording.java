@@ -44,7 +44,7 @@ final class FlightRecording {
             while (events.hasMoreEvents()) {
                 recording.add(events.readEvent());
             }
-        } catch (RuntimeException e) { // an event lacks a field, or the file is damaged
+        } catch (RuntimeException e) { // An event lacks a field, or the file is damaged.
             throw new IOException("the recording is malformed: " + e.getMessage(), e);
         }
         return new NetProcess(
@@ -79,7 +79,7 @@ final class FlightRecording {
             }
             case "jdk.Shutdown" -> ended = true;
             default -> {
-                // the event contains nothing about connections
+                // Events of other types contain nothing about connections.
             }
         }
         if (last.isEmpty() || event.getEndTime().isAfter(last.get())) {
@@ -87,7 +87,10 @@ final class FlightRecording {
         }
     }
 
-    /** Returns the connections of the last snapshot that were not closed after the snapshot. */
+    /**
+     * Returns the connections that were open at the end of the recording: those in the last
+     * snapshot that were not closed after it.
+     */
     private List<Line> openAtEnd() {
         var end = open.stream().map(Recorded::when).max(Comparator.naturalOrder());
         return lines(

@@ -24,7 +24,7 @@ record Jvms(Path proc) {
 
     private static final String LAUNCHER = "java";
 
-    /** Options of the java launcher whose value is the next argument. */
+    /** The options of the java launcher that take their value from the next argument. */
     private static final Set<String> OPTIONS_WITH_VALUE =
             Set.of(
                     "-cp",
@@ -44,8 +44,8 @@ record Jvms(Path proc) {
      * Returns the processes whose program is java, ordered by process ID. Processes that end during
      * the search are left out.
      *
-     * @param attachable the IDs of processes that are known to be JVMs, even if their program is
-     *     not java
+     * @param attachable the IDs of further processes that are JVMs although their program is not
+     *     java
      */
     List<Jvm> all(Collection<Long> attachable) throws IOException {
         try (var folders = Files.list(proc)) {
@@ -101,7 +101,7 @@ record Jvms(Path proc) {
                 .orElse("");
     }
 
-    /** Returns the main class, module or jar of a command line, or an empty string. */
+    /** Returns the main class, module or jar in a command line, or an empty string. */
     private static String program(List<String> words) {
         for (var place = 1; place < words.size(); place++) {
             var word = words.get(place);

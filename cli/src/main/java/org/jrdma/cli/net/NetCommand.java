@@ -98,7 +98,7 @@ public final class NetCommand implements Callable<Integer> {
                             : NetProcess.of(
                                     Optional.of(file.toString()), ConnectionsSnapshot.read(file)));
             return true;
-        } catch (AccessDeniedException e) { // the message of the exception is only the file name
+        } catch (AccessDeniedException e) { // The exception's own message is only the file name.
             errors().printf("Cannot read %s: permission denied.%n", file);
         } catch (FabricException e) {
             errors().println(PrintableText.of(e.getMessage()));

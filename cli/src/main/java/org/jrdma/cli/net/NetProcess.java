@@ -11,7 +11,7 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
  * The connections of a process.
  *
  * @param source the file that was read; empty if the process itself was queried
- * @param process the process ID; empty if the file does not contain it
+ * @param process the process ID; empty if the file does not contain one
  * @param program the main class or jar
  * @param taken the time of the snapshot; empty if it is not known
  * @param ended true if the process ended at the time of the snapshot
@@ -53,7 +53,7 @@ record NetProcess(
                 List.of());
     }
 
-    /** Returns a copy whose texts can be printed on a terminal. */
+    /** Returns a copy without characters that are unsafe to print on a terminal. */
     NetProcess printable() {
         return new NetProcess(
                 source.map(PrintableText::of),

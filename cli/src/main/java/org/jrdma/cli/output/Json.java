@@ -8,9 +8,9 @@ import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An encoder of values as JSON. A record becomes an object with its components in order, and a
- * collection becomes an array. An enum constant becomes a string that contains its {@link #name},
- * and an empty {@code Optional} becomes null.
+ * Encodes values as JSON. A record becomes an object with its components in order, and a collection
+ * becomes an array. An enum constant becomes a string that contains its {@link #name}, and an empty
+ * {@code Optional} becomes null.
  */
 public final class Json {
 
@@ -31,7 +31,7 @@ public final class Json {
     }
 
     /**
-     * Returns the name of an enum constant in output, for example {@code channel-adapter} for
+     * Returns the name of an enum constant in the output, for example {@code channel-adapter} for
      * CHANNEL_ADAPTER.
      */
     public static String name(Enum<?> constant) {
@@ -55,7 +55,7 @@ public final class Json {
     private static Object value(Record fields, RecordComponent field) {
         try {
             var accessor = field.getAccessor();
-            accessor.setAccessible(true); // the record may be package-private
+            accessor.setAccessible(true); // The record may be package-private.
             return accessor.invoke(fields);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("Cannot read the record component " + field, e);

@@ -3,7 +3,7 @@ package org.jrdma.cli.output;
 /** Wraps long lines for a terminal. */
 public final class Paragraph {
 
-    /** The width of a terminal. */
+    /** The number of characters to which lines are wrapped. */
     public static final int WIDTH = 80;
 
     private Paragraph() {}

@@ -1,8 +1,8 @@
 package org.jrdma.cli.output;
 
 /**
- * Text from a file, a peer or another process, in a form that is safe to print on a terminal.
- * Control characters could start escape sequences, and format characters could reverse the text.
+ * Makes text from a file, a peer or another process safe to print on a terminal. Control characters
+ * could start escape sequences, and format characters could reverse the text.
  */
 public final class PrintableText {
 

@@ -1,6 +1,9 @@
 package org.jrdma.cli.perf;
 
-/** The throughput of messages that are sent without waiting for the arrival of each message. */
+/**
+ * The measured throughput of messages that are sent in quick succession, without waiting for the
+ * arrival of each message.
+ */
 record Bandwidth(double megabytesPerSecond, double messagesPerSecond) {
 
     private static final double NANOS_PER_SECOND = 1e9;

@@ -4,7 +4,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The result of this command and the figures of C programs that performed the same operations.
+ * The result of a measurement and, for comparison, the figures of C programs that performed the
+ * same operations.
  *
  * @param java the result of this command
  * @param c the figures of the C programs; empty if there are none
@@ -39,8 +40,8 @@ record BaselineComparison(Result java, Optional<Figures> c, Optional<String> mis
     }
 
     /**
-     * Returns the ratio as text, or "-" if the figure of C is 0. On a slow machine, a C program may
-     * report 0, because it prints only two decimals.
+     * Returns the ratio as text, or "-" if the figure of C is 0. A C program may report a
+     * throughput of 0 on a slow machine, because it prints only two decimals.
      */
     private static String ratio(double inJava, double inC) {
         return inC > 0 ? String.format(Locale.ROOT, "%.2f", inJava / inC) : "-";

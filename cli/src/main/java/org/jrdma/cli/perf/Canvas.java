@@ -5,7 +5,7 @@ import java.util.List;
 /** A drawing surface. Coordinates are pixels from the left and from the top. */
 interface Canvas {
 
-    /** The part of a text that is placed at the given point. */
+    /** The part of a text that is placed at a given point: its start, middle or end. */
     enum Anchor {
         START,
         MIDDLE,

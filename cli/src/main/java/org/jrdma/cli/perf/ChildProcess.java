@@ -15,10 +15,11 @@ import java.util.List;
 /** A peer that runs as a child process and ends with this process. */
 final class ChildProcess implements Peer {
 
-    // A string, because the main class depends on this package and a reference would be a cycle.
+    // A string instead of a class reference, which would be a cycle between packages: the main
+    // class depends on this package.
     private static final String MAIN_CLASS = "org.jrdma.cli.Jrdma";
 
-    /** The hidden option of a command that runs as a child. */
+    /** The hidden option that makes a command run as a child process. */
     static final String OPTION = "--as-child";
 
     /**
@@ -94,10 +95,10 @@ final class ChildProcess implements Peer {
                 .start(() -> {
                     try {
                         while (System.in.read() >= 0) {
-                            // the parent writes nothing
+                            // The parent writes nothing.
                         }
                     } catch (IOException _) {
-                        // treated as the end of the input
+                        // A failure is treated as the end of the input.
                     }
                     System.exit(0);
                 });
@@ -110,7 +111,8 @@ final class ChildProcess implements Peer {
 
     @Override
     public void close() throws IOException {
-        process.getOutputStream().close(); // makes the child exit and release its resources
+        // Closing its input makes the child exit and release its resources.
+        process.getOutputStream().close();
         try {
             if (!process.waitFor(ControlChannel.TIMEOUT)) {
                 process.destroyForcibly();

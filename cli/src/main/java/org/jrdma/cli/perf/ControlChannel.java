@@ -29,7 +29,7 @@ final class ControlChannel implements AutoCloseable {
 
     private static final String FAILURE = "failed ";
 
-    /** The maximum number of characters of a reported reason, with up to 3 bytes each in UTF-8. */
+    /** The maximum number of characters of a failure report. Each has up to 3 bytes in UTF-8. */
     private static final int MAX_FAILURE = MAX_LINE / 3 - FAILURE.length();
 
     private final Socket socket;
@@ -112,12 +112,12 @@ final class ControlChannel implements AutoCloseable {
             if (millis < 0) {
                 throw new SocketTimeoutException();
             }
-            socket.setSoTimeout((int) millis + 1); // a timeout of 0 would be infinite
+            socket.setSoTimeout((int) millis + 1); // A timeout of 0 would be infinite.
         }
         return input.read();
     }
 
-    /** A failure that the peer reports. */
+    /** Thrown if the peer reports a failure. */
     private static final class PeerFailedException extends IOException {
 
         private static final long serialVersionUID = 1L;

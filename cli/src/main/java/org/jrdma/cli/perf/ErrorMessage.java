@@ -1,6 +1,6 @@
 package org.jrdma.cli.perf;
 
-/** The text that reports an exception. */
+/** Converts an exception to a text for the user. */
 final class ErrorMessage {
 
     private ErrorMessage() {}

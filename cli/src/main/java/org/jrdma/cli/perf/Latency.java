@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The latency of a message in microseconds.
+ * The measured latency of messages in microseconds.
  *
  * @param samples the number of measured exchanges
  */

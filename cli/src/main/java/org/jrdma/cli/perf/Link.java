@@ -4,22 +4,22 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * One side of a connection whose performance is measured. One side measures, the other responds.
- * Confined to one thread.
+ * One side of a connection whose performance is measured. An exchange is one round trip or one
+ * one-sided operation. One side measures, and the other responds. Confined to one thread.
  */
 interface Link extends AutoCloseable {
 
     /**
-     * Describes the connection of a socket: address, transport, and the reason for a fallback.
-     * Returns empty if the link is not a socket.
+     * Describes a socket connection: address, transport, and the reason for a fallback. Returns
+     * empty if the link is not a socket.
      */
     default Optional<String> connection() {
         return Optional.empty();
     }
 
     /**
-     * Prepares exchanges of one size. Both sides call this method before either side starts to
-     * exchange messages.
+     * Prepares for exchanges of {@code bytes} bytes. Both sides call this method before either side
+     * starts to exchange messages.
      */
     default void prepare(int bytes) throws IOException {}
 
@@ -29,7 +29,7 @@ interface Link extends AutoCloseable {
      */
     void exchange(int bytes) throws IOException;
 
-    /** Responds to a number of exchanges. Called by the responding side. */
+    /** Responds to {@code count} exchanges. Called by the responding side. */
     default void answer(int bytes, int count) throws IOException {}
 
     /**
@@ -38,7 +38,7 @@ interface Link extends AutoCloseable {
      */
     void stream(int bytes, int count) throws IOException;
 
-    /** Receives the messages of {@link #stream}. */
+    /** Receives the messages that the measuring side sends by {@link #stream}. */
     default void absorb(int bytes, int count) throws IOException {}
 
     @Override

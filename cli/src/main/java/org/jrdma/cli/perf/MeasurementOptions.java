@@ -66,9 +66,9 @@ final class MeasurementOptions {
     }
 
     /**
-     * Returns the C programs to compare a path with.
+     * Returns the C programs for comparison with a path.
      *
-     * @throws IOException if there is no baseline for this measurement; the message is the reason
+     * @throws IOException if no C programs perform this measurement; the message is the reason
      */
     NativeBaseline nativeBaseline(String path) throws IOException {
         if (host.isPresent()) {
@@ -96,7 +96,7 @@ final class MeasurementOptions {
         return served.isPresent();
     }
 
-    /** Serves measurements until the process ends. */
+    /** Runs the remote side of measurements that clients request, until the process ends. */
     void serve(PrintWriter out, PrintWriter errors) throws IOException {
         var address =
                 isChild
@@ -109,7 +109,7 @@ final class MeasurementOptions {
             }
             out.println(ChildProcess.WAITING + listener.getLocalPort());
             out.flush();
-            // a child prints no errors, because its parent reports them
+            // A child process prints no errors, because its parent reports them.
             var printed = isChild ? new PrintWriter(Writer.nullWriter()) : errors;
             new MeasurementServer(paths(), printed).serve(listener);
         }
@@ -124,7 +124,10 @@ final class MeasurementOptions {
         }
     }
 
-    /** Returns the peer of the option {@code --connect}, or starts a child process. */
+    /**
+     * Returns the peer that the option {@code --connect} specifies. Without this option, starts a
+     * child process as the peer.
+     */
     Peer peer(String command) throws IOException {
         if (host.isPresent()) {
             return Peer.parse(host.get(), PORT);

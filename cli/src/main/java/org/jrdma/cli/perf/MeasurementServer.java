@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Serves the measurements of several callers at the same time. The number of callers is limited,
- * and so is the number of callers with the same IP address, so that one host cannot keep others
- * out.
+ * Runs the remote side of measurements, for several clients at the same time. The number of clients
+ * is limited, and so is the number of clients with the same IP address, so that one host cannot
+ * exclude others.
  */
 final class MeasurementServer {
 
@@ -22,7 +22,7 @@ final class MeasurementServer {
     private final List<Path> paths;
     private final PrintWriter errors;
 
-    /** The number of callers that are being served, by their address. */
+    /** The number of clients whose measurements are running, by their addresses. */
     private final Map<InetAddress, Integer> callers = new HashMap<>();
 
     MeasurementServer(List<Path> paths, PrintWriter errors) {
@@ -30,7 +30,10 @@ final class MeasurementServer {
         this.errors = errors;
     }
 
-    /** Serves callers until the listener is closed. */
+    /**
+     * Runs the remote side of each measurement that a client requests, until the listener is
+     * closed.
+     */
     void serve(ServerSocket listener) throws IOException {
         while (true) {
             var socket = listener.accept();

@@ -8,7 +8,7 @@ import java.util.Optional;
 /** The measuring side: opens a path together with the peer's {@link Responder} and measures it. */
 final class Meter implements AutoCloseable {
 
-    /** The words that start the requests to the peer. Arguments follow, separated by spaces. */
+    /** The first words of the requests to the peer. Arguments follow, separated by spaces. */
     static final String OPEN = "open";
 
     static final String EXCHANGE = "exchange";
@@ -113,7 +113,8 @@ final class Meter implements AutoCloseable {
         var count = exchanges;
         start(EXCHANGE, bytes, count + 1);
         withPeerFailure(() -> {
-            link.exchange(bytes); // not measured, because the peer may not have started yet
+            // The first batch is not measured, because the peer may not have started yet.
+            link.exchange(bytes);
             for (var exchange = 0; exchange < count; exchange++) {
                 var start = System.nanoTime();
                 link.exchange(bytes);
@@ -129,8 +130,8 @@ final class Meter implements AutoCloseable {
     }
 
     /**
-     * Runs an action. If the action fails and the peer reports a failure, throws the peer's failure
-     * instead.
+     * Runs an action. If the action fails and the peer has reported a failure, throws the peer's
+     * failure, which is the cause.
      */
     private void withPeerFailure(Action action) throws IOException {
         try {
@@ -165,8 +166,8 @@ final class Meter implements AutoCloseable {
             expectDone(peer);
             sent += batch;
             nanos += elapsed;
-            // Batches take twice as long as those of exchanges, because each batch has a start and
-            // an end during which the link is not full.
+            // A batch of streamed messages takes twice as long as a batch of exchanges, because the
+            // link is not full at its start and end.
             batch = next(batch, elapsed / 2);
         }
         return new Streamed(sent, nanos, batch);

@@ -15,7 +15,7 @@ final class Milliseconds implements ITypeConverter<Duration> {
                 return Duration.ofMillis(millis);
             }
         } catch (NumberFormatException _) {
-            // reported by the exception below
+            // The exception below reports the failure.
         }
         throw new TypeConversionException(
                 "\"%s\" is not a whole number of milliseconds of at least 1".formatted(text));

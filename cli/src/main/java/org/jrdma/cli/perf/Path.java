@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * An operation or transport that the command can measure.
+ * An operation or a socket transport that the command can measure, such as RDMA WRITE or TCP.
  *
  * @param name the name on the command line
  * @param description the description in the output
@@ -56,7 +56,7 @@ record Path(
     }
 
     /**
-     * Returns this path with a peer on another machine. The path is unavailable if its provider
+     * Returns a copy of this path for a peer on another machine. It is unavailable if its device
      * cannot reach other machines.
      */
     Path toRemotePeer() {

@@ -16,12 +16,19 @@ record PathDevice(
         Optional<String> missing,
         Optional<String> localOnly) {
 
-    /** Returns this provider for a peer on another machine. */
+    /**
+     * Returns a copy for a peer on another machine, which may be unavailable because of {@code
+     * localOnly}.
+     */
     PathDevice toRemotePeer() {
         return new PathDevice(fabric, device, missing.or(() -> localOnly), localOnly);
     }
 
-    /** Returns the provider of sockets, which reach any machine. */
+    /**
+     * Returns the device of a path over sockets, which reach any machine.
+     *
+     * @param missing the reason why the sockets are not available
+     */
     static PathDevice ofSockets(Optional<String> missing) {
         return new PathDevice(Optional.empty(), Optional.empty(), missing, Optional.empty());
     }

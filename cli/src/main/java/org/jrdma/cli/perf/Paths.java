@@ -12,12 +12,17 @@ import org.jrdma.verbs.Verbs;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The paths that the command can measure. */
+/**
+ * The paths that the command can measure: operations over RDMA and SISCI, and socket transports.
+ */
 final class Paths {
 
     private Paths() {}
 
-    /** The native libraries or the software fabrics. */
+    /**
+     * Selects where measurements run: on the native libraries of the system, or on the software
+     * fabrics.
+     */
     enum Fabric {
         SYSTEM,
         SOFTWARE;
@@ -45,8 +50,8 @@ final class Paths {
     /**
      * Returns the paths of this machine, available or not.
      *
-     * @param fabric the fabric; if empty, the native libraries, or the software fabric if this
-     *     machine has no device
+     * @param fabric the fabric; if empty, the native libraries are used, or the software fabric if
+     *     this machine has no device
      * @param device the name of the RDMA device; if empty, the first device
      */
     static List<Path> all(Optional<Fabric> fabric, Optional<String> device) {
@@ -62,8 +67,8 @@ final class Paths {
     }
 
     /**
-     * Opens the RDMA device of the native library with a name, or its first device if the name is
-     * empty.
+     * Opens an RDMA device of the native library: the one with the given name, or the first one if
+     * the name is empty.
      */
     static Device device(Optional<String> name) throws FabricException {
         var verbs = Verbs.system();
@@ -82,7 +87,7 @@ final class Paths {
         try {
             Sisci.system().open().close();
             return Fabric.SYSTEM;
-        } catch (FabricException e) { // no library, or no adapter
+        } catch (FabricException e) { // There is no library or no adapter.
             return Fabric.SOFTWARE;
         }
     }

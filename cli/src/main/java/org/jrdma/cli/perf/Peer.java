@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 
-/** The address of the other side of a measurement. */
+/** The other side of a measurement, to which this process can connect. */
 interface Peer extends AutoCloseable {
 
     InetSocketAddress address() throws IOException;
@@ -45,7 +45,7 @@ interface Peer extends AutoCloseable {
             var port = hasPort ? Integer.parseInt(text.substring(colon + 1)) : defaultPort;
             var address = new InetSocketAddress(host, port);
             return () -> address;
-        } catch (IllegalArgumentException e) { // the port is not a number or out of range
+        } catch (IllegalArgumentException e) { // The port is not a number or is out of range.
             throw new IllegalArgumentException(
                     "\"%s\" is neither HOST nor HOST:PORT.".formatted(text), e);
         }

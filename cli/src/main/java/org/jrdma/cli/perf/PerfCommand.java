@@ -74,7 +74,7 @@ public final class PerfCommand implements Callable<Integer> {
     private final List<Result> results = new ArrayList<>();
     private final List<BaselineComparison> comparisons = new ArrayList<>();
 
-    /** Notes to print when the peer has been reached. */
+    /** The notes to print after the peer was reached. */
     private final List<String> notes = new ArrayList<>();
 
     private int problems;
@@ -213,7 +213,7 @@ public final class PerfCommand implements Callable<Integer> {
                 comparisons.add(comparison);
                 print(comparison);
             }
-        } catch (IOException e) { // the C programs cannot be run for any size
+        } catch (IOException e) { // The C programs cannot be run for any message size.
             measured.forEach(result ->
                     comparisons.add(BaselineComparison.unavailable(result, e.getMessage())));
             print(comparisons.getLast());

@@ -34,8 +34,8 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
     private static final String NOT_LISTENING = "Couldn't connect";
 
     /**
-     * A kind of measurement, with the suffix of the name of its program and the column of its
-     * result in the output.
+     * A kind of measurement, with the suffix of the program name and the number of the output
+     * column that contains the result.
      */
     private enum Measure {
         LATENCY("_lat", 4),
@@ -117,7 +117,8 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
                                 "--size=" + bytes,
                                 "--iters=" + count,
                                 "--port=" + ProgramRunner.freePort(),
-                                "--CPU-freq")); // suppresses a warning about CPU frequencies
+                                // The option suppresses a warning about CPU frequencies.
+                                "--CPU-freq"));
         if (!path.equals("read")) {
             words.add("--inline_size=0");
         }
@@ -128,7 +129,7 @@ record Perftest(String device, int gidIndex, ProgramRunner programs) implements 
     }
 
     /**
-     * Returns the figure in the output of a program.
+     * Returns the result in the output of a perftest program.
      *
      * @throws NumberFormatException if the program printed {@code inf} or {@code nan}
      */

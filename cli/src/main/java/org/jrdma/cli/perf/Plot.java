@@ -94,7 +94,9 @@ final class Plot {
         legend(canvas);
     }
 
-    /** Explains missing points of the p99 chart. */
+    /**
+     * Adds a note to the plot if the p99 chart lacks points, because there were too few samples.
+     */
     private void noteMissingPercentiles(Canvas canvas) {
         var results = curves.values().stream().flatMap(List::stream).toList();
         if (results.stream().allMatch(result -> result.latency().hasPercentile99())) {
@@ -208,7 +210,7 @@ final class Plot {
     /** The range of a logarithmic axis. Both ends are 1, 2 or 5 times a power of ten. */
     private record Scale(double low, double high) {
 
-        /** Returns a range that exceeds the positive values at both ends. */
+        /** Returns a range with a margin around the positive values. */
         static Scale of(DoubleStream values) {
             var positive = values.filter(value -> value > 0).boxed().toList();
             if (positive.isEmpty()) {
@@ -239,8 +241,8 @@ final class Plot {
         }
 
         /**
-         * Returns the steps of an axis, from the last step below the minimum to the first step
-         * above the maximum.
+         * Returns the values of the form 1, 2 or 5 times a power of ten, from the last one below
+         * the minimum to the first one above the maximum.
          */
         private static List<Double> steps(double min, double max) {
             var steps = new ArrayList<Double>();

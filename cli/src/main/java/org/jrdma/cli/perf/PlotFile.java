@@ -93,7 +93,7 @@ final class PlotFile {
         System.setProperty("java.awt.headless", "true");
         try {
             new ImageCanvas().text(new Canvas.Point(0, 0), Canvas.Anchor.MIDDLE, "word");
-        } catch (LinkageError | RuntimeException e) { // AWT finds no font
+        } catch (LinkageError | RuntimeException e) { // AWT finds no font.
             throw new IllegalArgumentException(
                     "A plot in .png format needs fonts on this machine. Install fonts (Debian: fontconfig and fonts-dejavu-core), or use .svg or .html.",
                     e);

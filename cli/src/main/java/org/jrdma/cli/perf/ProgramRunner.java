@@ -21,7 +21,7 @@ record ProgramRunner(List<Path> folders) {
     private static final Duration TIMEOUT = Duration.ofSeconds(90);
     private static final Duration RETRY_DELAY = Duration.ofMillis(50);
 
-    /** Searches the folders of the environment variable PATH. */
+    /** Returns a runner that searches the folders of the environment variable PATH. */
     static ProgramRunner inPath() {
         return new ProgramRunner(
                 Arrays.stream(
@@ -57,7 +57,7 @@ record ProgramRunner(List<Path> folders) {
     /**
      * Runs a server and a client. Repeats the run of the client until it can connect to the server.
      *
-     * @param notListening a part of the output of a client that cannot connect
+     * @param notListening a text that the client prints if it cannot connect
      * @return the output of the client in its last run
      */
     String run(List<String> server, List<String> client, String notListening) throws IOException {

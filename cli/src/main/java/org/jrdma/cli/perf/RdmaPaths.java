@@ -86,7 +86,7 @@ final class RdmaPaths {
                 });
     }
 
-    /** Creates a link that owns its connection. */
+    /** Creates a link, which then owns the connection. */
     @FunctionalInterface
     private interface LinkFactory {
         Link create(RdmaConnection connection) throws IOException;
@@ -202,7 +202,7 @@ final class RdmaPaths {
         private void awaitSignal(int bytes) throws IOException {
             var target = connection.target.segment();
             SpinWait.until(() -> {
-                connection.pollCompletions(); // fails if the peer has disconnected
+                connection.pollCompletions(); // Fails if the peer has disconnected.
                 return (byte) BYTE.getAcquire(target, bytes - 1L) == round;
             });
         }
@@ -239,7 +239,7 @@ final class RdmaPaths {
             send.id(RdmaConnection.REQUEST);
             receive.id(RdmaConnection.RECEIVE);
             while (receive.tryPost()) {
-                // fills the receive queue
+                // The loop fills the receive queue.
             }
         }
 
@@ -267,7 +267,7 @@ final class RdmaPaths {
             for (var message = 0; message < count; message++) {
                 connection.post(send);
             }
-            awaitMessages(1); // confirms that the peer has received all messages
+            awaitMessages(1); // This message confirms that the peer has received all messages.
         }
 
         @Override
@@ -323,8 +323,8 @@ final class RdmaPaths {
     }
 
     /**
-     * A link over a one-sided operation, which the peer's device performs without the peer's
-     * program.
+     * A link over a one-sided operation (READ or atomic), which the peer's device performs without
+     * the peer's program.
      */
     private record OneSidedLink(RdmaConnection rdma, PreparedRequest<?> request, IntConsumer size)
             implements Link {

@@ -21,7 +21,7 @@ final class Responder {
                     1, Thread.ofPlatform().daemon().name("jrdma-perf-watchdog").factory());
 
     static {
-        WATCHDOG.setRemoveOnCancelPolicy(true); // almost all requests end in time
+        WATCHDOG.setRemoveOnCancelPolicy(true); // Almost all requests end before the time limit.
     }
 
     private final ControlChannel peer;
@@ -43,7 +43,10 @@ final class Responder {
         this.maxRequest = maxRequest;
     }
 
-    /** Serves the measurement of one path. A failure is reported to the peer and thrown. */
+    /**
+     * Runs the remote side of the measurement of one path. A failure is reported to the peer and
+     * thrown.
+     */
     void run() throws IOException {
         try {
             var request = peer.receive().split(" ", -1);
@@ -80,7 +83,10 @@ final class Responder {
         peer.send(Meter.DONE);
     }
 
-    /** Serves one request. Returns false if the request is to close the path. */
+    /**
+     * Executes one request of the measuring side. Returns false if the request is to close the
+     * path.
+     */
     private boolean serve(Link link, int largest) throws IOException {
         var request = peer.receive().split(" ", -1);
         if (request[0].equals(Meter.CLOSE)) {
@@ -110,7 +116,7 @@ final class Responder {
         void run() throws IOException;
     }
 
-    /** Runs an action, whose thread is interrupted if it takes too long. */
+    /** Runs an action and interrupts its thread if the action takes too long. */
     private void withTimeLimit(Action action) throws IOException {
         var limit = new TimeLimit();
         var interruption = WATCHDOG.schedule(limit, maxRequest.toMillis(), MILLISECONDS);
@@ -129,7 +135,10 @@ final class Responder {
         }
     }
 
-    /** Interrupts the thread that created it, unless that thread has ended the limit before. */
+    /**
+     * Interrupts the thread that has created this object when the time limit expires, unless {@link
+     * #end} was called before.
+     */
     static final class TimeLimit implements Runnable {
 
         private final Thread thread = Thread.currentThread();
@@ -145,8 +154,8 @@ final class Responder {
         }
 
         /**
-         * Ends the limit. Returns true if the thread was interrupted before, and clears its
-         * interrupt status then: later waits of the thread must not fail.
+         * Ends the time limit. If the thread was interrupted before, returns true and clears its
+         * interrupt status, so that later waits of the thread do not fail.
          */
         synchronized boolean end() {
             if (!ended && exceeded) {
@@ -164,7 +173,7 @@ final class Responder {
                 return number;
             }
         } catch (NumberFormatException _) {
-            // reported by the exception below
+            // The exception below reports the failure.
         }
         throw unknownRequest(word);
     }

@@ -26,8 +26,8 @@ record Rstream(String address, ProgramRunner programs) implements NativeBaseline
     private static final String NOT_LISTENING = "rconnect";
 
     /**
-     * Matches a line of results. The last column contains the duration of a transfer in one
-     * direction in microseconds.
+     * Matches a line of results. The last column is the duration of a transfer in one direction, in
+     * microseconds.
      */
     private static final Pattern FIGURES = Pattern.compile("(?m)^custom .*\\s(\\d+\\.\\d+)\\s*$");
 
@@ -56,8 +56,8 @@ record Rstream(String address, ProgramRunner programs) implements NativeBaseline
     /**
      * Runs rstream and returns the duration of a transfer in microseconds.
      *
-     * @param transfers the number of transfers in one direction, which the same number of transfers
-     *     in the other direction follows
+     * @param transfers the number of transfers in each direction: first all in one direction, then
+     *     all in the other
      * @param iterations the number of repetitions
      */
     private double microseconds(int bytes, long transfers, long iterations) throws IOException {

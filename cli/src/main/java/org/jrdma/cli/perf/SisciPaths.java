@@ -140,7 +140,7 @@ final class SisciPaths {
         }
 
         static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
-            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // the flag has a separate cache line
+            var flagOffset = Math.ceilDiv(largest, 64) * 64L; // The flag has a separate cache line.
             var segments = Segments.exchange(sisci, peer, flagOffset + 64);
             try {
                 var payload = Arena.ofAuto().allocate(flagOffset, 64);
@@ -172,7 +172,7 @@ final class SisciPaths {
             for (var message = 0; message < count; message++) {
                 store(bytes);
             }
-            exchange(WORD); // the peer answers when all data has arrived
+            exchange(WORD); // The peer answers when all data has arrived.
         }
 
         @Override
@@ -183,7 +183,7 @@ final class SisciPaths {
         private void signal(int bytes) throws IOException {
             store(bytes - WORD);
             remoteMap.putLongRelease(flagOffset, round);
-            remoteMap.flush(); // otherwise the store may stay in a write-combining buffer
+            remoteMap.flush(); // Otherwise the store may stay in a write-combining buffer.
         }
 
         private void store(int bytes) throws IOException {

@@ -3,7 +3,7 @@ package org.jrdma.cli.perf;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Message sizes in bytes, with the suffixes K and M. */
+/** Parses message sizes in bytes, with the suffixes K and M. */
 final class Size {
 
     private static final int KIBI = 1 << 10;
@@ -11,7 +11,7 @@ final class Size {
 
     private Size() {}
 
-    /** Parses a size. */
+    /** Parses the value of an option that is a message size. */
     static final class Converter implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -23,7 +23,7 @@ final class Size {
                     return bytes;
                 }
             } catch (NumberFormatException | ArithmeticException _) {
-                // reported by the exception below
+                // The exception below reports the failure.
             }
             throw new TypeConversionException(
                     "\"%s\" is not a size such as 64, 4K or 1M".formatted(text));

@@ -20,7 +20,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.TransportType;
 
-/** The socket paths, one for each transport. */
+/** The paths over sockets that the command can measure, one for each transport. */
 final class SocketPaths {
 
     private static final int LARGEST = 1 << 30;
@@ -30,7 +30,9 @@ final class SocketPaths {
     private final SisciPaths sisci;
     private final Optional<String> device;
 
-    /** The transport that all listeners over SISCI use. The first listener creates it. */
+    /**
+     * The SISCI transport of all listeners of this process. It is created with the first listener.
+     */
     private Optional<Transport> listeningOverSisci = Optional.empty();
 
     /**
@@ -142,7 +144,10 @@ final class SocketPaths {
         return accept(transport, peer);
     }
 
-    /** Returns the transport of all listeners over SISCI. Several threads may serve callers. */
+    /**
+     * Returns the SISCI transport of all listeners. Synchronized, because several clients may be
+     * served at the same time.
+     */
     private synchronized Transport listeningOverSisci() throws IOException {
         if (listeningOverSisci.isEmpty()) {
             listeningOverSisci = Optional.of(overSisci(""));
@@ -154,7 +159,8 @@ final class SocketPaths {
         var table = Files.createTempFile("jrdma", ".hosts");
         try {
             var transport = Transports.sisci(sisci.sisci(), Files.writeString(table, hosts));
-            var reason = transport.whyNot(); // reads the host table, which is deleted below
+            // Creating the node reads the host table, which is deleted below.
+            var reason = transport.whyNot();
             if (reason.isPresent()) {
                 throw new IOException(reason.get());
             }
@@ -223,7 +229,8 @@ final class SocketPaths {
             for (var message = 0; message < count; message++) {
                 write(bytes);
             }
-            read((int) JAVA_BYTE.byteSize()); // confirms that the peer has read all messages
+            // This message confirms that the peer has read all messages.
+            read((int) JAVA_BYTE.byteSize());
         }
 
         @Override

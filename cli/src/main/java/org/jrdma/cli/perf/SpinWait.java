@@ -28,7 +28,8 @@ final class SpinWait {
      * @throws IOException if the condition throws it, or does not hold within about {@link
      *     ControlChannel#TIMEOUT}, or the thread is interrupted
      */
-    @SuppressWarnings("ThreadPriorityCheck") // yields because there may be few processors
+    // The thread yields because there may be few processors.
+    @SuppressWarnings("ThreadPriorityCheck")
     static void until(Condition condition) throws IOException {
         var end = 0L;
         for (var spins = 1; !condition.holds(); spins++) {

@@ -3,7 +3,7 @@ package org.jrdma.cli.perf;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Parses the whole numbers of options. */
+/** Parses the values of options that are whole numbers. */
 final class WholeNumber {
 
     private static final int MAX_PORT = 65_535;
@@ -17,7 +17,7 @@ final class WholeNumber {
                 return number;
             }
         } catch (NumberFormatException _) {
-            // reported by the exception below
+            // The exception below reports the failure.
         }
         throw new TypeConversionException(
                 "\"%s\" is not a whole number from %d to %d".formatted(text, min, max));
