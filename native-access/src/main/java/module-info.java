@@ -6,7 +6,8 @@
  * <p>All restricted methods are called in this module, so the whole SDK needs only {@code
  * --enable-native-access=org.jrdma.ffi}.
  */
-@SuppressWarnings("module") // the modules named in the exports are built later
+// Javadoc warns about the modules in the qualified exports, because they are built later.
+@SuppressWarnings("module")
 module org.jrdma.ffi {
     requires org.slf4j;
     requires static transitive org.jspecify;

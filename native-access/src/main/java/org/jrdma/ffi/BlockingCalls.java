@@ -10,16 +10,16 @@ import org.jspecify.annotations.Nullable;
  * registration of gigabytes of memory, the resolution of a remote address, and the destruction of
  * an object for which the kernel must wait.
  *
- * <p>If the caller is a platform thread, it makes the call itself. If the caller is a virtual
- * thread, a pooled platform thread makes the call. Meanwhile, the virtual thread is parked, so that
- * its carrier can run other virtual threads.
+ * <p>A platform thread makes its native call itself. For a virtual thread, a pooled platform thread
+ * makes the native call. Meanwhile, the virtual thread is parked, so that its carrier can run other
+ * virtual threads.
  */
 public final class BlockingCalls {
 
-    /** A call that may throw one type of checked exception. */
+    /** A native call that may block, and may throw one type of checked exception. */
     @FunctionalInterface
     public interface Call<T, E extends Exception> {
-        /** Makes the call. */
+        /** Makes the native call and returns its result. */
         T call() throws E;
     }
 
@@ -30,8 +30,8 @@ public final class BlockingCalls {
     private BlockingCalls() {}
 
     /**
-     * Makes a call, waits for its end, and returns its result or throws its exception. An interrupt
-     * ends neither the call nor the wait.
+     * Makes a native call that may block, and returns its result or throws its exception. An
+     * interrupt of the calling thread ends neither the native call nor the wait for it.
      */
     public static <T, E extends Exception> T call(Call<T, E> call) throws E {
         if (!Thread.currentThread().isVirtual()) {
@@ -51,8 +51,8 @@ public final class BlockingCalls {
     }
 
     /**
-     * A call and its outcome. {@link #run()} itself allocates no memory, so that the waiting thread
-     * receives the outcome in any case.
+     * A native call that a platform thread makes for a waiting virtual thread. {@link #run()}
+     * itself allocates no memory, so that the waiting thread receives the outcome in any case.
      */
     private static final class PendingCall<T, E extends Exception> implements Runnable {
 
@@ -76,7 +76,8 @@ public final class BlockingCalls {
             }
         }
 
-        @SuppressWarnings("unchecked") // a call throws E or an unchecked exception
+        // The cast is safe: a call throws E or an unchecked exception.
+        @SuppressWarnings("unchecked")
         T await() throws E {
             end.join();
             return switch (thrown) {

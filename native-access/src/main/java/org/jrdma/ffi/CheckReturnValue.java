@@ -7,9 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks an immutable type whose methods return a changed copy. A call whose result is not used is
- * then an error: Error Prone and SpotBugs report it, because they recognize annotations of this
- * simple name from every package.
+ * Marks an immutable type whose methods return a changed copy. Error Prone and SpotBugs report a
+ * call whose result is not used as an error, because they recognize annotations of this simple name
+ * in any package.
  */
 @Documented
 @Retention(RetentionPolicy.CLASS)

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time at which a wait times out, on the clock of {@link System#nanoTime()}.
+ * The time at which a wait times out, as a value of {@link System#nanoTime()}.
  *
  * @param nanoTime the value of {@link System#nanoTime()} at which the deadline passes; meaningless
  *     for {@link #NEVER}
@@ -46,8 +46,8 @@ public record Deadline(long nanoTime, Duration duration) {
     }
 
     /**
-     * Returns the exception for a wait that reached this deadline. Its message is {@code event}
-     * followed by the timeout, such as {@code No message within 5s}.
+     * Creates the exception to throw if no event has occurred before this deadline. Its message is
+     * {@code event} followed by the timeout, such as {@code No message within 5s}.
      *
      * @param event a clause that names the missing event, such as {@code No message}
      */
@@ -56,7 +56,7 @@ public record Deadline(long nanoTime, Duration duration) {
     }
 
     /**
-     * Returns the exception for repeated attempts that reached this deadline.
+     * Creates the exception to throw if no attempt has succeeded before this deadline.
      *
      * @param event a clause that names the missing event, as in {@link #missed(String)}
      * @param cause the failure of the last attempt; null if there was none

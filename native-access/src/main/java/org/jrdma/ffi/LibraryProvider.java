@@ -21,8 +21,8 @@ public interface LibraryProvider {
     SymbolLookup symbols();
 
     /**
-     * Returns an explanation of the current thread's last failed call, in sentences for users,
-     * which supplements the error number; empty if there is no explanation.
+     * Returns a message about the last failed call of the current thread, in sentences for users,
+     * which supplements the error number; empty if there is none.
      */
     default String explanation() {
         return "";

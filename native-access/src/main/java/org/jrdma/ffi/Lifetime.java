@@ -44,7 +44,10 @@ public final class Lifetime {
         void destroy() throws FabricException;
     }
 
-    /** One or more holds, which a try-with-resources statement releases. */
+    /**
+     * One or more holds, which prevent the destruction of objects until they are released. For a
+     * try-with-resources statement.
+     */
     @FunctionalInterface
     public interface Holds extends AutoCloseable {
         /** Releases the holds. */
@@ -82,14 +85,17 @@ public final class Lifetime {
     private final Queue<Runnable> callbacks = new ConcurrentLinkedQueue<>();
     private @Nullable volatile Throwable creation;
 
-    /** The thread that is closing the object. Null before close(), and after an incomplete one. */
-    @SuppressWarnings("unused") // through CLOSER
+    /**
+     * The thread that is closing the object. Null before close(), and after a close() that was
+     * ended by an Error.
+     */
+    @SuppressWarnings("unused") // Accessed through CLOSER.
     private @Nullable volatile Thread closer;
 
-    /** True after the callbacks and the calls that held the object have ended. */
+    /** True when all callbacks of the close have returned and all holds are released. */
     private volatile boolean quiesced;
 
-    /** Accessed by the closer only. The destructor runs once. */
+    /** Accessed only by the thread in {@code closer}. The destructor runs once. */
     private boolean destructorStarted;
 
     private volatile boolean destroyed;
@@ -155,7 +161,9 @@ public final class Lifetime {
      */
     public void hold() {
         if (state < 0) {
-            throw closedException(); // before counting, because close() waits for a count of 0
+            // The stack is checked before the hold is counted, because close() waits for a count of
+            // 0.
+            throw closedException();
         }
         StackSpace.ensureForRelease();
         if ((int) STATE.getAndAdd(this, 1) < 0) {
@@ -173,7 +181,7 @@ public final class Lifetime {
     /**
      * Ends one {@link #hold()}.
      *
-     * @throws IllegalStateException if there is no hold to end; the lifetime is unchanged
+     * @throws IllegalStateException if this lifetime is not held; the lifetime is unchanged
      */
     public void release() {
         int current;
@@ -191,7 +199,8 @@ public final class Lifetime {
      * @throws IllegalStateException if one of the objects is closed
      */
     public static Holds holdAll(List<Lifetime> lifetimes) {
-        Holds holds = () -> lifetimes.forEach(Lifetime::release); // before the holds: may not fail
+        // Before the first hold, because it must not fail between the holds.
+        Holds holds = () -> lifetimes.forEach(Lifetime::release);
         var held = 0;
         try {
             for (; held < lifetimes.size(); held++) {
@@ -243,7 +252,8 @@ public final class Lifetime {
      * @throws StackOverflowError if not enough stack is left; the object is unchanged
      */
     public void close() {
-        StackSpace.ensure(); // for the dependents, too
+        // The check is also for the dependents, which are closed on the same stack.
+        StackSpace.ensure();
         closeWithEnoughStack();
     }
 
@@ -288,7 +298,7 @@ public final class Lifetime {
         return name;
     }
 
-    /** Called by the thread that is the closer. */
+    /** Closes the object. Called by the thread that {@code closer} refers to. */
     private void closeAsCloser() {
         try {
             runCallbacks();
@@ -317,9 +327,9 @@ public final class Lifetime {
     }
 
     /**
-     * Destroys the object if no dependents are left. Otherwise, other closes on the stack of this
-     * thread, or on other threads, are closing them, and the last of these destroys the object.
-     * Called by the thread that is the closer.
+     * Destroys the object if no dependents are left. Otherwise, they are being closed by other
+     * threads, or by callers of this method on the same thread; the close of the last one then
+     * destroys the object. Called by the thread that {@code closer} refers to.
      */
     private void destroyAfterDependents() {
         do {
@@ -334,7 +344,8 @@ public final class Lifetime {
                 return;
             }
             closer = null;
-            // a dependent that was destroyed before this line did not find the object unclaimed
+            // If a dependent was destroyed before this line, its thread found this object claimed
+            // by a closer and left the destruction to it.
         } while (!hasDependents() && CLOSER.compareAndSet(this, null, Thread.currentThread()));
     }
 
@@ -373,7 +384,10 @@ public final class Lifetime {
         owners.forEach(Lifetime::completeClose);
     }
 
-    /** Destroys the object if only its dependents delayed that, and none is left. */
+    /**
+     * Destroys the object if its close was delayed only by dependents, and the last of them is now
+     * destroyed.
+     */
     private void completeClose() {
         if (quiesced
                 && !hasDependents()

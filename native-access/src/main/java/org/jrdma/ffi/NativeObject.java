@@ -18,7 +18,7 @@ public abstract class NativeObject implements AutoCloseable {
      * Creates an object for the structure at {@code address}, which is valid until the lifetime is
      * closed.
      */
-    @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
+    @SuppressWarnings("this-escape") // Leaks registers this object but does not use it.
     protected NativeObject(MemorySegment address, Lifetime lifetime) {
         this.address = address;
         this.lifetime = lifetime;

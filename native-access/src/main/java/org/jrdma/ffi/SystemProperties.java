@@ -10,7 +10,7 @@ public final class SystemProperties {
 
     private static final String PREFIX = "jrdma.";
 
-    /** The prefix of the properties that the tests of this project set. */
+    /** The prefix of the properties that only the tests of this project set. */
     private static final String TEST_PREFIX = "jrdma.test.";
 
     private static final List<String> NAMES =
@@ -89,7 +89,10 @@ public final class SystemProperties {
                 .orElseThrow();
     }
 
-    /** Returns the number of characters to insert, delete or replace (Levenshtein distance). */
+    /**
+     * Returns the Levenshtein distance: the number of characters to insert, delete or replace to
+     * change {@code from} to {@code to}.
+     */
     private static int editDistance(String from, String to) {
         var distances = new int[to.length() + 1];
         for (var column = 0; column <= to.length(); column++) {

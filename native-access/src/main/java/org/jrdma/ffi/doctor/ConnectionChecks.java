@@ -17,7 +17,7 @@ public final class ConnectionChecks {
 
     private ConnectionChecks() {}
 
-    /** Makes all checks of this class. */
+    /** Runs all checks of this class on a machine. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(
                         Stream.of(rocePort(machine), firewall(machine), resolver(machine)),
@@ -91,7 +91,10 @@ public final class ConnectionChecks {
                 .orElse(Finding.fine("firewall", "the nft rules do not block UDP port 4791"));
     }
 
-    /** Checks whether the address resolver ibacm is running, which delays connections. */
+    /**
+     * Checks whether the address resolver ibacm is running. Without it, connections may take longer
+     * to establish on InfiniBand.
+     */
     public static Finding resolver(Machine machine) {
         var runs =
                 machine.names("proc").stream()

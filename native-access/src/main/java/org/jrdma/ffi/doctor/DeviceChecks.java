@@ -33,7 +33,7 @@ public final class DeviceChecks {
         return !machine.names(DEVICES).isEmpty();
     }
 
-    /** Makes all checks of this class. */
+    /** Runs all checks of this class on a machine. */
     public static Stream<Finding> on(Machine machine) {
         if (!hasDevices(machine)) {
             return Stream.of(
@@ -130,8 +130,8 @@ public final class DeviceChecks {
     }
 
     /**
-     * Compares the MTUs of this machine's interfaces. The MTU of a peer cannot be checked, but
-     * different MTUs on one machine suggest that an interface was not configured.
+     * Checks that all RDMA interfaces of this machine have the same MTU. The MTU of a peer cannot
+     * be checked, but different MTUs on one machine suggest that an interface was not configured.
      */
     private static Optional<Finding> unequalMtus(Machine machine) {
         var mtus = new TreeMap<String, Integer>();

@@ -62,7 +62,7 @@ final class FirewallRules {
 
     /**
      * Returns the reason why a base chain with {@code hook input} blocks RoCE packets; empty if it
-     * does not. A packet must pass all chains of this hook.
+     * does not. A packet must be accepted by each base chain of this hook.
      */
     private Optional<String> blockedBy(Chain input) {
         var roceRules =
@@ -88,8 +88,8 @@ final class FirewallRules {
     }
 
     /**
-     * Returns the chains that a packet can reach from {@code start}, including {@code start}. If
-     * {@code byAll} is true, returns only the chains that every packet reaches.
+     * Returns the chains that a packet in {@code start} can be passed to, including {@code start}.
+     * If {@code byAll} is true, returns only the chains to which every packet is passed.
      */
     private Set<Chain> called(Chain start, boolean byAll) {
         var reached = new LinkedHashSet<>(Set.of(start));

@@ -21,7 +21,7 @@ public final class LimitChecks {
 
     private LimitChecks() {}
 
-    /** Makes all checks of this class. */
+    /** Runs all checks of this class on a machine. */
     public static Stream<Finding> on(Machine machine) {
         return Stream.of(lockedMemory(machine), descriptors(machine), sharedMemory(machine));
     }
@@ -38,8 +38,8 @@ public final class LimitChecks {
     }
 
     /**
-     * Evaluates a limit of locked memory. The software fabrics lock no memory, so a small limit
-     * affects only machines with devices.
+     * Evaluates the limit of locked memory of a process. The software fabrics lock no memory, so a
+     * small limit affects only machines with devices.
      */
     private static Finding lockedMemory(String subject, long bytes, boolean hasDevices) {
         var seen = String.format(Locale.ROOT, "at most %,d bytes", bytes);
@@ -101,7 +101,7 @@ public final class LimitChecks {
         }
     }
 
-    /** Evaluates the total and free number of bytes of /dev/shm. */
+    /** Evaluates the size and the free space of /dev/shm, in bytes. */
     public static Finding sharedMemory(long total, long free) {
         var seen = String.format(Locale.ROOT, "%,d bytes, %,d of them free", total, free);
         return total <= DEFAULT_CONTAINER_SHARED_BYTES

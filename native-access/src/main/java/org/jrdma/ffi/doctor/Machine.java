@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The files of a machine. They are below a root folder, which is / for the machine on which this
- * process runs.
+ * Reads the files of a machine. They are below a root folder, which is / for the machine on which
+ * this process runs, and another folder in tests.
  */
 public final class Machine {
 

@@ -85,15 +85,16 @@ public final class CallGuard {
     private static final int MIN_SIZE_TO_PRUNE = 64;
 
     /**
-     * The number of guards at which those of ended threads are removed, for a program with many
-     * short threads that closes nothing. Guarded by {@link #ALL}.
+     * If the list has this number of guards, the guards of ended threads are removed. Without this
+     * limit, a program that starts many threads and closes no object would accumulate guards.
+     * Guarded by {@link #ALL}.
      */
     private static int sizeToPrune = MIN_SIZE_TO_PRUNE;
 
     private static final ThreadLocal<CallGuard> CURRENT =
             ThreadLocal.withInitial(CallGuard::register);
 
-    /** The lock that a thread holds while it runs a barrier and waits for the calls. */
+    /** The lock that a thread holds while it runs a barrier and waits for guarded calls. */
     private static final ReentrantLock BARRIER_LOCK = new ReentrantLock();
 
     private static final AtomicLong BARRIERS_BEGUN = new AtomicLong();
@@ -103,7 +104,7 @@ public final class CallGuard {
 
     private final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
 
-    /** Odd while the thread is inside a call. Written only by that thread. */
+    /** Odd while the thread is inside a guarded call. Written only by that thread. */
     private long calls;
 
     // Padding that keeps the counters of two threads in different cache lines.
@@ -135,26 +136,29 @@ public final class CallGuard {
     }
 
     /**
-     * Marks the start of a call. The caller then checks {@code Lifetime.isClosed()} of each object
-     * that the call uses, makes the call, and always calls {@link #exit()}.
+     * Marks the start of a guarded call. The caller then checks {@code Lifetime.isClosed()} of each
+     * object that the call uses, makes the native call, and always calls {@link #exit()}.
      */
     public void enter() {
-        CALLS.setOpaque(this, calls + 1 | 1); // opaque: stays before the load in isClosed()
+        // Opaque, so that this store stays before the load in isClosed().
+        CALLS.setOpaque(this, calls + 1 | 1);
     }
 
-    /** Marks the end of a call. */
+    /** Marks the end of a guarded call. */
     public void exit() {
         CALLS.setRelease(this, (calls | 1) + 1);
     }
 
     /**
-     * Waits until all guarded calls have ended that may not have seen the latest volatile store of
-     * the current thread. The cost is a few microseconds with {@link Barrier#MEMBARRIER}. Threads
-     * that call this method while another thread runs a barrier wait for its end, and then share
-     * one barrier.
+     * Waits until no thread is inside a guarded call that started before the current thread's
+     * latest volatile store, such as the store of a closed flag, was visible to it. The cost is a
+     * few microseconds with {@link Barrier#MEMBARRIER}. While one thread runs a barrier, further
+     * callers wait, and then share the next barrier.
      */
     public static void awaitCallsInFlight() {
-        var next = BARRIERS_BEGUN.get() + 1; // a running barrier may have begun before the store
+        // A running barrier may have begun before the store of this thread, so the next one is
+        // needed.
+        var next = BARRIERS_BEGUN.get() + 1;
         BARRIER_LOCK.lock();
         try {
             if (barriersEnded < next) {
@@ -196,9 +200,9 @@ public final class CallGuard {
 
     private static CallGuard register() {
         var guard = new CallGuard();
-        guard.enter(); // links both methods now, because a later exit() must not fail
+        guard.enter(); // Links both methods now, because a later exit() must not fail.
         guard.exit();
-        Barrier.ofThisProcess(); // chooses the barrier now, because it may take milliseconds
+        Barrier.ofThisProcess(); // Chooses the barrier now, because this may take milliseconds.
         synchronized (ALL) {
             if (ALL.size() >= sizeToPrune) {
                 ALL.removeIf(CallGuard::isAbandoned);

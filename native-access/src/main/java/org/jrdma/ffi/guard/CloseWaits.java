@@ -1,9 +1,10 @@
 package org.jrdma.ffi.guard;
 
 /**
- * Marks code that a close may be waiting for: a callback of a close, a destructor, and a callback
- * of a polling thread. If such code closes an object that another thread, or the current thread, is
- * already closing, waiting for that close could last forever.
+ * Determines whether close() may wait for another close(). It must not wait in code that a close()
+ * may be waiting for: a callback of a close, a destructor, and a callback of a polling thread. If
+ * such code closes an object that another thread, or the current thread, is already closing,
+ * waiting for that close could last forever.
  */
 public final class CloseWaits {
 
@@ -17,7 +18,10 @@ public final class CloseWaits {
         return !FORBIDDEN.isBound();
     }
 
-    /** Runs code in which close() does not wait for a close that has already begun. */
+    /**
+     * Runs code during which {@link #areAllowed()} returns false on this thread: close() does not
+     * wait for a close that has already begun.
+     */
     public static void forbidDuring(Runnable code) {
         FORBID.run(code);
     }

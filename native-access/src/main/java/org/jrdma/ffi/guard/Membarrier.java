@@ -8,8 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The membarrier(2) system call. This class links the function itself, because {@code
- * org.jrdma.ffi.linkage} depends on {@code org.jrdma.ffi}, which depends on this package.
+ * The membarrier(2) system call. This class links the C function itself: {@code
+ * org.jrdma.ffi.linkage} cannot be used, because it depends on this package through {@code
+ * org.jrdma.ffi}.
  */
 final class Membarrier {
 
@@ -48,7 +49,8 @@ final class Membarrier {
         if (SYSTEM_CALL == UNKNOWN) {
             return false;
         }
-        var commands = call(QUERY); // negative if the kernel or a seccomp filter rejects the call
+        // The result is negative if the kernel or a seccomp filter rejects the call.
+        var commands = call(QUERY);
         return commands > 0
                 && (commands & PRIVATE_EXPEDITED) != 0
                 && (commands & REGISTER_PRIVATE_EXPEDITED) != 0

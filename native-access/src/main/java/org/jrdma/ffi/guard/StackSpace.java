@@ -10,9 +10,9 @@ import java.lang.invoke.MethodType;
 
 /**
  * Ensures that enough stack is left for an operation that a stack overflow must not interrupt. A
- * check throws {@link StackOverflowError} before the operation has changed anything. Such an
- * operation is {@code close()}, which would otherwise leave an object half closed, and a C function
- * that is implemented in Java, where an overflow terminates the JVM.
+ * check throws {@link StackOverflowError} before the operation has changed anything. Examples are
+ * {@code close()}, which would otherwise leave an object half closed, and calls of C functions that
+ * are implemented in Java, where an overflow terminates the JVM.
  *
  * <p>The check calls a generated method that does nothing and has very many local variables. The
  * interpreter reserves stack for these variables. Compiled code does not, but the JVM must be able
@@ -23,8 +23,8 @@ import java.lang.invoke.MethodType;
 public final class StackSpace {
 
     /**
-     * The number of {@code nop} instructions that prevents inlining of the generated method: the
-     * JIT inlines frequently called methods of up to 325 bytes.
+     * The number of {@code nop} instructions in the generated method, which makes it too long to be
+     * inlined: the JIT inlines frequently called methods of up to 325 bytes.
      */
     private static final int NOP_COUNT = 400;
 
@@ -38,7 +38,7 @@ public final class StackSpace {
 
     private static volatile boolean initialized;
 
-    /** True after a library was opened that may be written in Java. */
+    /** True after a library was opened that may be implemented in Java. */
     private static volatile boolean enabled;
 
     /**
@@ -89,19 +89,25 @@ public final class StackSpace {
         enter(Methods.COLD);
     }
 
-    /** Checks the stack before a call that may load classes, if it may enter a library in Java. */
+    /**
+     * Checks the stack before a native call that may load classes. Does nothing if no library is
+     * implemented in Java.
+     */
     public static void ensureForLibraryInJava() {
         if (enabled) {
             ensure();
         }
     }
 
-    /** Checks the stack before a counter is changed that a later call must change back. */
+    /**
+     * Checks the stack before a counter is incremented, so that enough stack is left to decrement
+     * it later.
+     */
     public static void ensureForRelease() {
         enter(Methods.RELEASE);
     }
 
-    /** Checks the stack before a frequently repeated call of a library written in Java. */
+    /** Checks the stack before a frequently repeated call of a library implemented in Java. */
     public static void ensureForHotPath() {
         if (callsWithWork < COLD_CALLS) {
             enter(Methods.COLD);
@@ -111,8 +117,8 @@ public final class StackSpace {
     }
 
     /**
-     * Counts a call on the hot path that processed work. Many polls process none, and are therefore
-     * not counted.
+     * Counts one call on the hot path that has processed a request or a completion. Polls that find
+     * nothing are not counted.
      */
     public static void recordWork() {
         if (callsWithWork < COLD_CALLS) {
@@ -141,13 +147,13 @@ public final class StackSpace {
         /** A method with a frame of 16 KiB: enough for code that is compiled and has run before. */
         static final MethodHandle HOT = methodWithFrame(16 << 10);
 
-        /** Enough for a few interpreted frames. */
+        /** A method with a frame of 4 KiB: enough for a few interpreted frames. */
         static final MethodHandle RELEASE = methodWithFrame(4 << 10);
     }
 
     /**
-     * Generates a method that calls another one, because compiled code without a call never
-     * continues in the interpreter. Both are too long to be inlined.
+     * Generates a method with a large frame that calls another generated method: compiled code
+     * never continues in the interpreter without a call. Both methods are too long to be inlined.
      */
     private static MethodHandle methodWithFrame(int bytes) {
         var self = ClassDesc.of(StackSpace.class.getPackageName(), "StackFrame");

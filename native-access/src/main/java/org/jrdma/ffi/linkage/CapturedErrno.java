@@ -9,9 +9,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The errno that native calls capture. Each thread has one memory segment that stores it, created
- * on first use, so that a call does not allocate memory. The C library's errno variable is never
- * read, because the JVM makes system calls between a native call and such a read, which may change
- * errno.
+ * on first use, so that a call does not allocate memory. The errno variable of the C library is
+ * never read directly, because system calls of the JVM may have changed it since the native call.
  */
 public final class CapturedErrno {
 
@@ -31,10 +30,7 @@ public final class CapturedErrno {
         return SEGMENT.get();
     }
 
-    /**
-     * Returns the errno that the current thread's last call through an errno-capturing handle
-     * stored in {@link #segment()}.
-     */
+    /** Returns the errno of the current thread's last call through a handle that captures errno. */
     public static int value() {
         return (int) ERRNO.get(SEGMENT.get(), 0L);
     }

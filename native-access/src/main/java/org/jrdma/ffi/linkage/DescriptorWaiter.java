@@ -44,7 +44,7 @@ public final class DescriptorWaiter implements AutoCloseable {
     private boolean armed;
     private boolean closed;
 
-    /** True if the descriptor is ready and the waiting threads are not notified yet. */
+    /** True if the descriptor is ready and the waiting threads must still be notified. */
     private boolean readyDue;
 
     /** True if the callback must run. */
@@ -80,10 +80,10 @@ public final class DescriptorWaiter implements AutoCloseable {
     /**
      * Creates a waiter that calls {@code onReady} on the polling thread when the descriptor becomes
      * readable, once for each {@link #arm()}. The callback must neither block nor run code of the
-     * program, because it delays all other waits of the process. A callback with much work does a
-     * part of it in each call, and requests the next call by {@link #callAgain()}. A callback that
-     * throws a {@link VirtualMachineError}, for example for lack of memory, is repeated after a
-     * short time until it does not.
+     * program, because it delays all other waits of the process. A callback should divide a long
+     * task over several calls, and request each further call by {@link #callAgain()}. If a callback
+     * throws a {@link VirtualMachineError}, such as an OutOfMemoryError, it is called again after a
+     * short time.
      */
     public static DescriptorWaiter watch(int descriptor, Runnable onReady) throws FabricException {
         return new DescriptorWaiter(descriptor, readers(), onReady);
@@ -143,7 +143,7 @@ public final class DescriptorWaiter implements AutoCloseable {
                 }
                 armWhileLocked();
                 if (deadline.equals(Deadline.NEVER)) {
-                    changed.await(); // a timed wait of a virtual thread would create a timer
+                    changed.await(); // A timed wait of a virtual thread would create a timer.
                     continue;
                 }
                 var remaining = deadline.remainingNanos();
@@ -211,7 +211,7 @@ public final class DescriptorWaiter implements AutoCloseable {
         try {
             if (readyDue) {
                 readyDue = false;
-                if (armed) { // epoll reports errors and hang-ups even if they were not requested
+                if (armed) { // epoll reports errors and hang-ups even if they were not requested.
                     armed = false;
                     timesReady++;
                     changed.signalAll();
@@ -231,7 +231,8 @@ public final class DescriptorWaiter implements AutoCloseable {
 
     private void callBack() {
         try {
-            CloseWaits.forbidDuring(onReady); // a thread in close() may wait for this waiter's lock
+            // A thread in close() may wait for this waiter's lock.
+            CloseWaits.forbidDuring(onReady);
         } catch (VirtualMachineError e) {
             callDue = true;
             throw e;
@@ -254,7 +255,7 @@ public final class DescriptorWaiter implements AutoCloseable {
         return writers;
     }
 
-    /** A polling thread and the epoll descriptor on which it runs epoll_wait. */
+    /** A thread that polls descriptors, and its epoll descriptor. */
     private static final class Poller {
 
         private static final Logger LOG = LoggerFactory.getLogger(DescriptorWaiter.class);
@@ -267,7 +268,8 @@ public final class DescriptorWaiter implements AutoCloseable {
 
         /**
          * The waiters to be served, linked by {@link DescriptorWaiter#next}. Accessed only by the
-         * polling thread. Not a collection, because a collection needs memory to add an element.
+         * polling thread. A linked list is used instead of a collection, which would need memory to
+         * add an element.
          */
         private @Nullable DescriptorWaiter first;
 
@@ -328,7 +330,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             }
         }
 
-        /** Adds a waiter to those that are served next, unless it is one of them. */
+        /** Adds a waiter to the list of those to be served, unless the list already contains it. */
         void enqueue(DescriptorWaiter waiter) {
             if (waiter.next != null) {
                 return;
@@ -342,7 +344,10 @@ public final class DescriptorWaiter implements AutoCloseable {
             last = waiter;
         }
 
-        /** Never ends, because all waits of the process depend on this thread. */
+        /**
+         * The loop of the polling thread. Never ends, because all waits of the process depend on
+         * this thread.
+         */
         private void run() {
             while (true) {
                 try {
@@ -358,7 +363,10 @@ public final class DescriptorWaiter implements AutoCloseable {
             }
         }
 
-        /** Repeats the lookup until there is memory for it: epoll reports an event only once. */
+        /**
+         * Adds the waiter with the given key to those to be served. Repeats this until there is
+         * enough memory, because epoll reports an event only once.
+         */
         private void addReady(long key) {
             while (true) {
                 try {

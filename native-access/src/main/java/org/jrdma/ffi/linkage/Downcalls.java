@@ -76,21 +76,21 @@ public final class Downcalls {
         return address.reinterpret(Integer.MAX_VALUE).getString(0);
     }
 
-    /** A call to C, for {@link #call}. */
+    /** A call of a C function that has a result, for {@link #call}. */
     @FunctionalInterface
     public interface Call<T> {
         /** Invokes a method handle by {@code invokeExact}, and returns the result. */
         T invoke() throws Throwable;
     }
 
-    /** A call to C without a result, for {@link #run}. */
+    /** A call of a C function without a result, for {@link #run}. */
     @FunctionalInterface
     public interface VoidCall {
         /** Invokes a method handle by {@code invokeExact}. */
         void invoke() throws Throwable;
     }
 
-    /** Makes a call without a result, after a check of the stack. Not for hot paths. */
+    /** Calls a C function without a result, after a check of the stack. Not for hot paths. */
     public static void run(VoidCall call) {
         StackSpace.ensureForLibraryInJava();
         try {
@@ -101,9 +101,9 @@ public final class Downcalls {
     }
 
     /**
-     * Makes a call and returns its result, after a check of the stack. Not for hot paths. Method
-     * handles declare Throwable, but downcalls throw only unchecked exceptions and errors, which
-     * this method rethrows.
+     * Calls a C function and returns its result, after a check of the stack. Not for hot paths.
+     * Method handles declare Throwable, but downcalls throw only unchecked exceptions and errors,
+     * which this method rethrows.
      */
     public static <T> T call(Call<T> call) {
         StackSpace.ensureForLibraryInJava();

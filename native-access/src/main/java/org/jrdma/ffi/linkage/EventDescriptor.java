@@ -47,7 +47,8 @@ public final class EventDescriptor implements AutoCloseable {
 
     /** Creates a descriptor that is not readable. */
     public static EventDescriptor open() throws FabricException {
-        var created = new EventDescriptor(); // first, because a failure must not leave a descriptor
+        // First, because a later failure would leave the descriptor open.
+        var created = new EventDescriptor();
         int number =
                 LibcCalls.call(() ->
                         (int)

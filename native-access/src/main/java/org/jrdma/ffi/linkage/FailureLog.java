@@ -4,8 +4,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 
 /**
- * Logs failures where no exception may be thrown: in a service thread, which must continue, and in
- * a function that C calls.
+ * Logs failures of code that must not throw an exception: service threads, which must continue, and
+ * functions that C calls.
  */
 public final class FailureLog {
 
@@ -20,13 +20,14 @@ public final class FailureLog {
         try {
             log.error(message, failure);
         } catch (Throwable unlogged) {
-            // the caller continues in any case
+            // Logging has failed; the caller continues in any case.
         }
     }
 
     /**
      * Logs a failure like {@link #error}, and pauses the thread for 10 ms. Called before a service
-     * thread repeats what has failed, so that a lack of memory does not keep a processor busy.
+     * thread repeats the failed operation, so that it does not occupy a processor while memory is
+     * exhausted.
      */
     public static void errorAndPause(Logger log, String message, Throwable failure) {
         error(log, message, failure);

@@ -4,9 +4,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Calls of the machine's C library. They skip the stack check of {@link Downcalls}, because this
- * library is never written in Java. Software libraries also use these calls: the stack was checked
- * when the software library was called.
+ * Calls functions of the machine's C library. The stack check of {@link Downcalls} is not needed,
+ * because the C library is never implemented in Java. Software libraries also use this class: the
+ * stack was checked when the software library was called.
  */
 public final class LibcCalls {
 
@@ -16,7 +16,7 @@ public final class LibcCalls {
         return Linker.nativeLinker().defaultLookup().findOrThrow(name);
     }
 
-    /** Makes a call like {@link Downcalls#call}, without the stack check. */
+    /** Calls a C function like {@link Downcalls#call}, without the stack check. */
     public static <T> T call(Downcalls.Call<T> call) {
         try {
             return call.invoke();

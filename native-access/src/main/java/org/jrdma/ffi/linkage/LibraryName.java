@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The name and installation instructions of a shared library.
+ * The name of a shared library, and the instructions for its installation.
  *
  * @param soname the name with its version, such as {@code libibverbs.so.1}
  * @param folders the installation folders that are not in the dynamic linker's search path
@@ -13,7 +13,7 @@ import java.util.List;
 public record LibraryName(String soname, List<Path> folders, String advice) {
 
     /**
-     * Creates the name of a library that distributions package.
+     * Describes a library that Linux distributions offer as a package.
      *
      * @param soname the name with its version, such as {@code libibverbs.so.1}
      * @param debianPackages the packages of Debian and Ubuntu

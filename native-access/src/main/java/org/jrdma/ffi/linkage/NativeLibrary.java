@@ -136,7 +136,7 @@ public final class NativeLibrary {
         return new NativeLibrary(provider.name(), provider, provider.symbols());
     }
 
-    /** Does what must be done before the first native object is created. */
+    /** Runs the steps that must precede the creation of the first native object. */
     private static void prepareProcess() {
         Leaks.checkProperty();
         Barrier.checkProperty();
@@ -178,8 +178,8 @@ public final class NativeLibrary {
     }
 
     /**
-     * Returns the provider's explanation of the current thread's last failed call; empty if there
-     * is no provider or no explanation.
+     * Returns the provider's message about the current thread's last failed call; empty if there is
+     * no provider or no message.
      */
     public String explanation() {
         return provider == null ? "" : provider.explanation();
@@ -230,7 +230,7 @@ public final class NativeLibrary {
                     .filter(path -> path.substring(path.lastIndexOf('/') + 1).startsWith(soname))
                     .findFirst();
         } catch (IOException e) {
-            return Optional.empty(); // the path is only informative, and /proc may be hidden
+            return Optional.empty(); // The path is only informative, and /proc may be hidden.
         }
     }
 }

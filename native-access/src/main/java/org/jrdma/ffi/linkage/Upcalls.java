@@ -16,7 +16,7 @@ import java.lang.invoke.MethodType;
 import java.util.stream.Stream;
 
 /**
- * Support for C functions that are implemented in Java, for use by a {@link
+ * Helper methods for libraries that implement C functions in Java, see {@link
  * org.jrdma.ffi.LibraryProvider}.
  */
 public final class Upcalls {
@@ -25,7 +25,8 @@ public final class Upcalls {
     private static final MemorySegment ERRNO_LOCATION =
             LINKER.defaultLookup().findOrThrow("__errno_location");
 
-    // returns a number, because a MemorySegment would be allocated, also after an OutOfMemoryError
+    // Returns a number, because a MemorySegment would be allocated, which may fail after an
+    // OutOfMemoryError.
     private static final MethodHandle LOCATE = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG));
 
     private Upcalls() {}
@@ -62,8 +63,8 @@ public final class Upcalls {
     }
 
     /**
-     * Sets errno for the C code that called the stub. This must be the last action of a stub,
-     * because the JVM makes calls that may change errno.
+     * Sets errno for the C code that has called the upcall stub. This must be the last action of
+     * the stub, because the JVM makes calls that may change errno.
      */
     public static void errno(int number) {
         try {
