@@ -8,8 +8,8 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A new interrupt of this node. {@link LocalInterrupt} and {@link LocalDataInterrupt} are
- * constructed from it.
+ * The handle and the number of a new interrupt of this node, before its API object is created.
+ * {@link LocalInterrupt} and {@link LocalDataInterrupt} are created from this record.
  *
  * @param handle the handle of the interrupt
  * @param number the number by which peers connect to the interrupt

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A queue that transfers data by DMA, without the CPU. It executes one transfer at a time.
  *
- * <p>There are three ways to make a transfer. {@link #start} returns a future. {@link #transfer}
+ * <p>There are three ways to run a transfer. {@link #start} returns a future. {@link #transfer}
  * waits until the transfer has ended. After {@link #post}, the caller polls {@link #state}.
  *
  * <p>Owned by its {@link Node}; safe for use by multiple threads. Closing a queue aborts its
@@ -52,8 +52,8 @@ public final class DmaQueue extends SisciObject {
     }
 
     /**
-     * The state that the close of the queue needs. It does not refer to the queue itself, so that a
-     * leaked queue can be detected.
+     * The part of the queue's state that the destructor uses. It does not refer to the queue
+     * itself, so that a leaked queue can be detected.
      */
     private static final class State {
 
@@ -67,7 +67,7 @@ public final class DmaQueue extends SisciObject {
          * The transfer of the last {@link #post}. This reference keeps the memory of the transfer
          * reachable.
          */
-        @SuppressWarnings("unused") // only keeps memory reachable
+        @SuppressWarnings("unused") // Read by no method: the field only keeps the memory reachable.
         private @Nullable DmaTransfer posted;
 
         State(NodeHandle node, MemorySegment handle, String name) {
@@ -82,13 +82,14 @@ public final class DmaQueue extends SisciObject {
         }
 
         /**
-         * Starts a transfer. This method and the aborts are synchronized, so that the abort of one
-         * transfer cannot affect the next.
+         * Starts a transfer. This method and the methods that abort are synchronized, so that the
+         * abort of one transfer cannot affect the next.
          */
         synchronized Running start(DmaTransfer transfer, Lifetime queue) throws SisciException {
             transfer.checkLibrary(functions, name);
             var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
-            // Set before the transfer is started, because it may end immediately.
+            // The field is set before the transfer is started, because the transfer may end
+            // immediately.
             var other = running.compareAndExchange(null, next);
             if (other != null) {
                 Callbacks.forget(next.listener);
@@ -122,8 +123,8 @@ public final class DmaQueue extends SisciObject {
         }
 
         /**
-         * Aborts the transfer. Completes its future if the transfer has ended, because the library
-         * may not call back for an aborted transfer.
+         * Aborts the transfer. If it has then ended, completes its future, because the library may
+         * not call the callback of an aborted transfer.
          */
         synchronized void abort() throws SisciException {
             functions.dma().abortQueue(handle, name);
@@ -145,7 +146,7 @@ public final class DmaQueue extends SisciObject {
 
         /**
          * Returns true if a transfer has ended, so that the engine no longer accesses its memory.
-         * Completes the future of the transfer if the library has not called back.
+         * In this case, completes the future of the transfer if the callback has not completed it.
          */
         synchronized boolean hasEnded(Running transfer) {
             if (running.get() == transfer && now() != DmaState.POSTED) {
@@ -163,7 +164,7 @@ public final class DmaQueue extends SisciObject {
             try {
                 queue.hold();
             } catch (IllegalStateException e) {
-                return; // the queue is being closed, which aborts the transfer
+                return; // The queue is being closed, which aborts the transfer.
             }
             try {
                 if (only != null) {
@@ -230,8 +231,8 @@ public final class DmaQueue extends SisciObject {
         /**
          * Registers the callback that the library calls when the transfer has ended.
          *
-         * @param current the reference of the queue to its running transfer, which this object
-         *     clears when the transfer has ended
+         * @param current the field of the queue with its running transfer. This object sets the
+         *     field to null when the transfer has ended
          * @param abort the action that aborts the transfer, which runs when one of its segments is
          *     closed
          */
@@ -253,7 +254,8 @@ public final class DmaQueue extends SisciObject {
             try {
                 end(status == 0 ? null : failure(status));
             } catch (OutOfMemoryError e) {
-                future.completeExceptionally(e); // otherwise, a waiting thread would hang
+                // The future must complete in any case: otherwise, a waiting thread would hang.
+                future.completeExceptionally(e);
                 throw e;
             }
         }
@@ -273,8 +275,8 @@ public final class DmaQueue extends SisciObject {
         }
 
         /**
-         * Returns the failure of the transfer, derived from the state of the queue, for a transfer
-         * for which the library has not called back; null if the transfer succeeded.
+         * Determines from the state of the queue why a transfer failed whose callback was not
+         * called. Returns null if the transfer succeeded.
          */
         @Nullable SisciException outcome(DmaState state) {
             return switch (state) {
@@ -299,7 +301,7 @@ public final class DmaQueue extends SisciObject {
             try {
                 Thread.startVirtualThread(() -> complete(failure));
             } catch (OutOfMemoryError e) {
-                complete(failure); // a waiting thread must learn that the transfer has ended
+                complete(failure); // A waiting thread must be notified that the transfer has ended.
             }
         }
 
@@ -339,8 +341,9 @@ public final class DmaQueue extends SisciObject {
                             state.remove();
                         });
         abort.set(() -> state.abortIfOpen(null, lifetime));
-        // The node closes segments that are newer than this queue before the queue. These segments
-        // cannot be removed while a transfer uses them, so the transfer is aborted first.
+        // If the node is closed, it closes the segments that are newer than this queue before the
+        // queue. They cannot be removed while a transfer uses them, so the transfer is aborted
+        // first.
         owner.onClose(abort.get());
         return new DmaQueue(new ObjectHandle(node, handle, lifetime, state.retry), state);
     }
@@ -358,7 +361,13 @@ public final class DmaQueue extends SisciObject {
     }
 
     /**
-     * Makes a transfer and waits for its end.
+     * Starts a transfer and waits for its end.
+     *
+     * <p>If the timeout expires or the thread is interrupted, this method aborts the transfer, and
+     * waits until the engine no longer accesses the memory of the transfer. If the engine still
+     * runs five seconds after the abort, the thrown exception has a suppressed exception that
+     * reports this. In this case, the memory must stay allocated until {@link #state()} is not
+     * POSTED.
      *
      * <p>If the timeout expires or the thread is interrupted, this method aborts the transfer, and
      * waits until the engine no longer accesses the memory of the transfer. If the engine still
@@ -448,8 +457,8 @@ public final class DmaQueue extends SisciObject {
 
     /**
      * Aborts the running transfer. The engine may continue for a short time: the memory of the
-     * transfer must stay allocated until the future has completed or {@link #state()} is not
-     * POSTED. In C: {@code SCIAbortDMAQueue}.
+     * transfer must stay allocated until the future of the transfer has completed or {@link
+     * #state()} is not POSTED. In C: {@code SCIAbortDMAQueue}.
      */
     public void abort() throws SisciException {
         whileOpen(state::abort);

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A transfer for a {@link DmaQueue}, between a remote segment and either a prepared local segment
- * or memory of this process. A push copies to the remote segment, a pull copies from it. Immutable.
+ * or memory of this process. A transfer to the remote segment is a push, a transfer from the remote
+ * segment a pull. Immutable.
  */
 @CheckReturnValue
 public final class DmaTransfer {
@@ -46,8 +47,8 @@ public final class DmaTransfer {
     }
 
     /**
-     * A call of the C function that starts a transfer. The implementation contains the arguments
-     * that are not parameters here.
+     * Calls the C function that starts a transfer. The lambda contains those arguments that are not
+     * parameters of this method.
      */
     private interface Start {
         void start(SisciFunctions functions, MemorySegment queue, long listener, int flags)
@@ -236,7 +237,10 @@ public final class DmaTransfer {
         return new DmaTransfer(name, local, remote, pulls, start, engine, true);
     }
 
-    /** Returns the lifetimes of the segments that the transfer uses. */
+    /**
+     * Returns the lifetimes of the segments that this transfer uses, so that their close can abort
+     * the transfer.
+     */
     Stream<Lifetime> lifetimes() {
         return Stream.of(local, remote).filter(Objects::nonNull).map(SisciObject::ownLifetime);
     }

@@ -61,8 +61,8 @@ public final class LocalSegment extends SisciObject {
     }
 
     /**
-     * The state that the close of the segment needs. It does not refer to the segment itself, so
-     * that a leaked segment can be detected.
+     * The part of the segment's state that the destructor uses. It does not refer to the segment
+     * itself, so that a leaked segment can be detected.
      */
     private static final class State {
 
@@ -71,8 +71,8 @@ public final class LocalSegment extends SisciObject {
         final EventQueue<SegmentEvent> events;
 
         /**
-         * The caller's memory, or null. This reference keeps the memory reachable while peers may
-         * store into it.
+         * The program's memory that the segment consists of; null if the library has allocated the
+         * memory. This reference keeps the memory reachable while peers may store into it.
          */
         private final @Nullable MemorySegment memory;
 

@@ -39,8 +39,8 @@ public final class MessageReceiver implements AutoCloseable {
     private @Nullable RemoteMap feedback;
 
     /**
-     * The exception of the last report of consumed bytes to the sender, if it failed and must be
-     * retried; otherwise null.
+     * The exception of the last attempt to report consumed bytes to the sender, which must be
+     * retried; null if it succeeded.
      */
     private @Nullable SisciException reportFailure;
 
@@ -161,8 +161,8 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Disconnects from the sender if it has closed, because its close waits until this receiver has
-     * disconnected.
+     * Handles an event of this receiver's segment: disconnects from the sender if the sender has
+     * closed, because the close of the sender waits until this receiver has disconnected.
      */
     private void event(SegmentEvent event) {
         if (event.type() == SegmentEvent.Type.DISCONNECTED && hasSenderClosed()) {
@@ -203,7 +203,9 @@ public final class MessageReceiver implements AutoCloseable {
             reportFailure = e;
             reportFailureTime = System.nanoTime();
         } catch (IllegalStateException e) {
-            if (!hasSenderClosed()) { // if it has, event() has closed the feedback map
+            // The sender has not closed at this point: otherwise, event() would have closed the
+            // feedback map.
+            if (!hasSenderClosed()) {
                 throw e;
             }
             reported = consumed;
@@ -211,8 +213,8 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Returns true if an attempt to connect shows that the sender's segment no longer exists. The
-     * segment existed when the sender connected to this receiver.
+     * Returns true if the failure of a connect means that the sender's segment no longer exists. It
+     * existed when the sender connected to this receiver.
      */
     private static boolean isGone(SisciException e) {
         return e.error() == SisciError.NO_SUCH_SEGMENT || e.error() == SisciError.NO_SUCH_NODE;
@@ -224,7 +226,8 @@ public final class MessageReceiver implements AutoCloseable {
             var connected = node.connectNow((int) (word >>> 32), (int) word);
             sender = connected;
             if (hasSenderClosed()) {
-                connected.close(); // event() may have run before the sender was set
+                // The method event() may have run before the field sender was set.
+                connected.close();
             }
             try {
                 var map = connected.map();
@@ -251,7 +254,8 @@ public final class MessageReceiver implements AutoCloseable {
         var copy = new Copy();
         var deadline = Deadline.after(timeout);
         for (var spins = 0; ; spins++) {
-            var gone = isSenderGone(); // checked first, because all its messages have then arrived
+            // Checked before the ring buffer, because all messages of a closed sender have arrived.
+            var gone = isSenderGone();
             if (tryReceive(copy)) {
                 return copy.bytes;
             }
@@ -270,7 +274,8 @@ public final class MessageReceiver implements AutoCloseable {
     private FabricTimeoutException noMessage(Deadline deadline) {
         var missed = deadline.missed("No message in " + segment);
         if (reportFailure != null) {
-            missed.addSuppressed(reportFailure); // the sender may wait because of this failure
+            // The sender may wait for space because this report failed.
+            missed.addSuppressed(reportFailure);
         }
         return missed;
     }
@@ -299,7 +304,7 @@ public final class MessageReceiver implements AutoCloseable {
     @Override
     public void close() {
         if (!segment.ownLifetime().isClosed()) {
-            ring.putLong(MessageRing.MAGIC, 0); // rejects senders that connect from now on
+            ring.putLong(MessageRing.MAGIC, 0); // Rejects senders that connect from now on.
             VarHandle.fullFence();
             if (ring.getLongAcquire(MessageRing.SENDER) != 0 && !hasSenderClosed()) {
                 notifySender();
@@ -310,8 +315,8 @@ public final class MessageReceiver implements AutoCloseable {
     }
 
     /**
-     * Connects to the sender if this receiver is not connected to it yet: the later disconnect
-     * notifies the sender of the close. Retries for up to 20 milliseconds.
+     * Connects to the sender, unless this receiver is already connected, so that the later
+     * disconnect notifies the sender of the close. Retries for up to 20 milliseconds.
      */
     private void notifySender() {
         var deadline = Deadline.after(NOTIFY_TIMEOUT);

@@ -92,7 +92,7 @@ final class MessageRing {
     }
 
     static int maxMessageBytes(int capacity) {
-        return capacity / 2 - WORD; // longer ones do not fit at each index
+        return capacity / 2 - WORD; // Longer messages do not fit at each index of the ring buffer.
     }
 
     static long word(int number, int length) {

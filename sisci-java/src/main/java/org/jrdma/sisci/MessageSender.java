@@ -45,7 +45,8 @@ public final class MessageSender implements AutoCloseable {
 
     static MessageSender connect(Node node, int peer, int segment, Duration timeout)
             throws FabricException, InterruptedIOException {
-        // Created before the connection, because the node closes newer objects first.
+        // The segment is created before the connection: the node closes newer objects first, and
+        // the connection must be closed before the segment.
         var feedbackSegment =
                 node.newSegment(
                         SegmentOptions.withFreeId(
@@ -84,9 +85,9 @@ public final class MessageSender implements AutoCloseable {
         ring.putLongRelease(MessageRing.SENDER, address);
         ring.flush();
         if (ring.getLongAcquire(MessageRing.SENDER) != address) {
-            throw rejection(receiver, ring); // another sender connected at the same time
+            throw rejection(receiver, ring); // Another sender has connected at the same time.
         }
-        if (capacity(ring) == 0) { // a receiver that closes later finds this sender
+        if (capacity(ring) == 0) { // A receiver that closes later finds this sender.
             throw new FabricException(
                     "Cannot send to %s: the receiver is closing".formatted(receiver));
         }
@@ -103,8 +104,8 @@ public final class MessageSender implements AutoCloseable {
     }
 
     /**
-     * Disconnects from the receiver if it has closed, because its close waits until this sender has
-     * disconnected.
+     * Handles an event of the connection: disconnects from the receiver if it has closed, because
+     * the close of the receiver waits until this sender has disconnected.
      */
     private void event(SegmentEvent event) {
         if (event.type() == SegmentEvent.Type.DISCONNECTED
@@ -177,7 +178,7 @@ public final class MessageSender implements AutoCloseable {
         var offset = MessageRing.RING + index;
         MemorySegment.copy(message, 0, ring.segment(), offset + MessageRing.WORD, bytes);
         ring.putLong(offset, MessageRing.word(number, (int) bytes));
-        checkLink(); // does not announce a message that may be incomplete
+        checkLink(); // Without this check, a message that may be incomplete would be announced.
         number++;
         produced += skipped + space;
         ring.putLongRelease(MessageRing.PRODUCED, produced);

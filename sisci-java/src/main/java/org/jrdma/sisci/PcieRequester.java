@@ -6,7 +6,10 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The permission of a device of this machine to access other nodes through the adapter.
+ * The permission for a device of this machine, such as a GPU, to access other nodes through the
+ * adapter.
+ *
+ * <p>Owned by its {@link Node}. In C: {@link #close()} is {@code SCIUnregisterPCIeRequester}.
  *
  * <p>Owned by its {@link Node}. In C: {@link #close()} is {@code SCIUnregisterPCIeRequester}.
  */

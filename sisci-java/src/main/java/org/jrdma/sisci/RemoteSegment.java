@@ -52,8 +52,8 @@ public final class RemoteSegment extends SisciObject {
     }
 
     /**
-     * The state that the callbacks need. It does not refer to the segment itself, so that a leaked
-     * segment can be detected.
+     * The part of the connection's state that the callbacks use. It does not refer to the {@link
+     * RemoteSegment} itself, so that a leaked segment can be detected.
      */
     private static final class State {
 
@@ -76,7 +76,7 @@ public final class RemoteSegment extends SisciObject {
                     failed = true;
                     link = Link.LOST;
                 }
-                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // not about the link
+                case CONNECTED, DISCONNECTED, UNKNOWN -> {} // Other events do not concern the link.
             }
             events.put(event);
         }
@@ -166,7 +166,7 @@ public final class RemoteSegment extends SisciObject {
                 node.functions()
                         .segments()
                         .connectSpace(node.address(), peer, node.adapter(), physical, bytes, name);
-        // The key of the listener is 0, because such a connection reports no events.
+        // The key of the listener is 0: a connection by physical address reports no events.
         return of(node, node.lifetime(), handle, 0, peer, 0, bytes, new State(name));
     }
 

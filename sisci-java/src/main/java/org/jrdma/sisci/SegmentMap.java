@@ -46,7 +46,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
     }
 
     /**
-     * The components from which a map is constructed.
+     * The handle and the memory of a map before its API object is created.
      *
      * @param handle the handle of the map
      * @param memory the mapped memory

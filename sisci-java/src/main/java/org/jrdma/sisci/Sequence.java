@@ -14,7 +14,7 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A sequence of stores into a {@link RemoteMap}, which checks whether the stores have arrived.
+ * Checks whether a sequence of stores into a {@link RemoteMap} has arrived.
  *
  * <p>{@link #tryWrite} starts the sequence if necessary, stores the data, and checks whether it has
  * arrived. {@link #write} repeats these steps until the data has arrived. Neither method allocates
@@ -123,7 +123,7 @@ public final class Sequence extends SisciObject {
             }
         }
         MemorySegment.copy(source, 0, map.segment(), offset, source.byteSize());
-        mustStart = true; // in case the check throws an exception
+        mustStart = true; // Set before the check, which may throw an exception.
         var status = check();
         mustStart = status == SequenceStatus.NOT_RETRIABLE || status == SequenceStatus.PENDING;
         return status;

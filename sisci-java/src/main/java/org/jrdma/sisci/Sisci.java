@@ -24,8 +24,9 @@ public final class Sisci {
     private static @Nullable Sisci software;
 
     /**
-     * The number of open nodes of each library, by the identity of the library. Two objects for the
-     * same library share the number, so that the library is initialized only once.
+     * The number of open nodes of each library, by {@link
+     * org.jrdma.sisci.internal.SisciLibrary#identity}. Two objects for the same library share the
+     * number, so that the library is initialized only once.
      */
     private static final Map<Long, Users> USERS = new ConcurrentHashMap<>();
 

@@ -30,7 +30,7 @@ public abstract class SisciObject extends NativeObject {
      * @hidden
      */
     @SuppressWarnings({
-        "exports", // other modules cannot create a handle
+        "exports", // Other modules cannot create a handle.
         "InvalidBlockTag" // Error Prone does not know that constructors can be hidden
     })
     protected SisciObject(ObjectHandle handle) {
@@ -48,20 +48,21 @@ public abstract class SisciObject extends NativeObject {
         close();
     }
 
-    /** A call that returns a value. */
+    /** A library call with a result, for {@link #inCall}. */
     @FunctionalInterface
     interface Call<T, E extends Exception> {
         T run() throws E;
     }
 
-    /** A call without a result. */
+    /** A library call without a result, for {@link #whileOpen}. */
     @FunctionalInterface
     interface VoidCall<E extends Exception> {
         void run() throws E;
     }
 
     /**
-     * Runs a call while holding the lifetime of this object, so that the object stays open.
+     * Runs a library call while holding the lifetime of this object, so that the object is not
+     * destroyed during the call.
      *
      * @throws IllegalStateException if this object is closed
      */
@@ -70,7 +71,8 @@ public abstract class SisciObject extends NativeObject {
     }
 
     /**
-     * Runs a call while holding a lifetime, so that the object stays open.
+     * Runs a library call while holding a lifetime, so that its object is not destroyed during the
+     * call.
      *
      * @throws IllegalStateException if the object is closed
      */
@@ -81,7 +83,8 @@ public abstract class SisciObject extends NativeObject {
     }
 
     /**
-     * Runs a call while holding the lifetime of this object, so that the object stays open.
+     * Runs a library call while holding the lifetime of this object, so that the object is not
+     * destroyed during the call.
      *
      * @throws IllegalStateException if this object is closed
      */
@@ -90,7 +93,8 @@ public abstract class SisciObject extends NativeObject {
     }
 
     /**
-     * Runs a call while holding a lifetime, so that the object stays open.
+     * Runs a library call while holding a lifetime, so that its object is not destroyed during the
+     * call.
      *
      * @throws IllegalStateException if the object is closed
      */
@@ -116,7 +120,11 @@ public abstract class SisciObject extends NativeObject {
         return guard;
     }
 
-    /** Parks between two attempts. */
+    /**
+     * Parks the thread before it repeats an attempt.
+     *
+     * @param awaited the object that the thread waits for, for diagnostics
+     */
     static void pause(long nanos, Object awaited) throws InterruptedIOException {
         LockSupport.parkNanos(nanos);
         if (Thread.currentThread().isInterrupted()) {

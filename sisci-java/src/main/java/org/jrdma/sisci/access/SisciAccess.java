@@ -17,8 +17,8 @@ public abstract class SisciAccess {
     private static @Nullable SisciAccess registered;
 
     /**
-     * Initializes {@link Node}, which registers its implementation, when the accessor is first
-     * used.
+     * Initializes {@link Node} when the accessor is first used. The static initializer of {@link
+     * Node} calls {@link #open}.
      */
     private static final class Holder {
         static final SisciAccess ACCESS = initialize();

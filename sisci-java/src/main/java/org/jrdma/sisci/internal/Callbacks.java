@@ -47,11 +47,11 @@ public final class Callbacks {
 
     private Callbacks() {}
 
-    /** Creates an object of the library that calls a listener. */
+    /** Creates a native object that reports events to a listener. */
     @FunctionalInterface
     public interface Creation<T> {
         /**
-         * Creates the object.
+         * Creates the native object.
          *
          * @param listener the key of the listener, which the library passes back as an argument; 0
          *     for no listener
@@ -64,7 +64,7 @@ public final class Callbacks {
      * {@link SegmentEvent} for segments, {@code byte[]} (the message) for data interrupts, and
      * otherwise Integer (the status).
      */
-    @SuppressWarnings("unchecked") // the type of the events matches the kind of object
+    @SuppressWarnings("unchecked") // The type of the events matches the kind of object.
     public static <E> long register(Consumer<E> listener) {
         var key = LAST_KEY.incrementAndGet();
         LISTENERS.put(key, (Consumer<Object>) listener);
@@ -72,8 +72,8 @@ public final class Callbacks {
     }
 
     /**
-     * Registers a listener, unless it is null, and creates an object that reports events to it.
-     * Removes the listener if the creation fails.
+     * Registers a listener, unless it is null, and creates a native object that reports events to
+     * it. Removes the listener if the creation fails.
      */
     public static <E, T> T create(@Nullable Consumer<E> listener, Creation<T> creation)
             throws SisciException {
@@ -115,7 +115,7 @@ public final class Callbacks {
         return Stubs.DATA;
     }
 
-    @SuppressWarnings("unused") // called by C
+    @SuppressWarnings("unused") // Called by C.
     private static int onLocalSegment(
             long key, long segment, int reason, int node, int adapter, int status) {
         return dispatch(
@@ -128,7 +128,7 @@ public final class Callbacks {
                                 status));
     }
 
-    @SuppressWarnings("unused") // called by C
+    @SuppressWarnings("unused") // Called by C.
     private static int onRemoteSegment(long key, long segment, int reason, int status) {
         return dispatch(
                 key,
@@ -137,12 +137,12 @@ public final class Callbacks {
                                 type(reason), OptionalInt.empty(), OptionalInt.empty(), status));
     }
 
-    @SuppressWarnings("unused") // called by C
+    @SuppressWarnings("unused") // Called by C.
     private static int onStatus(long key, long object, int status) {
         return dispatch(key, () -> status);
     }
 
-    @SuppressWarnings("unused") // called by C
+    @SuppressWarnings("unused") // Called by C.
     private static int onData(long key, long interrupt, long data, int length, int status) {
         return dispatch(
                 key,
@@ -158,8 +158,8 @@ public final class Callbacks {
     }
 
     /**
-     * Calls the listener. This method must not throw, because an exception in an upcall would
-     * terminate the JVM.
+     * Passes an event to the listener with a key. Must not throw, because an exception in an upcall
+     * would terminate the JVM.
      */
     private static int dispatch(long key, Supplier<?> event) {
         try {

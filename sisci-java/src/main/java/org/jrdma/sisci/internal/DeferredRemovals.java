@@ -26,8 +26,8 @@ public final class DeferredRemovals {
     }
 
     /**
-     * Runs all removals in the order in which they failed, which is the order of the closes:
-     * dependents precede their owners. An object that is still busy is removed by force, with
+     * Retries all removals in the order in which they failed. Dependents precede their owners,
+     * because they were closed first. An object that is still busy is removed by force, with
      * retries until the deadline.
      */
     public void run(Deadline deadline) {

@@ -14,7 +14,7 @@ import org.jrdma.sisci.model.DmaPiece;
 import org.jrdma.sisci.model.DmaState;
 import org.jrdma.sisci.model.SisciException;
 
-/** The functions for DMA queues and channels. */
+/** Calls the functions of libsisci for DMA queues and channels. */
 public final class DmaFunctions {
 
     private static final MethodHandle CREATE_QUEUE =
@@ -209,7 +209,7 @@ public final class DmaFunctions {
                 });
     }
 
-    /** An operation that connects a channel with a queue or segment. */
+    /** The operations that relate a channel to a queue or segment, each with its C function. */
     public enum ChannelUse {
         ASSIGN("SCIAssignDMAChannel"),
         PREPARE_LOCAL("SCIPrepareLocalSegmentForDMA"),
@@ -225,8 +225,8 @@ public final class DmaFunctions {
     }
 
     /**
-     * Performs an operation on a channel and a queue or segment. The C functions of all operations
-     * have the same signature.
+     * Calls the C function of an operation with a channel and a queue or segment. All of these
+     * functions have the same signature.
      */
     public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {

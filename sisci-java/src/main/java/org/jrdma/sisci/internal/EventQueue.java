@@ -192,7 +192,7 @@ public final class EventQueue<E> {
 
     private void notify(Consumer<? super E> listener, E event) {
         if (isClosed()) {
-            return; // the object was closed after the event had been taken
+            return; // The object was closed after the event had been taken.
         }
         try {
             listener.accept(event);

@@ -10,10 +10,13 @@ import java.lang.invoke.MethodHandle;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.sisci.model.SisciException;
 
-/** The functions for interrupts, with and without data. */
+/** Calls the functions of libsisci for interrupts with and without data. */
 public final class InterruptFunctions {
 
-    /** The handle for interrupts with and without data, whose functions have the same signature. */
+    /**
+     * The method handle for {@code SCICreateInterrupt} and {@code SCICreateDataInterrupt}, which
+     * have the same signature.
+     */
     private static final MethodHandle CREATE =
             capturingErrno(sisci_h.SCICreateInterrupt$descriptor());
 
@@ -32,7 +35,7 @@ public final class InterruptFunctions {
         this.library = library;
     }
 
-    /** A new interrupt, and the number by which peers connect to it. */
+    /** The handle of a new interrupt, and the number by which peers connect to it. */
     public record Created(MemorySegment handle, int number) {}
 
     /**

@@ -21,7 +21,10 @@ import org.jrdma.sisci.model.DmaCapabilities;
 import org.jrdma.sisci.model.NodeInfo;
 import org.jrdma.sisci.model.SisciException;
 
-/** The functions for the library, descriptors, nodes, adapters, queries and PCIe requesters. */
+/**
+ * Calls the functions of libsisci for its initialization, and for descriptors, nodes, adapters,
+ * queries and PCIe requesters.
+ */
 public final class NodeFunctions {
 
     private static final MethodHandle INITIALIZE =
@@ -54,8 +57,8 @@ public final class NodeFunctions {
             capturingErrno(sisci_h.SCIUnregisterPCIeRequester$descriptor());
 
     /**
-     * The capacity of the array for a list of node ids. The maximum length of such a list is not
-     * documented.
+     * The maximum number of node ids that {@code SCIGetNodeIdByAdapterName} can return here. The
+     * library's limit is not documented.
      */
     private static final int NODE_LIST = 4_096;
 
@@ -67,7 +70,10 @@ public final class NodeFunctions {
         this.library = library;
     }
 
-    /** Initializes the library. This must be the first call. */
+    /**
+     * Initializes the library. Must be called before all other functions. In C: {@code
+     * SCIInitialize}.
+     */
     public void initialize() throws SisciException {
         library.run(
                 "SCIInitialize",
@@ -78,7 +84,8 @@ public final class NodeFunctions {
     }
 
     /**
-     * Terminates the library. This must be the last call. The C function does not report errors.
+     * Terminates the library. No other function may be called afterwards. The C function, {@code
+     * SCITerminate}, does not report errors.
      */
     public void terminate() {
         library.find("SCITerminate")

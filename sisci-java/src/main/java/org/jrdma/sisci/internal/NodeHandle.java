@@ -5,7 +5,7 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * The state of an open node that the objects of the node need. It does not refer to the {@code
+ * The state of an open node for use by the objects of the node. It does not refer to the {@code
  * Node} object, so that a leaked node can be detected.
  *
  * @param functions the functions of the library
@@ -24,8 +24,8 @@ public record NodeHandle(
         DeferredRemovals deferred) {
 
     /**
-     * Starts the lifetime of a new object of the library, which this node owns, and returns the
-     * object. The caller must {@linkplain Lifetime#hold hold} the lifetime of the node.
+     * Returns the handle of a new native object that this node owns, and starts the object's
+     * lifetime. The caller must {@linkplain Lifetime#hold hold} the lifetime of the node.
      *
      * @param name the name of the object for messages
      * @param handle the handle by which the library identifies the object
@@ -36,8 +36,8 @@ public record NodeHandle(
     }
 
     /**
-     * Starts the lifetime of a new object that another object of this node owns. Otherwise like the
-     * method without the parameter {@code owner}.
+     * Returns the handle of a new native object that another object of this node owns. Otherwise
+     * like the method without the parameter {@code owner}.
      */
     public ObjectHandle own(
             String name, MemorySegment handle, Lifetime owner, RemovalRetry.Removal removal) {
@@ -47,8 +47,8 @@ public record NodeHandle(
     }
 
     /**
-     * Starts the lifetime of a new object that reports events. Otherwise like the method without
-     * {@code listener} and {@code events}.
+     * Returns the handle of a new native object that reports events. Otherwise like the method
+     * without {@code listener} and {@code events}.
      *
      * @param listener the key of the object's listener, which is removed with the object
      * @param events the event queue, which is closed when the close of the object begins
@@ -65,8 +65,8 @@ public record NodeHandle(
     }
 
     /**
-     * Starts the lifetime of a new object whose removal consists of several steps. Otherwise like
-     * the method without the parameter {@code retry}.
+     * Returns the handle of a new native object whose removal consists of several steps. Otherwise
+     * like the method without the parameter {@code retry}.
      *
      * @param retry the retry for {@code close(Duration)}, which {@code retriedRemoval} itself uses
      * @param retriedRemoval the action that removes the object, including all retries

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * An object of the library, with the state that the API object needs.
+ * The handle of a native object, with the state that its API object uses.
  *
  * @param node the node from which the object was created
  * @param address the handle by which the library identifies the object

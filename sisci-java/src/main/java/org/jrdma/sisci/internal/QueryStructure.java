@@ -7,7 +7,7 @@ import org.jrdma.abi.sisci.sci_query_map_t;
 import org.jrdma.abi.sisci.sci_query_remote_segment_t;
 
 /**
- * The C structures for queries about an object. A structure contains the arguments and the result
+ * The C structures for {@code SCIQuery} about an object. Each contains the arguments and the result
  * of the query.
  */
 public enum QueryStructure {

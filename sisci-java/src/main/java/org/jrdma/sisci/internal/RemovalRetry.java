@@ -6,9 +6,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * Retries a removal until a deadline while the library reports the object as busy, for example
- * because a peer is about to disconnect. A removal that fails is deferred: the close of the node
- * retries it.
+ * Removes an object, and retries until a deadline while the library reports that the object is
+ * busy, for example because a peer is about to disconnect. If this fails, the close of the node
+ * retries the removal again.
  *
  * <p>An instance does not refer to the API object, so that a leaked object can be detected.
  */
@@ -82,7 +82,9 @@ public final class RemovalRetry {
                         throw e;
                     }
                 }
-                interrupted |= Thread.interrupted(); // otherwise parkNanos would return immediately
+                // The interrupt status is cleared during the retries, because otherwise parkNanos
+                // would return immediately.
+                interrupted |= Thread.interrupted();
                 LockSupport.parkNanos(pause);
             }
         } finally {

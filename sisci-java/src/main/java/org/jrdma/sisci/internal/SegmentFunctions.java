@@ -13,7 +13,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.model.SisciException;
 
-/** The functions for local segments, remote segments, maps and sequences. */
+/** Calls the functions of libsisci for local segments, remote segments, maps and sequences. */
 public final class SegmentFunctions {
 
     private static final MethodHandle CREATE_SEGMENT =
@@ -37,7 +37,10 @@ public final class SegmentFunctions {
     private static final MethodHandle REMOTE_SEGMENT_NODE_ID =
             Downcalls.plain(sisci_h.SCIGetRemoteSegmentNodeId$descriptor());
 
-    /** The handle for local and remote segments, whose functions have the same signature. */
+    /**
+     * The method handle for {@code SCIMapLocalSegment} and {@code SCIMapRemoteSegment}, which have
+     * the same signature.
+     */
     private static final MethodHandle MAP_SEGMENT =
             capturingErrno(sisci_h.SCIMapLocalSegment$descriptor());
 
@@ -277,8 +280,8 @@ public final class SegmentFunctions {
     }
 
     /**
-     * The handle of a map and its memory. The segment {@code memory} has the address of the memory,
-     * but not its size.
+     * The handle of a new map and the address of its memory. The segment {@code memory} has the
+     * size 0.
      */
     public record Mapped(MemorySegment handle, MemorySegment memory) {}
 

@@ -34,8 +34,8 @@ public final class SisciLibrary {
                     "The library comes with the driver of Dolphin's adapters (eXpressWare, DIS 5 or newer), not with a Linux distribution. To use another file, call Sisci.load. To use the software fabric, call Sisci.software(), or Sisci.configured() with -Djrdma.fabric=software.");
 
     /**
-     * The prefixes of exported functions, in order of preference: multithreaded, single-threaded,
-     * and no prefix.
+     * The prefixes of function symbols, in order of preference: multithreaded, single-threaded, and
+     * no prefix.
      */
     private static final List<String> PREFIXES =
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
@@ -52,7 +52,10 @@ public final class SisciLibrary {
     private final Map<Constant, Integer> constants = new EnumMap<>(Constant.class);
     private final Map<sisci_query, Integer> queries = new EnumMap<>(sisci_query.class);
 
-    /** The code of NO_SUCH_DEVICE, which is not publicly documented; empty if not exported. */
+    /**
+     * The error code NO_SUCH_DEVICE, whose number is not publicly documented; empty if the library
+     * does not export it.
+     */
     private final Optional<Integer> noSuchDevice;
 
     /**
@@ -94,7 +97,7 @@ public final class SisciLibrary {
                 .map(data -> data.get(JAVA_INT, 0));
     }
 
-    /** A call of a C function, for {@link #call}. */
+    /** Invokes the method handle of a C function with a result, for {@link #call}. */
     @FunctionalInterface
     public interface Call<T> {
         /**
@@ -107,7 +110,7 @@ public final class SisciLibrary {
         T invoke(MemorySegment function, Arena arena, MemorySegment error) throws Throwable;
     }
 
-    /** A call of a C function without a result, for {@link #run}. */
+    /** Invokes the method handle of a C function without a result, for {@link #run}. */
     @FunctionalInterface
     public interface VoidCall {
         void invoke(MemorySegment function, Arena arena, MemorySegment error) throws Throwable;

@@ -12,7 +12,10 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.sisci.model.SisciException;
 
-/** The functions of SmartIO, which find, borrow and use the devices of other nodes. */
+/**
+ * Calls the functions of libsisci for SmartIO, which find, borrow and use the devices of other
+ * nodes.
+ */
 public final class SmartIoFunctions {
 
     private static final MethodHandle GET_DEVICE_LIST =
@@ -37,7 +40,10 @@ public final class SmartIoFunctions {
     private static final int FIRST_CAPACITY = 256;
     private static final int LARGEST_CAPACITY = 1 << 20;
 
-    /** The content of an id that the library did not store. */
+    /**
+     * The value of array elements before the call, by which ids that the library did not store are
+     * recognized.
+     */
     private static final long UNWRITTEN = 0xA5A5_A5A5_A5A5_A5A5L;
 
     private final SisciLibrary library;
@@ -66,7 +72,7 @@ public final class SmartIoFunctions {
                         "%s stores fabric device ids of 32 bits, as releases of 2019 did. Install a release whose ids have 64 bits."
                                 .formatted(library));
             }
-            if (ids.length < capacity) { // otherwise, more devices may exist
+            if (ids.length < capacity) { // If the array is full, more devices may exist.
                 return ids;
             }
         }

@@ -14,9 +14,10 @@ import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The functions of the hot path, which allocate no memory. Handles are passed as {@code long}:
- * passing a segment of a shared arena would cost an atomic instruction for each call. The callers
- * enter a call guard, so that the objects cannot be destroyed during a call.
+ * Calls the functions of libsisci for stores and copies, which are on the hot path and allocate no
+ * memory. Handles are passed as {@code long}: passing a segment of a shared arena would cost an
+ * atomic instruction for each call. The callers enter a call guard, so that the objects cannot be
+ * destroyed during a call.
  */
 public final class StoreFunctions {
 
@@ -59,7 +60,7 @@ public final class StoreFunctions {
     }
 
     /**
-     * Drains the stores from the write buffers of this CPU.
+     * Drains the stores from the write buffers of this CPU. In C: {@code SCIFlush}.
      *
      * @param sequence the handle of a sequence; 0 for none
      */

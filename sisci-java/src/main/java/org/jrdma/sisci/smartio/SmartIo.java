@@ -20,7 +20,7 @@ public final class SmartIo {
         this.node = node;
     }
 
-    /** Returns the access of a node to the devices of the fabric. */
+    /** Returns an object that lists and borrows devices on behalf of a node. */
     public static SmartIo of(Node node) {
         return new SmartIo(SisciAccess.get().handle(node).node());
     }
