@@ -25,7 +25,7 @@ import org.jrdma.verbs.queue.QueuePairCreation;
 import org.jrdma.verbs.queue.RequestWriter;
 import org.jspecify.annotations.Nullable;
 
-/** The operations that all asynchronous queue pairs share. */
+/** The base class of asynchronous queue pairs of all types. */
 abstract sealed class AbstractAsyncQueuePair extends QueuePair
         permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
@@ -36,8 +36,8 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     private final AsyncPoster<WorkRequest.Receive> receiver;
 
     /**
-     * Keeps the dispatcher reachable, because an open object that is unreachable is reported as a
-     * leak.
+     * Keeps the dispatcher reachable while this queue pair is open: an open dispatcher that becomes
+     * unreachable would be reported as a leak.
      */
     @SuppressWarnings("unused")
     private final CompletionDispatcher completions;
@@ -45,7 +45,7 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     /** The number of threads that are executing {@link #drain}. */
     private final AtomicInteger draining = new AtomicInteger();
 
-    /** The parameters of an asynchronous queue pair. */
+    /** The constructor parameters that all types of asynchronous queue pairs share. */
     record Parameters(
             ProtectionDomain domain,
             CompletionDispatcher completions,
@@ -183,7 +183,8 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
      */
     public final void drain(Duration timeout) throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
-        draining.incrementAndGet(); // rejects new posts, which could prolong the wait without limit
+        // New posts are rejected, because they could prolong the wait without limit.
+        draining.incrementAndGet();
         try {
             modify(QueuePairChange.to(QueuePairState.ERROR));
             sends.awaitDrained(deadline, sendQueue());
@@ -199,12 +200,12 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
         }
     }
 
-    /** The poster of the send queue. {@link #begin} describes the order of calls. */
+    /** The object that posts to the send queue. {@link #begin} describes the order of calls. */
     final AsyncPoster<WorkRequest.Send> sender() {
         return sender;
     }
 
-    /** Begins to post a request that uses no other objects than memory regions. */
+    /** Begins to post a request that uses no native objects except memory regions. */
     final WorkRequest.Send begin(Operation operation, List<MemorySlice> local)
             throws FabricException, InterruptedIOException {
         return begin(operation, local, AsyncPoster.NO_LIFETIMES);

@@ -25,7 +25,7 @@ import org.jrdma.verbs.queue.QueuePairConfig;
 import org.jrdma.verbs.queue.QueuePairCreation;
 import org.jspecify.annotations.Nullable;
 
-/** The operations that all polled queue pairs share. */
+/** The base class of polled queue pairs of all types. */
 abstract sealed class AbstractPolledQueuePair extends QueuePair
         permits PolledQueuePair, PolledDatagramQueuePair, PolledRawQueuePair {
 
@@ -35,7 +35,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
     private final PostTarget<PolledWorkQueue> sends;
     private final PostTarget<PolledWorkQueue> receives;
 
-    /** The parameters of a polled queue pair. */
+    /** The constructor parameters that all types of polled queue pairs share. */
     record Parameters(
             ProtectionDomain domain,
             CompletionQueue sendCompletions,
@@ -155,7 +155,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         return receives.queue().freeSlots();
     }
 
-    /** The send queue, as the target of posts. */
+    /** The send queue, to which prepared requests are posted. */
     final PostTarget<PolledWorkQueue> sends() {
         return sends;
     }
@@ -219,7 +219,8 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
      */
     private void tryPostMarker(PolledWorkQueue queue) throws VerbsException {
         var spare = sendCompletions.nativeQueue().attachments();
-        // before the entry is reserved, because close() releases the entry
+        // The lifetime is held before the completion queue entry is reserved, because close()
+        // releases the entry.
         try (var _ = lifetime().held()) {
             if (spare.reserveMarkerSlot(queue)) {
                 var posted = false;
@@ -246,7 +247,8 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
             var errno =
                     sends.hotPath()
                             .postSend(sends.address(), marker.address(), marker.refusedAddress());
-            // rxe reports an error of its doorbell after it queued a request, which then completes
+            // rxe reports the failure of its doorbell although it has queued the request, which
+            // then completes.
             if (errno != 0 && marker.takeRefused() != 0) {
                 queue.undoTake(1);
                 queue.clearMarker();

@@ -43,8 +43,8 @@ public final class AddressHandle extends NativeObject {
     /**
      * Creates a native address handle.
      *
-     * @param owners the lifetimes whose close closes the address handle. At least one must be that
-     *     of the domain or of an object that the domain owns
+     * @param owners the lifetimes of the objects whose close also closes the address handle. At
+     *     least one must be that of the domain or of an object that the domain owns
      */
     static NativeResource make(DomainHandle domain, AddressVector vector, List<Lifetime> owners)
             throws VerbsException {
@@ -79,8 +79,8 @@ public final class AddressHandle extends NativeObject {
     }
 
     /**
-     * The address of the native address handle. A caller that has a hold on the lifetime can use
-     * the native object until it releases the hold, even while another thread closes the handle.
+     * The native address of the {@code ibv_ah}. A caller that holds the lifetime can use it until
+     * it releases the hold, even if another thread closes this object.
      */
     long nativeAddress() {
         return nativeAddress;

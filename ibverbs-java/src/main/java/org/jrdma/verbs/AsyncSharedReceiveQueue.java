@@ -120,7 +120,8 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
         NativeSharedReceiveQueue.checkedCapacity(newCapacity);
         receives.lock.lock();
         try {
-            var removedSlots = capacity() - newCapacity; // negative if the capacity grows
+            // The difference is negative if the capacity grows.
+            var removedSlots = capacity() - newCapacity;
             if (!receives.tryTakeSlots(removedSlots)) {
                 throw nativeQueue.capacityTooSmall(newCapacity, receives.outstanding());
             }

@@ -146,8 +146,8 @@ public final class CompletionCursor implements AutoCloseable {
             if (found > 0) {
                 return found;
             }
-            // Obtained before arming: otherwise this thread could miss an event that another cursor
-            // takes.
+            // Obtained before the queue is armed. Otherwise, this thread could miss an event that
+            // another cursor takes.
             var ticket = queue.ticket();
             nativeQueue.arm();
             found = poll();
@@ -268,7 +268,7 @@ public final class CompletionCursor implements AutoCloseable {
      * {@code ibv_wc_read_wc_flags}.
      */
     public boolean hasGoodChecksum() {
-        checkField(CompletionField.IMMEDIATE); // which selects the completion flags
+        checkField(CompletionField.IMMEDIATE); // This field selects the completion flags.
         return batch.hasGoodChecksum(current);
     }
 

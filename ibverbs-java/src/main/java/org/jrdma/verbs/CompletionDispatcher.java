@@ -21,7 +21,8 @@ import org.jrdma.verbs.queue.NativeCompletionQueue;
 public final class CompletionDispatcher extends NativeObject {
 
     /**
-     * Keeps the device reachable, because an open object that is unreachable is reported as a leak.
+     * Keeps the device reachable while this dispatcher is open: an open device that becomes
+     * unreachable would be reported as a leak.
      */
     @SuppressWarnings("unused")
     private final DeviceHandle device;

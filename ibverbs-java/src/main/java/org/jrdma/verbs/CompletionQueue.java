@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class CompletionQueue extends NativeObject {
 
     /**
-     * Keeps the device reachable, because an open object that is unreachable is reported as a leak.
+     * Keeps the device reachable while this queue is open: an open device that becomes unreachable
+     * would be reported as a leak.
      */
     @SuppressWarnings("unused")
     private final DeviceHandle device;
@@ -121,10 +122,7 @@ public final class CompletionQueue extends NativeObject {
         return fields;
     }
 
-    /**
-     * Returns a ticket for {@link #awaitEvent}. The caller must obtain the ticket before it arms
-     * the queue.
-     */
+    /** The fields that completions of this queue contain. */
     long ticket() {
         if (waiter == null) {
             throw new IllegalStateException(

@@ -154,7 +154,7 @@ public final class CompletionQueueOptions {
                 fields != null
                         || singleThreaded
                         || ignoringOverrun
-                        || parentDomain != null, // these options require ibv_create_cq_ex
+                        || parentDomain != null, // These options require ibv_create_cq_ex.
                 fields(),
                 singleThreaded,
                 ignoringOverrun,

@@ -91,7 +91,7 @@ public final class DirectConnectOptions {
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public DirectConnectOptions acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
+        DurationCodes.acknowledgeTimeout(timeout); // Throws if the timeout is invalid.
         return with(copy -> copy.acknowledgeTimeout = timeout);
     }
 
@@ -128,7 +128,7 @@ public final class DirectConnectOptions {
      * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
     public DirectConnectOptions receiverNotReadyTimer(Duration timer) {
-        DurationCodes.receiverNotReadyTimer(timer); // throws if the time is invalid
+        DurationCodes.receiverNotReadyTimer(timer); // Throws if the time is invalid.
         return with(copy -> copy.receiverNotReadyTimer = timer);
     }
 

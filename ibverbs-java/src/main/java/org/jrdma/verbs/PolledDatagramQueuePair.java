@@ -88,8 +88,8 @@ public final class PolledDatagramQueuePair extends AbstractPolledQueuePair
     @Override
     void addressMarker(WorkRequest.Send marker) throws VerbsException {
         if (ownAddress == null) {
-            // Owned by the queue pair: if the domain owned the handle, it could close the handle
-            // during the drain.
+            // The handle is owned by the queue pair. If the protection domain owned it, closing the
+            // domain could close the handle while drain() uses it.
             ownAddress =
                     AddressHandle.make(domainHandle(), addressOf(endpoint()), List.of(lifetime()));
         }

@@ -19,17 +19,6 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
-/**
- * A work request that is prepared once in native memory and posted any number of times without
- * allocating. The program can change the request after each post, because a post copies it.
- *
- * <p>A prepared request is confined to the thread that prepared it. Only that thread may prepare
- * and post requests of the same send queue, receive queue or shared receive queue; other threads
- * get a WrongThreadException. The request need not be closed, because the garbage collector frees
- * its memory.
- *
- * @param <S> the type of the request
- */
 public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     /**
@@ -69,7 +58,8 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     }
 
     /**
-     * The result of a guarded call if an object is closed. No provider returns this value as errno.
+     * Returned by a guarded call instead of an errno if an object is closed. No provider returns
+     * this value as errno.
      */
     private static final int CLOSED = Integer.MIN_VALUE;
 
@@ -198,7 +188,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
             throw new IllegalStateException("A request of a chain can only be posted by its chain");
         }
         if (!queue.hasFreeSlots(1)) {
-            return false; // checked here because the provider's ENOMEM would cost a native call
+            return false; // Checked here because the provider's ENOMEM would cost a native call.
         }
         fillSlot(0);
         hotPath.ensureStack();
@@ -327,8 +317,8 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     }
 
     /**
-     * The exception for a post that was not attempted because one of the requests uses a closed
-     * object.
+     * Creates the exception for a post that was not attempted because one of the requests uses a
+     * closed object.
      */
     private static IllegalStateException closedException(PreparedRequest<?>... requests) {
         for (var request : requests) {
@@ -409,21 +399,21 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
      */
     void beforePost() {}
 
-    /** Takes back the effects of {@link #beforePost} after the provider rejected the request. */
+    /** Reverts {@link #beforePost} after the provider rejected the request. */
     void undoBeforePost() {}
 
     /**
      * Checks that the memory slices are allowed for the request.
      *
-     * @param inPlace true if, for each slice, the address that requests use is the virtual address
-     *     of the memory
+     * @param inPlace true if the address of each slice in requests equals its virtual address, as
+     *     the {@code IBV_SEND_INLINE} flag requires
      */
     abstract void checkSlices(int count, long bytes, boolean inPlace);
 
-    /** Checks that the state of the target allows the request. */
+    /** Checks that the state of the queue pair allows the request. */
     abstract void checkState() throws VerbsException;
 
-    /** Calls the provider and returns the errno. */
+    /** Calls the provider's function for posting and returns the errno. */
     abstract int call(HotPath hotPath, long targetAddress, WorkRequest request);
 
     abstract String function();

@@ -110,7 +110,10 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         return self();
     }
 
-    /** Sets or clears {@link Send#INLINE}, with which the post copies the data. */
+    /**
+     * Sets or clears {@link Send#INLINE}. With this flag, the provider copies the data when the
+     * request is posted.
+     */
     final S copied(boolean wanted) {
         checkThread();
         if (wanted) {
@@ -155,7 +158,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         }
     }
 
-    /** Checks that the total length is allowed for the request. */
+    /** Checks that {@code bytes}, the total length of the slices, is allowed for the request. */
     void checkLength(long bytes) {
         if ((flags & Send.INLINE) != 0) {
             checkInline(bytes);
@@ -171,7 +174,9 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     }
 
     private static void checkInPlace(boolean inPlace) {
-        if (!inPlace) { // an inline post would read the data from the address in the request
+        // An inline post reads the data at the address in the request, which must therefore be the
+        // virtual address.
+        if (!inPlace) {
             throw new IllegalArgumentException(
                     "Memory can be sent inline only if its address in requests is its virtual"
                             + " address");

@@ -38,8 +38,9 @@ import org.jspecify.annotations.Nullable;
 public final class ProtectionDomain extends NativeObject {
 
     /**
-     * The classes of scopes that a program cannot close. The JDK has no public method that reports
-     * whether a scope can be closed, so scopes of all other classes are treated as closeable.
+     * The classes of {@link MemorySegment.Scope} whose memory a program cannot free. The JDK has no
+     * public method that reports whether a scope can be closed, so scopes of all other classes are
+     * treated as closeable.
      */
     private static final Set<Class<?>> UNCLOSEABLE_SCOPES =
             Set.of(
@@ -86,7 +87,7 @@ public final class ProtectionDomain extends NativeObject {
 
     /**
      * Creates a parent domain for the threads of a thread domain, whose queues are stored in memory
-     * that the caller allocates. The requirements of the other two methods of this name both apply.
+     * that the caller allocates. The requirements of both other methods with this name apply.
      */
     public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemory memory)
             throws VerbsException {

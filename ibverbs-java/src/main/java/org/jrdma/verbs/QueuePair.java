@@ -128,8 +128,8 @@ public abstract class QueuePair extends NativeObject {
         var limits = queuePair.device().attributes();
         var mtu = options.pathMtu().orElse(queuePair.local().port().activeMtu());
         var address = address("ibv_modify_qp", peer.gid(), peer.lid(), options);
-        // All changes are created before the first transition. If an option is out of range, the
-        // queue pair therefore stays in the state RESET.
+        // All changes are created before the first transition, so that the queue pair stays in the
+        // state RESET if an option is out of range.
         var toInit = options.toInit(type(), queuePair.port());
         var toReceive =
                 options.toReadyToReceive(
@@ -172,8 +172,8 @@ public abstract class QueuePair extends NativeObject {
     /**
      * Returns the path from the port of this queue pair to another port.
      *
-     * @param function the C function that needs the path. The exception names it if there is no
-     *     path
+     * @param function the name of the C function that needs the path, for the exception if there is
+     *     no path
      */
     final AddressVector address(String function, Gid gid, int lid, DirectConnectOptions options)
             throws VerbsException {

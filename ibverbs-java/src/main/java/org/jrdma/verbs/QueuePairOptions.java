@@ -23,7 +23,10 @@ import org.jspecify.annotations.Nullable;
 @CheckReturnValue
 public final class QueuePairOptions<Q extends QueuePair> {
 
-    /** Creates queue pairs of the class that the completion queue determines. */
+    /**
+     * Creates a queue pair. The class of the queue pair depends on the completion queue: polled or
+     * asynchronous.
+     */
     @FunctionalInterface
     interface Maker<Q extends QueuePair> {
         Q make(ProtectionDomain domain, QueuePairConfig config, @Nullable SharedReceiveQueue shared)
@@ -189,13 +192,13 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return connected(QueuePairType.XRC_SEND, completions);
     }
 
-    /** A constructor of a polled queue pair. */
+    /** Calls the constructor of a polled queue pair. */
     @FunctionalInterface
     private interface Polled<Q> {
         Q make(AbstractPolledQueuePair.Parameters parameters) throws VerbsException;
     }
 
-    /** A constructor of an asynchronous queue pair. */
+    /** Calls the constructor of an asynchronous queue pair. */
     @FunctionalInterface
     private interface Async<Q> {
         Q make(AbstractAsyncQueuePair.Parameters parameters) throws VerbsException;

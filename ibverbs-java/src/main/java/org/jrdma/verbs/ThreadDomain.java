@@ -10,10 +10,10 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A thread domain: the provider can access the objects of a {@linkplain
- * ProtectionDomain#newParentDomainUnguarded parent domain} with a thread domain without locks,
- * because the program guarantees that only one thread at a time uses them. The provider can also
- * let these objects share resources.
+ * A thread domain, which the program assigns to a {@linkplain
+ * ProtectionDomain#newParentDomainUnguarded parent domain}. The program guarantees that only one
+ * thread at a time uses the objects of this parent domain, so the provider can access them without
+ * locks. The provider can also let these objects share resources.
  *
  * <p>Owned by its {@link Device}. In C: {@code struct ibv_td}; {@link #close()} is {@code
  * ibv_dealloc_td}.
@@ -56,8 +56,8 @@ public final class ThreadDomain extends NativeObject {
     }
 
     /**
-     * Returns the native thread domain for a parent domain. Checks that both belong to the same
-     * device.
+     * Returns the native thread domain, for the creation of a parent domain. Checks that both
+     * belong to the same device.
      */
     NativeResource threadsFor(DomainHandle domain) {
         if (device != domain.device()) {

@@ -101,7 +101,7 @@ public final class XrcDomain extends NativeObject {
      * Opens or creates a domain. Closing the returned resource also closes the file.
      *
      * @param file the file, or null for a domain without a file
-     * @param ofFile the description of the file in messages; empty for a domain without a file
+     * @param ofFile the name of the file as a part of messages; empty for a domain without a file
      */
     private static NativeResource create(
             DeviceHandle device, @Nullable OpenFile file, String ofFile, OpenMode mode)
@@ -200,7 +200,7 @@ public final class XrcDomain extends NativeObject {
     }
 
     /**
-     * Returns the arguments of a new shared receive queue of this domain.
+     * Returns the XRC arguments for the creation of a shared receive queue of this domain.
      *
      * @param owner the protection domain of the shared receive queue
      */

@@ -74,7 +74,7 @@ public final class XrcReceiveQueuePair extends QueuePair implements ConnectedQue
                                                 false,
                                                 CheckedCall.to("ibv_query_qp", () -> name))));
         try {
-            opened.query(); // updates the state, which other processes may have changed
+            opened.query(); // Queries the state, which other processes may have changed.
             return opened;
         } catch (Throwable e) {
             opened.close();

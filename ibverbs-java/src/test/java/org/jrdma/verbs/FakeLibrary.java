@@ -113,8 +113,9 @@ final class FakeLibrary implements LibraryProvider {
             Collections.synchronizedMap(new LinkedHashMap<>());
 
     /**
-     * The event channel of each identifier that was created or migrated, by the address of the
-     * identifier. All other identifiers use the first event channel.
+     * Maps the address of an rdma_cm_id to the event channel that it was created on or migrated to.
+     * An rdma_cm_id without an entry, such as that of an incoming connection, uses the oldest event
+     * channel.
      */
     private final Map<Long, ConnectionChannel> channelsOfIdentifiers = new ConcurrentHashMap<>();
 

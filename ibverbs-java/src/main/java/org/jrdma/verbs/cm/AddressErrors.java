@@ -3,7 +3,7 @@ package org.jrdma.verbs.cm;
 import java.net.InetSocketAddress;
 import org.jrdma.ffi.Errno;
 
-/** Texts of exception messages for address errors and failed address lookups. */
+/** Creates the texts of exception messages for address errors and failed address lookups. */
 final class AddressErrors {
 
     private static final int EAI_NONAME = -2;
@@ -12,7 +12,7 @@ final class AddressErrors {
 
     private AddressErrors() {}
 
-    /** Returns advice on an errno of {@code rdma_bind_addr}, or an empty string. */
+    /** Returns advice for an errno of {@code rdma_bind_addr}, or an empty string. */
     static String adviceOnBinding(int errno, InetSocketAddress address) {
         return switch (errno) {
             case Errno.ENODEV -> "No RDMA device has that address.";
@@ -24,12 +24,12 @@ final class AddressErrors {
         };
     }
 
-    /** Returns advice on an errno of {@code rdma_resolve_addr}, or an empty string. */
+    /** Returns advice for an errno of {@code rdma_resolve_addr}, or an empty string. */
     static String adviceOnResolving(int errno) {
         return errno == Errno.ENODEV ? "No RDMA device can reach that address." : "";
     }
 
-    /** Returns advice on an error of {@code getaddrinfo}, or an empty string. */
+    /** Returns advice for an error of {@code getaddrinfo}, or an empty string. */
     static String adviceOnLookUp(int code) {
         return switch (code) {
             case EAI_NONAME -> "The host or service is unknown.";

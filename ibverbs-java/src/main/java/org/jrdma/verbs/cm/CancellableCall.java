@@ -11,15 +11,16 @@ final class CancellableCall {
     private CancellableCall() {}
 
     /**
-     * Starts a call. Canceling or completing the future interrupts the call before dependent
-     * futures run.
+     * Starts a blocking call on a virtual thread. Canceling or completing the future interrupts the
+     * call before dependent futures run.
      *
      * @param disposer closes the result of the call if the call returns after the future was
      *     canceled or completed
      */
     static <T> CompletableFuture<T> start(String name, Callable<T> call, Consumer<T> disposer) {
         var future = new CallFuture<>(name, call, disposer);
-        // Interrupts the call if a method completes the future that is not overridden below.
+        // Interrupts the call if the future is completed by a method that is not overridden below,
+        // such as completeAsync.
         var _ = future.whenComplete((_, _) -> future.interruptCall());
         future.thread.start();
         return future;
@@ -32,8 +33,8 @@ final class CancellableCall {
         private final Thread thread;
 
         /**
-         * True if a thread has decided to complete this future. Only one thread can set the value:
-         * the thread of the call, or a thread that cancels or completes the future.
+         * True if it is decided which thread completes this future. Only one thread can set the
+         * value: the thread of the call, or a thread that cancels or completes the future.
          */
         private final AtomicBoolean decided = new AtomicBoolean();
 
@@ -84,7 +85,8 @@ final class CancellableCall {
             return super.completeExceptionally(e);
         }
 
-        // Completing a dependent future must not interrupt the call.
+        // Dependent futures have the class CompletableFuture, so that completing one of them does
+        // not interrupt the call.
         @Override
         public <U> CompletableFuture<U> newIncompleteFuture() {
             return new CompletableFuture<>();

@@ -24,11 +24,11 @@ public final class ChannelClosedException extends VerbsException {
                 "The channel on %s has ended: %s".formatted(connection, termination.reason()));
         this.termination = termination;
         if (cause != null) {
-            addSuppressed(cause); // the constructor of VerbsException has already set the cause
+            addSuppressed(cause); // The constructor of VerbsException has already set the cause.
         }
     }
 
-    /** The cause for which the channel has ended. */
+    /** Returns why the channel has ended. */
     public ChannelTermination termination() {
         return termination;
     }

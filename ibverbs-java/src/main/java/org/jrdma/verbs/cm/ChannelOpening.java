@@ -12,8 +12,8 @@ import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Opens channels: allocates the ring buffers, connects or accepts, and exchanges the channel
- * parameters.
+ * Opens an {@link RdmaChannel}: allocates the ring buffers, connects or accepts, and exchanges the
+ * channel parameters.
  */
 final class ChannelOpening {
 
@@ -32,7 +32,7 @@ final class ChannelOpening {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        try (request) { // close() rejects the request unless it was accepted
+        try (request) { // The method close() rejects the request unless it was accepted.
             if (ChannelParameters.decode(request.privateData()).isEmpty()) {
                 throw new VerbsException(
                         "rdma_accept",
@@ -51,7 +51,7 @@ final class ChannelOpening {
         return domain.device().description().transportType() == TransportType.IWARP;
     }
 
-    /** Connects, or accepts a connect request. */
+    /** Establishes the connection of a channel: connects, or accepts a connect request. */
     interface Connector {
         Connection<PolledQueuePair> connect(ConnectionOptions<PolledQueuePair> options)
                 throws FabricException, InterruptedIOException;

@@ -11,8 +11,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a channel: open, or terminated with a cause. Only the first cause is recorded,
- * because later failures are consequences of it.
+ * The state of an {@link RdmaChannel}: open, or terminated with a cause. Only the first cause is
+ * recorded, because later failures are consequences of it.
  */
 final class ChannelState {
 
@@ -86,7 +86,8 @@ final class ChannelState {
         var earlier = recorded.compareAndExchange(null, termination);
         var first = earlier == null ? termination : earlier;
         if (first.cause() == Cause.CLOSED_HERE) {
-            // On iWARP, closing an owner terminates the channel before the owner counts as closed.
+            // On iWARP, closing an owner terminates the channel before isOpen() of the owner
+            // returns false.
             throwIfOwnerIsClosed(cause);
         }
         return new ChannelClosedException(connection, first, cause);
@@ -116,8 +117,8 @@ final class ChannelState {
     }
 
     /**
-     * Translates the exception that a call on a native object of the channel has thrown because the
-     * object is closed.
+     * Converts an exception that was thrown because a native object of the channel is closed to an
+     * exception with the cause of the channel's end.
      *
      * @throws IllegalStateException if the protection domain or the device is closed, or the
      *     exception is unrelated to the state of the channel

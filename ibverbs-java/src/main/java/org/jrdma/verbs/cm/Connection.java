@@ -73,9 +73,9 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /**
-     * A handler for the end of a connection. The identifier keeps this object reachable. Therefore
-     * this object must not refer to the connection: otherwise a connection that was not closed
-     * would stay reachable and would not be reported as a leak.
+     * Handles the end of a connection. The {@link Identifier} refers to this object. Therefore this
+     * object must not refer to the connection: otherwise a connection that was not closed would
+     * stay reachable and would not be reported as a leak.
      */
     private record EndHandler(
             Identifier identifier,
@@ -94,7 +94,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
                 case ConnectionEvent.Disconnected _ -> terminate(DISCONNECTED_BY_PEER);
                 case ConnectionEvent.DeviceRemoved _ ->
                         terminate(lost("the device is being removed"));
-                // The peer timed out because it did not receive the confirmation of the connection.
+                // The peer has timed out because it has not received the confirmation of the
+                // connection.
                 case ConnectionEvent.Failure failure -> terminate(lost(failure.reason()));
                 default -> {}
             }
@@ -118,7 +119,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         }
 
         /**
-         * Runs when the close of the identifier begins. The identifier receives no further events.
+         * Called when the close of the {@link Identifier} begins. No further events are received.
          */
         void identifierClosed() {
             terminateLocally();
@@ -129,7 +130,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         }
 
         /**
-         * Runs when the close of the queue pair begins, by the program or because its protection
+         * Called when the close of the queue pair begins, by the program or because its protection
          * domain is closed.
          */
         void queuePairClosed() {
@@ -162,14 +163,15 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
                     queuePair.modify(QueuePairChange.to(QueuePairState.ERROR));
                 }
             } catch (VerbsException | IllegalStateException e) {
-                LOG.debug("{}: {}", name, e.getMessage()); // closed, or already in the error state
+                // The queue pair is closed, or already in the error state.
+                LOG.debug("{}: {}", name, e.getMessage());
             }
         }
     }
 
     /**
-     * Sends or confirms a disconnect. If the connection has already ended, the call fails, which is
-     * only logged.
+     * Sends or confirms a disconnect. If the connection has already ended, {@code rdma_disconnect}
+     * fails; the failure is only logged.
      */
     private static void disconnect(Identifier identifier, Object name) {
         try {
@@ -205,8 +207,8 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /**
-     * The underlying identifier, which the connection owns. Closing or migrating the identifier
-     * ends the connection.
+     * The {@link Identifier} ({@code rdma_cm_id}) of this connection, which the connection owns.
+     * Closing or migrating the identifier ends the connection.
      */
     public Identifier identifier() {
         return identifier;
@@ -233,7 +235,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         if (!endHandler.disconnected.isDone()) {
             endHandler.terminateLocally();
             if (!isIwarp) {
-                endHandler.flush(); // on iWARP, the driver flushes the queue pair
+                endHandler.flush(); // On iWARP, the driver flushes the queue pair.
             }
             disconnect(identifier, this);
         }
@@ -274,16 +276,14 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
         return endHandler.disconnected.copy();
     }
 
-    /**
-     * Returns the cause and a description of the end of the connection; empty if it has not ended.
-     */
+    /** Returns why the connection has ended; empty if it has not ended. */
     Optional<ChannelTermination> termination() {
         return Optional.ofNullable(endHandler.termination.get());
     }
 
     /**
      * Disconnects without waiting for the confirmation of the peer, and closes the queue pair and
-     * the identifier.
+     * the {@link Identifier}.
      */
     @Override
     public void close() {

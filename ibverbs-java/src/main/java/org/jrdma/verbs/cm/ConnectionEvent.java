@@ -22,7 +22,10 @@ public sealed interface ConnectionEvent {
      */
     Identifier identifier();
 
-    /** An event that reports the failure of a step. No other event follows for the same step. */
+    /**
+     * An event that reports the failure of one step of connecting, such as address resolution. No
+     * other event follows for the same step.
+     */
     sealed interface Failure extends ConnectionEvent {
         /** A description of the failure, as the end of a sentence. */
         String reason();
@@ -32,8 +35,8 @@ public sealed interface ConnectionEvent {
     }
 
     /**
-     * An event that reports a peer's request to a listener. The identifier of the event is new and
-     * serves only this request.
+     * An event that reports a peer's request to a listener. A new identifier was created for this
+     * request.
      */
     sealed interface Request extends ConnectionEvent {
         /** The identifier that listens and received the request. */

@@ -333,15 +333,15 @@ public final class ConnectionManager {
     }
 
     /**
-     * @param address the address to bind to, or null if the new identifier is already bound
+     * @param address the address to bind to, or null if the new {@link Identifier} is already bound
      */
     private RequestQueue newRequestQueue(
             IdentifierFactory factory, @Nullable InetSocketAddress address, int backlog)
             throws VerbsException {
         var connections = channel();
         var incoming = EventChannel.waitable(library, devices);
-        // Keeps the channel reachable. Otherwise, a listener that was not closed would be reported
-        // as two leaks.
+        // The set keeps the channel reachable. Otherwise, a listener that the program has not
+        // closed would be reported as two leaks.
         listenerChannels.add(incoming);
         incoming.ownLifetime().onClose(() -> listenerChannels.remove(incoming));
         try {
@@ -419,7 +419,8 @@ public final class ConnectionManager {
                 new CheckedCall(
                         "rdma_getaddrinfo", () -> "for " + query, AddressErrors::adviceOnLookUp);
         var addresses = new CompletableFuture<List<AddressInfo>>();
-        // The call cannot be interrupted. If the timeout expires, the thread is abandoned.
+        // The native call ignores interrupts, so it runs on a separate thread. If the timeout
+        // expires, this thread is abandoned.
         Thread.ofPlatform()
                 .daemon()
                 .name("jrdma-look-up")
@@ -446,8 +447,8 @@ public final class ConnectionManager {
     }
 
     /**
-     * Returns the event channel of all connections. Creates the channel on the first call, and
-     * again after it has failed.
+     * Returns the event channel of all connections. It is created on the first call, and again if
+     * it has failed.
      */
     private synchronized EventChannel channel() throws VerbsException {
         if (channel == null || channel.isBroken()) {

@@ -185,7 +185,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public ConnectionOptions<Q> acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
+        DurationCodes.acknowledgeTimeout(timeout); // Throws if the timeout is invalid.
         return with(copy -> copy.acknowledgeTimeout = Optional.of(timeout));
     }
 
@@ -230,7 +230,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Rejects options that take effect only before the path to the peer is resolved.
+     * Fails if options are set that take effect only before the path to the peer is resolved.
      *
      * @param resolved the route or connect request, which the exception message names
      */

@@ -93,7 +93,7 @@ public final class ConnectionRequest extends PeerRequest {
         try {
             return new Handshake<>(ownership, domain, options).accept(request, deadline);
         } finally {
-            Reference.reachabilityFence(this); // prevents a leak report during the call
+            Reference.reachabilityFence(this); // Prevents a leak report during the call.
         }
     }
 }

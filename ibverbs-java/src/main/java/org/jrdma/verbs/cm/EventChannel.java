@@ -68,12 +68,12 @@ public final class EventChannel extends NativeObject {
 
     private final boolean dispatching;
 
-    /** Events that the SDK added, in contrast to the events of librdmacm. */
+    /** The events that the SDK itself has created. Events of librdmacm are not in this queue. */
     private final Queue<ConnectionEvent> addedEvents = new ConcurrentLinkedQueue<>();
 
     /**
-     * The open identifiers by native address. These are strong references because a program may
-     * refer to an identifier only through its events.
+     * The open identifiers by native address. The map keeps the identifiers reachable, because the
+     * program may have no other reference to an identifier than those in its events.
      */
     private final Map<Long, Identifier> identifiers = new ConcurrentHashMap<>();
 
@@ -81,13 +81,13 @@ public final class EventChannel extends NativeObject {
 
     private volatile boolean broken;
 
-    /** Creates a channel whose events are returned by {@link #next}. */
+    /** Creates a channel for programs that receive the events by {@link #next}. */
     static EventChannel waitable(ConnectionLibrary library, LocalDevices devices)
             throws VerbsException {
         return new EventChannel(library, devices, false);
     }
 
-    /** Creates a channel that dispatches events to the queues of their identifiers. */
+    /** Creates a channel that passes each event to the {@link EventQueue} of its identifier. */
     static EventChannel dispatching(ConnectionLibrary library, LocalDevices devices)
             throws VerbsException {
         return new EventChannel(library, devices, true);
@@ -231,8 +231,8 @@ public final class EventChannel extends NativeObject {
 
     /**
      * Moves an identifier of another channel to this channel. Registers the identifier with this
-     * channel before the native call, because the first event of the identifier may arrive at this
-     * channel before the call returns.
+     * channel before {@code rdma_migrate_id} is called, because the first event of the identifier
+     * may arrive before that call returns.
      */
     Identifier takeOver(NativeIdentifier source, PortSpace portSpace, CheckedCall attempt)
             throws VerbsException {
@@ -251,7 +251,7 @@ public final class EventChannel extends NativeObject {
             done = true;
         } finally {
             if (!done) {
-                successor.handOver(); // the source keeps the ownership of the native identifier
+                successor.handOver(); // The source keeps the ownership of the native identifier.
             }
             identifier.ownLifetime().release();
             if (!done) {
@@ -273,9 +273,10 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Returns a task that unregisters an identifier. The task must run before the identifier is
-     * destroyed, because the address of a destroyed identifier may be reused. The task does not
-     * keep this channel reachable, so that a channel that was not closed is reported as a leak.
+     * Returns a task that unregisters an identifier from this channel. The task must run before the
+     * identifier is destroyed, because the address of a destroyed identifier may be reused. The
+     * task does not keep this channel reachable, so that a channel that was not closed is reported
+     * as a leak.
      */
     Runnable removalTask(MemorySegment address) {
         var reference = new WeakReference<>(identifiers);
@@ -301,12 +302,13 @@ public final class EventChannel extends NativeObject {
 
     /**
      * @param timedOut the start of the exception message for a timeout; the message ends with
-     *     "within" and the duration
+     *     "within" and the timeout
      */
     ConnectionEvent next(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
         while (true) {
-            if (Thread.currentThread().isInterrupted()) { // must not take an event
+            // The program must not take the events of this channel.
+            if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while waiting for " + this);
             }
             var ticket = waiter.ticket();
@@ -396,8 +398,8 @@ public final class EventChannel extends NativeObject {
     }
 
     /**
-     * Adds an event for a failure that the library did not report as an event, but as the result of
-     * a call.
+     * Adds an event for a failure that librdmacm has reported as the result of a call instead of an
+     * event.
      */
     void add(ConnectionEvent event) {
         if (dispatching) {

@@ -62,7 +62,7 @@ final class EventQueue {
      * Waits for an event.
      *
      * @param timedOut the start of the exception message for a timeout; the message ends with
-     *     "within" and the duration
+     *     "within" and the timeout
      * @throws IllegalStateException if the queue is closed before or during the wait
      */
     private ConnectionEvent take(Deadline deadline, String timedOut)
@@ -92,11 +92,11 @@ final class EventQueue {
     }
 
     /**
-     * Waits for the outcome of a step.
+     * Waits for the event that reports the success or failure of a step.
      *
      * @param failure the start of the exception message if the step fails
      * @param timedOut the start of the exception message if the step times out; the message ends
-     *     with "within" and the duration
+     *     with "within" and the timeout
      * @throws CmException if the step failed
      */
     ConnectionEvent awaitOutcome(
@@ -113,7 +113,7 @@ final class EventQueue {
                 case ConnectionEvent.AddressChanged _,
                         ConnectionEvent.TimeWaitExit _,
                         ConnectionEvent.UserDefined _ -> {
-                    // These events are not outcomes of a step.
+                    // These events do not report the success or failure of a step.
                 }
                 default -> {
                     return event;

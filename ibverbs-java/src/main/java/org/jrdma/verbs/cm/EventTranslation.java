@@ -15,8 +15,8 @@ import org.jrdma.verbs.internal.EventChannelFunctions.Event;
 final class EventTranslation {
 
     /**
-     * The translations, by native event type. Requests are not included, because the event channel
-     * creates an identifier for each request.
+     * The functions that create the events of the API, by native event type. Requests are not
+     * included, because the event channel creates an identifier for each request.
      */
     private static final Map<Integer, BiFunction<Identifier, Event, ConnectionEvent>> BY_TYPE =
             Map.ofEntries(
@@ -105,8 +105,8 @@ final class EventTranslation {
     }
 
     /**
-     * Returns the kind of call whose outcome the event reports; empty if the event is not the
-     * outcome of such a call. The call may still be running.
+     * Returns the kind of call that has completed according to the event; empty if the event
+     * reports another call. The function itself may not have returned yet.
      */
     static Optional<NativeIdentifier.Call> answeredCall(ConnectionEvent event) {
         return switch (event) {

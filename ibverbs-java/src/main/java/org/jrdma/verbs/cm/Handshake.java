@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Handshake<Q extends QueuePair> {
 
-    private static final int MAX_READS = 254; // 255 means the maximum of the device
+    private static final int MAX_READS = 254; // The number 255 means the maximum of the device.
 
     /** The C functions that fail with EINVAL if the peer has withdrawn its request or timed out. */
     private static final Set<String> STEPS =
@@ -93,9 +93,9 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * Returns an exception that also contains the reason of a failure. If a function fails because
-     * the peer has withdrawn its request or timed out, an event contains the reason. However, the
-     * kernel does not send this event if the request was withdrawn before it was accepted.
+     * Returns an exception that contains the reason why the handshake failed. If a function fails
+     * because the peer has withdrawn its request or timed out, the reason is in an event. However,
+     * the kernel does not send this event if the request was withdrawn before it was accepted.
      */
     private VerbsException explained(VerbsException e) throws InterruptedIOException {
         if (e instanceof CmException
@@ -120,7 +120,8 @@ final class Handshake<Q extends QueuePair> {
     private void abandon() {
         identifier.close();
         if (queuePair != null && isIwarp) {
-            BlockingCalls.start(queuePair::close); // blocks until the connection has ended
+            // The call blocks until the connection has ended.
+            BlockingCalls.start(queuePair::close);
         } else if (queuePair != null) {
             queuePair.close();
         }
@@ -136,14 +137,15 @@ final class Handshake<Q extends QueuePair> {
             var outcome = await(deadline, "rdma_connect", failure + ": the peer has not answered");
             return switch (outcome) {
                 case ConnectionEvent.ConnectResponse response -> {
-                    transition(created, QueuePairState.INIT); // sets the negotiated access rights
+                    // This transition sets the negotiated access rights.
+                    transition(created, QueuePairState.INIT);
                     transition(created, QueuePairState.READY_TO_RECEIVE);
                     transition(created, QueuePairState.READY_TO_SEND);
                     identifier.establish();
                     yield connection(created, response.parameters(), response.privateData());
                 }
                 case ConnectionEvent.Established established -> {
-                    created.query(); // the driver has changed the state
+                    created.query(); // The driver has changed the state.
                     yield connection(created, established.parameters(), established.privateData());
                 }
                 default -> throw unexpected("rdma_connect", outcome);
@@ -182,7 +184,7 @@ final class Handshake<Q extends QueuePair> {
                 throw unexpected("rdma_accept", outcome);
             }
             if (isIwarp) {
-                created.query(); // the driver has changed the state
+                created.query(); // The driver has changed the state.
             }
             return connection(created, requestedLimits, request.privateData());
         });
@@ -236,7 +238,9 @@ final class Handshake<Q extends QueuePair> {
         return created;
     }
 
-    /** Wakes up the thread that waits for the peer, because the queue pair is being closed. */
+    /**
+     * Wakes up the thread that waits for the peer. Called when the close of the queue pair begins.
+     */
     private void queuePairClosed() {
         identifier
                 .events()
@@ -252,8 +256,8 @@ final class Handshake<Q extends QueuePair> {
     }
 
     /**
-     * Sends the connect request. On iWARP, a background thread sends the request, because the call
-     * blocks.
+     * Sends the connect request. On iWARP, a background thread calls {@code rdma_connect}, because
+     * the function blocks there.
      */
     private void request(ConnectionParameters parameters) throws VerbsException {
         if (!isIwarp) {
@@ -267,7 +271,8 @@ final class Handshake<Q extends QueuePair> {
             } catch (VerbsException e) {
                 identifier.events().fail(e);
             } catch (IllegalStateException _) {
-                // The identifier is closed, which has woken up the waiting thread.
+                // Another thread has closed the rdma_cm_id. Closing has already woken up the thread
+                // that waits for the handshake, so there is nothing to report.
             }
         });
     }
@@ -311,7 +316,7 @@ final class Handshake<Q extends QueuePair> {
 
     private Connection<Q> connection(
             Q created, ConnectionParameters parameters, PrivateData privateData) {
-        created.removeOnClose(queuePairClosed); // the connection handles the close instead
+        created.removeOnClose(queuePairClosed); // From now on, the connection handles the close.
         return ownership.handOver(
                 () -> new Connection<>(identifier, created, parameters, privateData, isIwarp));
     }

@@ -34,7 +34,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A communication identifier, which is the counterpart of a socket in the connection manager.
+ * A communication identifier ({@code rdma_cm_id}): the object of librdmacm that corresponds to a
+ * socket.
  *
  * <p>A method that involves a peer or a name service only starts a step. The {@link EventChannel}
  * reports the outcome of the step as an event. The program creates the queue pair itself: {@link

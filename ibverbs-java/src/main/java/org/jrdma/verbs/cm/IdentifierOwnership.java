@@ -6,8 +6,8 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 
 /**
- * The ownership of an identifier by a route or a request of a peer. The ownership ends when a
- * connection takes over the identifier, or when the owner is closed, which closes the identifier.
+ * Holds an {@link Identifier} on behalf of a route or of a peer's request. The ownership ends when
+ * a connection takes over the identifier, or when the owner is closed, which closes the identifier.
  */
 final class IdentifierOwnership {
 
@@ -16,10 +16,10 @@ final class IdentifierOwnership {
     private final Lifetime ownership;
 
     /**
-     * Creates the ownership, and registers the owner for leak detection.
+     * Creates the ownership. If the owner becomes unreachable without being closed, a leak is
+     * reported.
      *
-     * @param owner the object that is reported as a leak if it becomes unreachable without being
-     *     closed
+     * @param owner the object that is reported as a leak
      * @param ownerName the name of the owner in messages
      */
     IdentifierOwnership(Identifier identifier, Object owner, String ownerName) {
@@ -37,8 +37,8 @@ final class IdentifierOwnership {
     }
 
     /**
-     * Returns an exception with the name of the owner if the owner is closed; otherwise returns
-     * {@code e}.
+     * If the owner is closed, returns an exception that names the owner; otherwise returns {@code
+     * e}.
      */
     IllegalStateException explained(IllegalStateException e) {
         return ownership.isClosed() || !identifier.isOpen()

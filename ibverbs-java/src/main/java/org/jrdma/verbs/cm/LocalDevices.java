@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** The local RDMA devices of a connection manager and their IP addresses. */
 final class LocalDevices {
 
-    /** A supplier of the libibverbs that a librdmacm uses. */
+    /** Opens the libibverbs that a librdmacm uses. */
     @FunctionalInterface
     interface Source {
         Verbs open() throws LibraryNotFoundException;
@@ -54,7 +54,7 @@ final class LocalDevices {
                     ? " This machine has no RDMA device."
                     : " The local RDMA devices are: %s.".formatted(names);
         } catch (LibraryNotFoundException | VerbsException | IllegalStateException e) {
-            return ""; // an exception here would hide the failure that the caller reports
+            return ""; // An exception here would hide the failure that the caller reports.
         }
     }
 
@@ -69,11 +69,11 @@ final class LocalDevices {
                 try (var device = verbs().open(description.name())) {
                     var known = addresses(device);
                     if (known.isEmpty()) {
-                        return Set.of(); // an incomplete list would be misleading
+                        return Set.of(); // An incomplete list would be misleading.
                     }
                     addresses.addAll(known);
                 } catch (VerbsException e) {
-                    // this process cannot listen at a device that it cannot open
+                    // This process cannot listen at a device that it cannot open.
                 }
             }
         } catch (LibraryNotFoundException | VerbsException e) {

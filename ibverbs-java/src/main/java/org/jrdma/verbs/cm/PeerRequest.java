@@ -5,8 +5,8 @@ import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A request that a peer sent to a listener. The request owns the identifier that was created for
- * it.
+ * A connect request or a request for a datagram service, which a peer has sent to a listener. It
+ * owns the {@link Identifier} that was created for it.
  */
 abstract sealed class PeerRequest implements AutoCloseable
         permits ConnectionRequest, DatagramServiceRequest {
@@ -15,7 +15,7 @@ abstract sealed class PeerRequest implements AutoCloseable
     private final InetSocketAddress peerAddress;
     final IdentifierOwnership ownership;
 
-    @SuppressWarnings("this-escape") // leak detection uses only the identity of this object
+    @SuppressWarnings("this-escape") // Leak detection uses only the identity of this object.
     PeerRequest(ConnectionEvent.Request event, String kind) {
         this.event = event;
         this.peerAddress = event.identifier().peerAddress().orElseThrow();

@@ -62,7 +62,11 @@ public final class RdmaChannel implements AutoCloseable {
          */
         void message(MemorySegment buffer, long length);
 
-        /** Handles the completion of the read or write that was started with this id. */
+        /**
+         * Handles the completion of a remote read or write.
+         *
+         * @param id the id with which the program has started the operation
+         */
         default void done(long id) {}
     }
 
@@ -110,7 +114,8 @@ public final class RdmaChannel implements AutoCloseable {
         this.privateData = ChannelParameters.programData(connection.privateData());
         var completions = rings.completions();
         this.state = new ChannelState(toString(), domain, connection, completions);
-        // Wakes up a thread in await(), for example when the protection domain is closed.
+        // The queue is closed to wake up a thread in await(), for example when the protection
+        // domain is closed.
         this.queuePairClosed = () -> BlockingCalls.start(completions::close);
         this.cursor = completions.newCursor(Math.min(MAX_BATCH, rings.capacity()));
         this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
@@ -223,7 +228,7 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             rings.send(bytes);
         } catch (VerbsException e) {
-            throw state.postFailed(e); // some devices report a failure after posting
+            throw state.postFailed(e); // Some devices report a failure after posting.
         } catch (IllegalStateException e) {
             throw state.explained(e);
         }
@@ -311,8 +316,9 @@ public final class RdmaChannel implements AutoCloseable {
         var deadline = Deadline.after(timeout);
         var freeBefore = rings.freeMessages();
         do {
-            if (state.isTerminated()) { // no further completions arrive, so do not wait for them
-                poll(handler); // throws if there is nothing left to handle
+            // No further completions arrive, so the thread must not wait for them.
+            if (state.isTerminated()) {
+                poll(handler); // Throws if there is nothing left to handle.
                 return WaitResult.HANDLED;
             }
             try {
@@ -358,7 +364,7 @@ public final class RdmaChannel implements AutoCloseable {
         }
     }
 
-    /** Handles a completion. Returns true if the handler was called. */
+    /** Handles one completion. Returns true if the program's handler was called. */
     private boolean handle(long id, Handler handler) throws VerbsException {
         if (MessageRings.isReceive(id)) {
             return handleReceived(MessageRings.slot(id), handler);
@@ -403,7 +409,8 @@ public final class RdmaChannel implements AutoCloseable {
     /**
      * Posts the receive of a handled message again.
      *
-     * @param done true if the handler has returned; false if it has thrown, so this method must not
+     * @param done true if the handler has returned; false if it has thrown an exception, which must
+     *     not be replaced by an exception of this method
      */
     private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
         try {

@@ -96,7 +96,7 @@ public final class RdmaChannelOptions {
      * and the number of {@link #retries} determine how long it takes to detect a crashed peer.
      */
     public RdmaChannelOptions acknowledgeTimeout(Duration timeout) {
-        DurationCodes.acknowledgeTimeout(timeout); // throws if the timeout is invalid
+        DurationCodes.acknowledgeTimeout(timeout); // Throws if the timeout is invalid.
         return with(copy -> copy.acknowledgeTimeout = timeout);
     }
 

@@ -13,10 +13,9 @@ import org.jrdma.ffi.Leaks;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The queue of the requests that a listening identifier receives. The requests arrive at an event
- * channel that only this listener uses, where they count toward the backlog until a thread takes
- * them. When a thread takes a request, the identifier of the request moves to the event channel of
- * all connections.
+ * The queue of the requests that a listening {@link Identifier} has received. They wait in an event
+ * channel that only this listener uses, and count towards the backlog until a thread takes them.
+ * The identifier of a request that is taken moves to the event channel of all connections.
  */
 final class RequestQueue {
 
@@ -27,7 +26,7 @@ final class RequestQueue {
     private final LocalDevices devices;
 
     /**
-     * The lock of the thread that waits at the channel. Because only one thread waits there, each
+     * Held by the thread that waits at the event channel. Because only one thread waits there, each
      * request wakes up only one thread.
      */
     private final ReentrantLock takeLock = new ReentrantLock();
@@ -81,7 +80,7 @@ final class RequestQueue {
     }
 
     /**
-     * Registers the listener object for leak detection.
+     * Reports a leak if the listener object becomes unreachable without being closed.
      *
      * @param owner the listener that owns this queue
      */
@@ -93,7 +92,7 @@ final class RequestQueue {
      * Waits for a request of the given type, and rejects requests of other types.
      *
      * @param timedOut the start of the exception message for a timeout; the message ends with
-     *     "within" and the duration
+     *     "within" and the timeout
      * @param name the name of the listener in exception messages
      */
     <R extends ConnectionEvent.Request> R next(
@@ -110,7 +109,7 @@ final class RequestQueue {
                 close();
                 throw new VerbsException(
                         "rdma_listen", name + " was closed: its device is being removed");
-            } // all other events are ignored
+            } // All other events are ignored.
         }
     }
 

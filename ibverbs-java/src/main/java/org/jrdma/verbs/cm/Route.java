@@ -48,7 +48,10 @@ public final class Route implements AutoCloseable {
         return identifier.devicePort().orElseThrow();
     }
 
-    /** The local address of the route, which the peer sees as the address of its peer. */
+    /**
+     * The local address of the route. The peer sees it as the address from which this side
+     * connects.
+     */
     public InetSocketAddress localAddress() {
         return identifier.localAddress().orElseThrow();
     }
@@ -98,7 +101,7 @@ public final class Route implements AutoCloseable {
         try {
             return new Handshake<>(ownership, domain, options).connect(deadline);
         } finally {
-            Reference.reachabilityFence(this); // prevents a leak report during the call
+            Reference.reachabilityFence(this); // Prevents a leak report during the call.
         }
     }
 

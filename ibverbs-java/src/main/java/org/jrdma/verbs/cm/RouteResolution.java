@@ -8,13 +8,14 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** Resolves the address and the route of an identifier. */
+/** Resolves the address and the route of an {@link Identifier}. */
 final class RouteResolution {
 
     private RouteResolution() {}
 
     /**
-     * Resolves a route. The returned route owns the identifier. A failure closes the identifier.
+     * Resolves a route. The returned route owns the {@link Identifier}, which is closed if this
+     * method fails.
      *
      * @param local the local address; null if the system chooses the address
      */
@@ -34,7 +35,8 @@ final class RouteResolution {
     }
 
     /**
-     * Resolves the address and the route of an identifier, which stays open after a failure.
+     * Resolves the address and the route of an {@link Identifier}. If this method fails, the
+     * identifier stays open.
      *
      * @param local the local address; null if the system chooses the address
      */
@@ -69,19 +71,19 @@ final class RouteResolution {
     }
 
     /**
-     * Returns a timeout for the kernel that expires one second after the caller's deadline, so that
-     * the SDK reports the timeout.
+     * Returns the timeout to pass to the kernel. It expires one second after the caller's deadline,
+     * so that the SDK detects the timeout first and reports it.
      */
     private static Duration kernelTimeout(Deadline deadline) {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plusSeconds(1);
     }
 
     /**
-     * Waits for the outcome of a step, and checks its type.
+     * Waits for the event that reports the success or failure of a step, and checks its type.
      *
      * @param failure the start of the exception message if the step fails
      * @param timedOut the start of the exception message if the step times out; the message ends
-     *     with "within" and the duration
+     *     with "within" and the timeout
      */
     static <E extends ConnectionEvent> E await(
             Class<E> expected,

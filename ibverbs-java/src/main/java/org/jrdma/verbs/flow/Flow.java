@@ -11,7 +11,7 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A flow: a flow rule that the device applies, and that delivers packets to a queue pair; see
+ * A flow rule that is in effect: the device delivers the matching packets to a queue pair; see
  * {@link org.jrdma.verbs.QueuePair#newFlow}.
  *
  * <p>Owned by its queue pair and, if the rule has counters, by these counters. Closed when the
@@ -26,7 +26,7 @@ public final class Flow extends NativeObject {
 
     static Flow create(DeviceHandle device, NativeResource queuePair, int port, FlowRule rule)
             throws VerbsException {
-        var attributes = rule.snapshot(); // a copy, because another thread may change the rule
+        var attributes = rule.snapshot(); // A copy, because another thread may change the rule.
         var functions = device.library().flows();
         var owners = new ArrayList<>(List.of(queuePair.lifetime()));
         rule.counters()

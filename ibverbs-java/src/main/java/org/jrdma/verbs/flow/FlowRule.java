@@ -16,7 +16,7 @@ import org.jrdma.verbs.internal.FlowFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A flow rule, which selects packets that arrive at a port. By default, the device delivers these
+ * Selects packets that arrive at a port by their headers. By default, the device delivers these
  * packets to a queue pair; a rule can also drop, tag or count them. Immutable: each method that
  * sets an option returns a changed copy. In C: {@code struct ibv_flow_attr}.
  */
@@ -110,7 +110,7 @@ public final class FlowRule {
         return with(copy -> copy.counters = newCounters);
     }
 
-    /** Returns a snapshot of this rule, which the native call uses. */
+    /** Returns a copy of this rule in the form that the C functions need. */
     FlowFunctions.Specification snapshot() {
         return new FlowFunctions.Specification(
                 kind,

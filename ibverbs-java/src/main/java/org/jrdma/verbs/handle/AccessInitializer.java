@@ -5,7 +5,10 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Returns the accessor of a package after initializing the class that registers the accessor. */
+/**
+ * Obtains the accessor of a package, which a class of that package registers in its static
+ * initializer.
+ */
 public final class AccessInitializer {
 
     private AccessInitializer() {}
@@ -14,7 +17,7 @@ public final class AccessInitializer {
      * Initializes the class that registers an accessor, and returns the accessor.
      *
      * @param opener the class that registers the accessor in its static initializer
-     * @param opened the supplier of the registered accessor
+     * @param opened returns the registered accessor
      */
     public static <A> A of(Class<?> opener, Supplier<@Nullable A> opened) {
         try {

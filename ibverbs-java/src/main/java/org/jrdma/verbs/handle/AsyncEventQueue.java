@@ -12,8 +12,7 @@ import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
 /**
- * The asynchronous events of a device: waits for them on the file descriptor of the device, and
- * finds the API objects that they concern.
+ * Waits for the asynchronous events of a device, and finds the API objects that the events concern.
  */
 public final class AsyncEventQueue {
 
@@ -58,7 +57,8 @@ public final class AsyncEventQueue {
      * object is destroyed, because a new object could otherwise get the same address.
      */
     public Runnable deregistration(long address) {
-        var map = subjects; // a lifetime keeps the action, so it must not reference a handle
+        // A lifetime refers to the action, so the action must not refer to a handle.
+        var map = subjects;
         return () -> map.remove(address);
     }
 

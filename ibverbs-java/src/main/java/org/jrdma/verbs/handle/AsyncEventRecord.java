@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.AsyncEventType;
 @Description("A device, a port or a queue reported an asynchronous event")
 @Category({"jrdma", "verbs"})
 @StackTrace(false)
-@SuppressWarnings("unused") // read by JFR
+@SuppressWarnings("unused") // Read by JFR.
 public final class AsyncEventRecord extends Event {
 
     private String device = "";

@@ -19,8 +19,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open device, in the form that the objects created from it use. Safe for use by multiple
- * threads.
+ * The state of an open device that objects created from it use. Safe for use by multiple threads.
  */
 public final class DeviceHandle {
 
@@ -162,7 +161,7 @@ public final class DeviceHandle {
         return GidRanking.among(gids(port));
     }
 
-    /** Makes a native call during which the device cannot be closed. */
+    /** Makes a native call. The device is not closed during the call. */
     public <T> T call(GuardedCalls.Call<T> call) throws VerbsException {
         return GuardedCalls.call(lifetime, call);
     }

@@ -12,7 +12,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A protection domain, in the form that the objects created in it use. Safe for use by multiple
+ * The state of a protection domain that objects created in it use. Safe for use by multiple
  * threads.
  */
 public final class DomainHandle {
@@ -136,7 +136,8 @@ public final class DomainHandle {
                 (made, attempt) -> {
                     functions.deallocateDomain(made, attempt);
                     if (stubs != null) {
-                        stubs.close(); // after a failure, the provider may still call them
+                        // After a failure, the provider may still call these functions.
+                        stubs.close();
                     }
                 });
     }
@@ -170,8 +171,8 @@ public final class DomainHandle {
     }
 
     /**
-     * Returns true if objects of the two domains can be used together, because both domains are the
-     * same domain or parent domains of the same domain.
+     * Returns true if objects of this domain and of {@code other} can be used together: both are
+     * the same domain, or parent domains of the same domain.
      */
     public boolean isSameAs(DomainHandle other) {
         return root == other.root;

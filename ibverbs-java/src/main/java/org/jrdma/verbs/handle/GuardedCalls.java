@@ -6,8 +6,8 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Makes guarded native calls: during the call, the given objects cannot be destroyed. The call runs
- * on a platform thread.
+ * Makes native calls during which the given objects cannot be destroyed. The calls run on a
+ * platform thread.
  */
 public final class GuardedCalls {
 
@@ -24,7 +24,7 @@ public final class GuardedCalls {
     private GuardedCalls() {}
 
     /**
-     * Makes a call during which one object cannot be destroyed.
+     * Makes a native call during which one object cannot be destroyed.
      *
      * @throws IllegalStateException if the object is closed
      */
@@ -33,7 +33,7 @@ public final class GuardedCalls {
     }
 
     /**
-     * Makes a call during which several objects cannot be destroyed.
+     * Makes a native call during which several objects cannot be destroyed.
      *
      * @throws IllegalStateException if one of the objects is closed
      */
@@ -44,7 +44,7 @@ public final class GuardedCalls {
     }
 
     /**
-     * Makes a call without a result during which one object cannot be destroyed.
+     * Makes a native call without a result, during which one object cannot be destroyed.
      *
      * @throws IllegalStateException if the object is closed
      */

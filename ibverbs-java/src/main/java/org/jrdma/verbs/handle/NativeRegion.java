@@ -9,9 +9,9 @@ import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The native structure of a memory region, and the duty to deregister it. A successful
- * re-registration transfers both to a new object. A lifetime keeps this object, so this object must
- * not refer to a handle.
+ * The {@code ibv_mr} of a memory region, with the obligation to deregister it. A successful
+ * re-registration transfers both to a new object. A lifetime refers to this object, so this object
+ * must not refer to a handle.
  */
 final class NativeRegion {
 
@@ -27,7 +27,7 @@ final class NativeRegion {
     final boolean imported;
     private final Object backing;
 
-    /** True if a failed re-registration left the region unusable. */
+    /** True if a failed {@code ibv_rereg_mr} has made the region unusable. */
     boolean unusable;
 
     /** True once the region is deregistered or transferred to another object. */

@@ -6,7 +6,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.VerbsException;
 
-/** A native structure and the lifetime whose end destroys the structure. */
+/** A native structure and its lifetime. The structure is destroyed when the lifetime ends. */
 public record NativeResource(MemorySegment address, Lifetime lifetime) {
 
     /**
@@ -23,8 +23,8 @@ public record NativeResource(MemorySegment address, Lifetime lifetime) {
     }
 
     /**
-     * An action that destroys a native structure. It must not refer to a handle, because a leaked
-     * object would then never be reported.
+     * Destroys a native structure. Must not refer to a handle, because a leaked object would then
+     * never be reported.
      */
     @FunctionalInterface
     public interface Destroyer {
@@ -32,10 +32,11 @@ public record NativeResource(MemorySegment address, Lifetime lifetime) {
     }
 
     /**
-     * Wraps a structure that was just created. The caller must hold the lifetimes of the owners.
+     * Starts the lifetime of a structure that was just created. The caller must hold the lifetimes
+     * of the owners.
      *
      * @param name the name of the object for messages
-     * @param owners the lifetimes that close this object before themselves
+     * @param owners the lifetimes of the owners, which close this object before themselves
      * @param function the name of the C function that destroys the structure, for messages
      */
     public static NativeResource of(

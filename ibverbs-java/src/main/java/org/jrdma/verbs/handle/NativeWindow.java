@@ -22,7 +22,10 @@ public final class NativeWindow {
      */
     private static final int PROGRAM_BITS = 0xff;
 
-    /** The key and the bound range at a certain time. Reused, because posts must not allocate. */
+    /**
+     * The key and the bound range of a window at one moment, for restoring them. Reused, because
+     * posts must not allocate.
+     */
     public static final class State {
         private int key;
         private long start;
@@ -101,9 +104,9 @@ public final class NativeWindow {
     }
 
     /**
-     * Prepares the window for binds to a memory region that are posted to a queue pair. From now
-     * on, closing the region closes the window first. For a window of type 2, closing the queue
-     * pair also closes the window first.
+     * Prepares the window for bind requests with a memory region on a queue pair. From now on,
+     * closing the region closes the window first. For a window of type 2, closing the queue pair
+     * also closes the window first.
      *
      * @throws IllegalArgumentException if the window, the queue pair and the region do not belong
      *     to the same protection domain
@@ -130,9 +133,9 @@ public final class NativeWindow {
     }
 
     /**
-     * Records a bind that is about to be posted. The caller must {@linkplain Lifetime#hold hold}
-     * the lifetime of the window. A window of type 2 gets a new key, which makes the previous key
-     * invalid.
+     * Records the key and the range of a bind request that is about to be posted. The caller must
+     * {@linkplain Lifetime#hold hold} the lifetime of the window. A window of type 2 gets a new
+     * key, which makes the previous key invalid.
      *
      * @param request the request that contains the bind
      * @param shownStart the address by which peers access the first byte of the range
@@ -141,7 +144,8 @@ public final class NativeWindow {
         start = shownStart;
         length = request.boundLength();
         if (type2) {
-            MemoryFunctions.windowKey(address(), key); // where the provider reads it
+            // Sets the key in the request, where the provider reads it.
+            MemoryFunctions.windowKey(address(), key);
             key = (key & ~PROGRAM_BITS) | (key + 1 & PROGRAM_BITS);
             request.newKey(key);
         }

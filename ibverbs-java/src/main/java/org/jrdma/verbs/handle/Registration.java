@@ -17,10 +17,10 @@ import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** A registration of memory with a device: the native part of a memory region. */
+/** Memory that is registered with a device: the native part of a memory region. */
 public final class Registration {
 
-    /** The backing of a null region, which has no memory. */
+    /** The value of {@code backing} for a null region, which has no memory. */
     private static final Object NO_MEMORY = new Object();
 
     private final Scope scope;
@@ -32,12 +32,12 @@ public final class Registration {
     private final Lifetime lifetime;
 
     /**
-     * The memory to register, its access rights, and its owners.
+     * The parameters of a registration: the memory, its access rights, and its owners.
      *
      * @param start the address by which requests and peers access the first byte
      * @param length the length in bytes; ignored for an imported region, whose length the provider
      *     reports
-     * @param owners the lifetimes that close the region before themselves
+     * @param owners the lifetimes of the owners, which close the region before themselves
      * @param source the arena or the device memory that contains the memory, kept reachable by the
      *     region; null if there is no such object
      * @param backing the object that owns the memory, kept reachable until the adapter no longer
@@ -54,8 +54,8 @@ public final class Registration {
             Object backing) {
 
         /**
-         * Returns a scope for memory that is not in this process. The protection domain owns the
-         * region.
+         * Returns the parameters for memory that is not in this process. The protection domain owns
+         * the region.
          */
         static Scope elsewhere(
                 DomainHandle domain, long start, long length, Set<Access> access, Object backing) {
@@ -72,8 +72,8 @@ public final class Registration {
     }
 
     /**
-     * Creates a registration. The lifetime is created last, because it deregisters the region from
-     * then on. If an earlier step fails, {@link #of(Scope, NativeRegion)} deregisters the region.
+     * Creates a registration. The lifetime is created last: it deregisters the region when it ends.
+     * If an earlier step fails, {@link #of(Scope, NativeRegion)} deregisters the region.
      */
     private Registration(Scope scope, NativeRegion region) {
         this.scope = scope;
@@ -143,7 +143,7 @@ public final class Registration {
      * Registers memory.
      *
      * @param start the address by which requests and peers access the first byte
-     * @param owners the lifetimes that close the region before themselves
+     * @param owners the lifetimes of the owners, which close the region before themselves
      * @param source the arena that contains the memory; null if there is none
      * @param backing the object that owns the memory
      */
@@ -178,7 +178,8 @@ public final class Registration {
     }
 
     /**
-     * Returns the address by which requests and peers access the first byte of memory by default.
+     * Returns the default of the address by which requests and peers access the first byte of
+     * memory.
      */
     public static long start(MemorySegment memory, Set<Access> access) {
         return MemoryFunctions.start(memory, Codes.ACCESS.bits(access));
@@ -318,12 +319,12 @@ public final class Registration {
                 errno -> LockedMemory.adviceOnRegistering(errno, remoteWithoutLocalWrite));
     }
 
-    /** A call of {@code ibv_rereg_mr}. */
+    /** Calls {@code ibv_rereg_mr}. */
     private interface Change {
         /**
          * Makes the call.
          *
-         * @param lost the action to run if the call has made the region unusable
+         * @param lost the action to run if the failed call has made the region unusable
          */
         void make(CheckedCall attempt, Runnable lost) throws VerbsException;
     }
@@ -469,7 +470,10 @@ public final class Registration {
         return scope.backing == NO_MEMORY;
     }
 
-    /** Returns true if requests address the memory by its virtual address in this process. */
+    /**
+     * Returns true if the address of the memory in requests equals its virtual address in this
+     * process.
+     */
     public boolean isInPlace() {
         return scope.memory.byteSize() > 0 && scope.start == scope.memory.address();
     }

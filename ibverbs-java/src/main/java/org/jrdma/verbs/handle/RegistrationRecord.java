@@ -13,7 +13,7 @@ import org.jrdma.verbs.model.Access;
 @Label("RDMA memory registration")
 @Description("A registration of memory with a device; the duration is that of the native call")
 @Category({"jrdma", "verbs"})
-@SuppressWarnings("unused") // read by JFR
+@SuppressWarnings("unused") // Read by JFR.
 final class RegistrationRecord extends Event {
 
     private String device = "";

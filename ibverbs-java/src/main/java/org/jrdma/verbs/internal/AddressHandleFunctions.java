@@ -18,8 +18,8 @@ import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The C functions of address handles and multicast membership. If the library lacks a function, its
- * call fails with EOPNOTSUPP, like a call on a device that does not support it.
+ * Calls the C functions of address handles and multicast membership. If the library lacks a
+ * function, the method fails with EOPNOTSUPP, as with a device that does not support it.
  */
 public final class AddressHandleFunctions {
 
@@ -30,7 +30,8 @@ public final class AddressHandleFunctions {
             capturingErrno(rdma_h.ibv_init_ah_from_wc$descriptor());
 
     /**
-     * Calls {@code ibv_attach_mcast} or {@code ibv_detach_mcast}, which have the same signature.
+     * The handle for {@code ibv_attach_mcast} and {@code ibv_detach_mcast}, which have the same
+     * signature.
      */
     private static final MethodHandle CHANGE_MEMBERSHIP =
             capturingErrno(rdma_h.ibv_attach_mcast$descriptor());
@@ -54,7 +55,7 @@ public final class AddressHandleFunctions {
             MemorySegment domain, AddressVector address, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(createAh);
-        attempt.require(destroyAh); // a handle that cannot be destroyed must not be created
+        attempt.require(destroyAh); // A handle that cannot be destroyed must not be created.
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_ah_attr.allocate(arena);
             AddressVectorCodec.write(attributes, address);
@@ -108,7 +109,7 @@ public final class AddressHandleFunctions {
     /** Attaches a queue pair to a multicast group. The C function returns 0 or an errno. */
     public void attach(MemorySegment queuePair, Gid group, int lid, CheckedCall attempt)
             throws VerbsException {
-        attempt.require(detachMcast); // an attachment that cannot be removed must not be created
+        attempt.require(detachMcast); // An attachment that cannot be removed must not be created.
         changeMembership(attempt.require(attachMcast), queuePair, group, lid, attempt);
     }
 

@@ -24,7 +24,7 @@ import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.AddressQuery;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The C functions of the connection manager that resolve names to addresses. */
+/** Calls the C functions of the connection manager that resolve names to addresses. */
 public final class AddressInfoFunctions {
 
     private static final MethodHandle GETADDRINFO =
@@ -89,10 +89,10 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Starts to resolve a name for an identifier. An event of the identifier reports the end of the
-     * resolution, after which {@link #resolved} returns the result. The call may block although the
-     * resolution is asynchronous. On failure, the C function returns -1 and sets errno, which may
-     * be an error number of {@code getaddrinfo}.
+     * Starts to resolve a name for an {@code rdma_cm_id}. An event reports the end of the
+     * resolution, after which {@link #resolved} returns the result. This method may block although
+     * the resolution is asynchronous. On failure, the C function returns -1 and sets errno, which
+     * may be an error number of {@code getaddrinfo}.
      */
     public void resolve(MemorySegment identifier, AddressQuery query, CheckedCall attempt)
             throws VerbsException {
@@ -172,10 +172,9 @@ public final class AddressInfoFunctions {
     }
 
     /**
-     * Creates an identifier for a type of queue pair and binds it to a local address. The
-     * identifier has its own event channel until it is migrated to another channel. The call does
-     * not block, because it resolves no address. The C function returns -1 and sets errno on
-     * failure.
+     * Creates an {@code rdma_cm_id} for a type of queue pair and binds it to a local address. It
+     * has its own event channel until it is migrated to another channel. Does not block, because no
+     * address is resolved. The C function returns -1 and sets errno on failure.
      */
     public MemorySegment createEndpoint(
             AddressInfo info, InetSocketAddress local, CheckedCall attempt) throws VerbsException {

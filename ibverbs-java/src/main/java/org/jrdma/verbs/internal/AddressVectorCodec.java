@@ -33,16 +33,16 @@ final class AddressVectorCodec {
     }
 
     /**
-     * Returns the code of a rate. {@link StaticRate#UNKNOWN} is written as unlimited. That rate
-     * comes from an existing path, when a newer kernel reports a code that the SDK does not know.
+     * Returns the code of a rate. {@link StaticRate#UNKNOWN} is written as unlimited: a newer
+     * kernel may have reported a code for an existing path that the SDK does not know.
      */
     private static int rate(StaticRate rate) {
         return Codes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
     /**
-     * Reads an address vector. Values are masked to the number of bits that they can have, because
-     * drivers leave fields uninitialized that they do not know.
+     * Reads an address vector. Only the bits that a value can have are used, because some drivers
+     * do not initialize all fields.
      */
     static AddressVector read(MemorySegment attr) {
         var grh = ibv_ah_attr.grh(attr);

@@ -18,7 +18,7 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes.ReceiveSideScaling;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes.TagMatching;
 import org.jrdma.verbs.model.PortAttributes;
 
-/** Converts the structures that C queries fill to records of the API. */
+/** Converts the C structures with query results to records of the API. */
 final class AttributeReader {
 
     private AttributeReader() {}

@@ -11,8 +11,8 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A call of a C function that may fail, with the texts for its exception. Each method that makes a
- * call checks its result by one of the error conventions of libibverbs.
+ * Describes a call of a C function that may fail, for its exception. The methods make the call, and
+ * each of them checks the result by one of the error conventions of libibverbs.
  *
  * @param function the name of the C function
  * @param subject the supplier of the object of the call, such as {@code for 4,096 bytes on rxe0};
@@ -25,7 +25,7 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
         return new CheckedCall(function, subject, errno -> "");
     }
 
-    /** Makes a call to a function that returns NULL and sets errno on failure. */
+    /** Calls a function that returns NULL and sets errno on failure. */
     MemorySegment pointer(Downcalls.Call<MemorySegment> call) throws VerbsException {
         var result = Downcalls.call(call);
         if (result.address() == 0) {
@@ -35,15 +35,14 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Makes a call to a function that returns the address of a structure, or NULL and sets errno on
-     * failure.
+     * Calls a function that returns the address of a structure, or NULL and sets errno on failure.
      */
     MemorySegment structure(MemoryLayout layout, Downcalls.Call<MemorySegment> call)
             throws VerbsException {
         return Downcalls.memoryAt(pointer(call), layout.byteSize());
     }
 
-    /** Makes a call to a function that returns -1 and sets errno on failure. */
+    /** Calls a function that returns -1 and sets errno on failure. */
     int minusOne(Downcalls.Call<Integer> call) throws VerbsException {
         int result = Downcalls.call(call);
         if (result < 0) {
@@ -53,8 +52,8 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Makes a call to a function that returns 0 on success and an errno on failure. Some providers
-     * return -1 and set errno instead, which this method also handles.
+     * Calls a function that returns 0 on success and an errno on failure. Some providers return -1
+     * and set errno instead, which this method also handles.
      */
     void errno(Downcalls.Call<Integer> call) throws VerbsException {
         int result = Downcalls.call(call);
@@ -63,7 +62,7 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
         }
     }
 
-    /** Makes a call to a function that returns a negative errno on failure. */
+    /** Calls a function that returns a negative errno on failure. */
     int negativeErrno(Downcalls.Call<Long> call) throws VerbsException {
         long result = Downcalls.call(call);
         if (result < 0) {
@@ -73,7 +72,7 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Returns a function that older versions of the library lack.
+     * Returns the address of a function that older versions of the library lack.
      *
      * @param release the first release of rdma-core that has the function
      * @throws VerbsException with EOPNOTSUPP if the library lacks the function
@@ -89,7 +88,7 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Returns a function that a library may lack.
+     * Returns the address of a function that a library may lack.
      *
      * @throws VerbsException with EOPNOTSUPP if the library lacks the function
      */
@@ -98,9 +97,9 @@ public record CheckedCall(String function, Supplier<String> subject, IntFunction
     }
 
     /**
-     * Returns a function that a provider may leave NULL.
+     * Returns a function pointer that a provider may leave NULL.
      *
-     * @throws VerbsException with EOPNOTSUPP if the function is NULL
+     * @throws VerbsException with EOPNOTSUPP if the pointer is NULL
      */
     MemorySegment require(MemorySegment function) throws VerbsException {
         return require(Optional.of(function).filter(found -> found.address() != 0));

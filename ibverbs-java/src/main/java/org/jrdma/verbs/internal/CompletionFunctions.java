@@ -26,8 +26,8 @@ import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The C functions of completion queues and completion channels. The functions that poll are in
- * {@link HotPath} and {@link CompletionPoller}.
+ * Calls the C functions of completion queues and completion channels. The functions that poll are
+ * in {@link HotPath} and {@link CompletionPoller}.
  */
 public final class CompletionFunctions {
 
@@ -112,7 +112,7 @@ public final class CompletionFunctions {
     }
 
     /**
-     * The options of a completion queue that is created by {@code ibv_create_cq_ex}.
+     * The options of {@code ibv_create_cq_ex} that {@code ibv_create_cq} lacks.
      *
      * @param parentDomain the parent domain, or NULL
      */

@@ -8,7 +8,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
  * An open librdmacm with its functions.
  *
  * @param library the library that contains the functions
- * @param identifiers the functions of identifiers and connections
+ * @param identifiers the functions of {@code rdma_cm_id} objects and connections
  * @param multicast the functions of multicast groups
  * @param addresses the functions that resolve names to addresses
  * @param events the functions of event channels
@@ -34,8 +34,8 @@ public record ConnectionLibrary(
     }
 
     /**
-     * Returns the explanation that a software library has for its last failure. If there is no
-     * explanation, returns {@code advice}.
+     * Returns the message of a software library about its last failure. If there is none, returns
+     * {@code advice}.
      */
     public String explained(String advice) {
         var explanation = library.explanation();

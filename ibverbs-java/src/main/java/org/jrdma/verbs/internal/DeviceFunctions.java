@@ -37,7 +37,7 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The C functions of devices: listing, opening, queries and asynchronous events. */
+/** Calls the C functions of devices: listing, opening, queries and asynchronous events. */
 public final class DeviceFunctions {
 
     private static final MethodHandle GET_DEVICE_LIST =
@@ -130,8 +130,8 @@ public final class DeviceFunctions {
     @FunctionalInterface
     public interface DeviceVisitor<T> {
         /**
-         * Visits a device. The pointer to the device is valid only during the visit. An empty
-         * result continues with the next device.
+         * Visits one device of the list. The pointer to the device is valid only during this call.
+         * If the result is empty, the next device is visited.
          */
         Optional<T> visit(Listed listed, MemorySegment device) throws VerbsException;
     }
@@ -426,8 +426,8 @@ public final class DeviceFunctions {
      * Takes the next asynchronous event of a device whose event descriptor is non-blocking. Returns
      * an empty Optional if there is no event. The C function returns -1 and sets errno on failure.
      *
-     * @param translate the translation of the event, called before the event is acknowledged,
-     *     because the object of the event can be destroyed after the acknowledgement
+     * @param translate translates the event. Called before the event is acknowledged, because the
+     *     object of the event can be destroyed after the acknowledgement
      */
     public <T> Optional<T> nextEvent(
             MemorySegment context, Function<Event, T> translate, CheckedCall attempt)
@@ -450,8 +450,8 @@ public final class DeviceFunctions {
                             new Event(
                                     ibv_async_event.event_type(event),
                                     event.get(ValueLayout.JAVA_LONG, 0)));
-            // The acknowledgement follows the translation, because the object of the event cannot
-            // be destroyed before its event is acknowledged.
+            // The event is acknowledged after the translation: until then, the object that it
+            // concerns cannot be destroyed.
             run(() -> {
                 ACK_ASYNC_EVENT.invokeExact(ackAsyncEvent, segment(), event);
             });

@@ -15,7 +15,7 @@ import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The C functions of device memory: memory of the adapter. */
+/** Calls the C functions of device memory, which is memory of the adapter. */
 public final class DeviceMemoryFunctions {
 
     private static final MethodHandle IMPORT_DM = capturingErrno(rdma_h.ibv_import_dm$descriptor());

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A bidirectional mapping between the constants of an enum and their numbers in C. */
+/** Maps the constants of an enum to their numbers in C, and the numbers to the constants. */
 public final class EnumCodes<E extends Enum<E>> {
 
     private static final int DENSE = 256;

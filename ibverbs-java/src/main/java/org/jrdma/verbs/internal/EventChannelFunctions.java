@@ -27,7 +27,7 @@ import org.jrdma.verbs.cm.model.DatagramParameters;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The C functions of the connection manager's event channels. */
+/** Calls the C functions of the connection manager's event channels. */
 public final class EventChannelFunctions {
 
     private static final MethodHandle CREATE_EVENT_CHANNEL =
@@ -79,8 +79,8 @@ public final class EventChannelFunctions {
      *
      * @param type the number of the event type
      * @param status 0, a positive or negative errno, or a status number of the fabric
-     * @param identifier the identifier that the event concerns
-     * @param listener the identifier of the listener that received a connect request
+     * @param identifier the {@code rdma_cm_id} that the event concerns
+     * @param listener the {@code rdma_cm_id} of the listener that received a connect request
      * @param ofDatagrams true if {@code datagrams} is valid, false if {@code connection} is valid
      * @param context for an event of a multicast group, the number that was passed when the group
      *     was joined; for an event that the program wrote, its argument; otherwise 0
@@ -102,8 +102,8 @@ public final class EventChannelFunctions {
      * The C function returns -1 and sets errno on failure. The result of the acknowledgement is
      * ignored.
      *
-     * @param reader the conversion of an event, called before the event is acknowledged, because
-     *     the identifier can be destroyed after the acknowledgement; an empty result discards the
+     * @param reader converts an event. Called before the event is acknowledged, because the {@code
+     *     rdma_cm_id} can be destroyed after the acknowledgement. An empty result discards the
      *     event
      */
     public <T> Optional<T> take(

@@ -182,7 +182,8 @@ final class ExtendedPoller extends CompletionPoller {
             batch.sourceQueuePairNumber(index, toInt(sourceQueuePair));
         }
         if ((fields & SOURCE_LID) != 0) {
-            batch.sourceLid(index, (short) toInt(sourceLid)); // ibv_wc has only 16 bits
+            // The vlan field of ibv_wc has only 16 bits.
+            batch.sourceLid(index, (short) toInt(sourceLid));
         }
         if ((fields & SERVICE_LEVEL) != 0) {
             batch.serviceLevel(index, toByte(serviceLevel));
@@ -263,8 +264,8 @@ final class ExtendedPoller extends CompletionPoller {
     }
 
     /**
-     * The critical method handles. They are in a class of their own, so that they are linked only
-     * if a program requests critical calls.
+     * The method handles with Linker.Option.critical. They are in a separate class, so that they
+     * are linked only if a program requests critical calls.
      */
     private static final class Critical {
         static final MethodHandle START = Downcalls.critical(ExtendedPoller.START);

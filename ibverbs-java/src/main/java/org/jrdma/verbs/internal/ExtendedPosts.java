@@ -124,10 +124,11 @@ final class ExtendedPosts extends HotPath {
     private final long buffersAddress;
 
     /**
-     * @param classic the functions for receives, polls and {@code ibv_post_send}
+     * @param classic the functions of the device for receives, polls and {@code ibv_post_send}
      * @param queuePair the {@code ibv_qp_ex} of the queue pair
      * @param maxPieces the maximum number of memory pieces in a request
-     * @param newer the operations that the queue pair was created for and that old libraries lack
+     * @param newer the operations that the queue pair was created for although old libraries lack
+     *     them
      * @param faulty true if {@code ibv_post_send} must post requests with several pieces
      */
     ExtendedPosts(
@@ -214,12 +215,12 @@ final class ExtendedPosts extends HotPath {
                 callOneInt(setReceiveQueue, UncheckedMemory.getInt(request + RECEIVE_QUEUE));
             }
             if (!isWithoutPieces(opcode)) {
-                setPieces(request); // even for 0 pieces, because this call ends a message
+                setPieces(request); // Called even for 0 pieces, because this call ends a message.
             }
         }
         var errno = complete();
-        // A faulty provider returns another errno than ENOSPC for a failed doorbell. In this case,
-        // the requests have been posted.
+        // A provider with this fault returns another errno than ENOSPC if its doorbell fails. The
+        // requests have then been posted.
         if (errno != 0 && !(faulty && errno != Errno.ENOSPC)) {
             UncheckedMemory.setLong(failed, first);
         }
@@ -280,7 +281,10 @@ final class ExtendedPosts extends HotPath {
         return true;
     }
 
-    /** Calls the function of an operation that is not available on every device, as in begin(). */
+    /**
+     * Calls the function of an operation that only some devices support. The result is that of
+     * begin().
+     */
     private boolean beginOfSome(int opcode, long request) {
         if (opcode == OPCODE_BIND && bind.address() != 0) {
             bind(request);
@@ -487,7 +491,10 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    /** The critical method handles, linked only if a program requests critical calls. */
+    /**
+     * The method handles with Linker.Option.critical, which are linked only if a program requests
+     * critical calls.
+     */
     private static final class Critical {
         static final MethodHandle BARE = Downcalls.critical(ExtendedPosts.BARE);
         static final MethodHandle COMPLETE = Downcalls.critical(ExtendedPosts.COMPLETE);

@@ -44,8 +44,8 @@ import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The C functions of flows and flow counters. All of them are members of the {@code verbs_context}
- * and are looked up for each call.
+ * Calls the C functions of flows and flow counters. All of them are function pointers in the {@code
+ * verbs_context}, which are read for each call.
  */
 public final class FlowFunctions {
 
@@ -63,7 +63,7 @@ public final class FlowFunctions {
             capturingErrno(verbs_context.read_counters.descriptor());
 
     /**
-     * A flow rule.
+     * A flow rule in the form that this class passes to C.
      *
      * @param counters the native counters that count the matching packets, or NULL
      */
@@ -249,7 +249,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_eth.val$offset(),
                             ibv_flow_spec_eth.mask$offset());
             case IPV4 ->
-                    hasAddressesOnly(layer) // more devices support IPV4 than IPV4_EXT
+                    hasAddressesOnly(layer) // More devices support IPV4 than IPV4_EXT.
                             ? new Shape(
                                     rdma_h.IBV_FLOW_SPEC_IPV4(),
                                     ibv_flow_spec_ipv4.sizeof(),

@@ -17,8 +17,8 @@ import org.jrdma.verbs.cm.model.MulticastRole;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The C functions of the connection manager for multicast groups. Each C function returns -1 and
- * sets errno on failure.
+ * Calls the C functions of the connection manager for multicast groups. Each C function returns -1
+ * and sets errno on failure.
  */
 public final class GroupFunctions {
 
@@ -44,7 +44,7 @@ public final class GroupFunctions {
     }
 
     /**
-     * Starts to join a multicast group. An event of the identifier reports the result.
+     * Starts to join a multicast group. An event of the {@code rdma_cm_id} reports the result.
      *
      * @param context a number that the event will carry
      */

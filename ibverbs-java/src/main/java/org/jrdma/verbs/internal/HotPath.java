@@ -15,9 +15,9 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
- * The native functions that are called for every transfer: posting requests, polling completions
- * and requesting notifications. Their addresses are read from the provider's {@code ibv_context}.
- * The functions return errors as values, so the calls capture no errno.
+ * Calls the native functions that are needed for every transfer: posting requests, polling
+ * completions and requesting notifications. Their addresses are read from the provider's {@code
+ * ibv_context}. The functions return errors as values, so the calls capture no errno.
  *
  * <p>Pointers are passed as longs. If they were passed as segments of a shared arena, each call
  * would keep the arena alive by an atomic instruction. That is unnecessary, because the callers
@@ -157,8 +157,8 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     public void ensureStack() {}
 
     /**
-     * Records that a call of a library written in Java processed work; does nothing for a C
-     * library. The stack check becomes cheaper after many such calls.
+     * Records that a call of a library written in Java has processed requests or completions; does
+     * nothing for a C library. The stack check becomes cheaper after many such calls.
      */
     void recordWork() {}
 
@@ -177,8 +177,8 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     }
 
     /**
-     * The critical method handles. They are in a class of their own, so that they are linked only
-     * if a program requests critical calls.
+     * The method handles with Linker.Option.critical. They are in a separate class, so that they
+     * are linked only if a program requests critical calls.
      */
     private static final class Critical {
         static final MethodHandle POST = Downcalls.critical(HotPath.POST);
@@ -186,8 +186,8 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
     }
 
     /**
-     * The functions of a library that may be written in Java. They check the stack before each
-     * call. This is a separate class, so that calls of C libraries need no check.
+     * Calls the functions of a library that may be written in Java, with a check of the stack
+     * before each call. This is a separate class, so that calls of C libraries need no check.
      */
     static final class JavaHotPath extends HotPath {
 

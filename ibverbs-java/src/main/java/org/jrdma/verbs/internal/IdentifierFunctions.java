@@ -29,7 +29,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The C functions of the connection manager's identifiers: creation, connection establishment and
+ * Calls the C functions of an {@code rdma_cm_id}: creation, connection establishment and
  * destruction. Each C function returns -1 and sets errno on failure.
  */
 public final class IdentifierFunctions {
@@ -115,7 +115,7 @@ public final class IdentifierFunctions {
         writeCmEvent = library.find("rdma_write_cm_event");
     }
 
-    /** Creates an identifier that reports its events to an event channel. */
+    /** Creates an {@code rdma_cm_id} that reports its events to an event channel. */
     public MemorySegment create(MemorySegment channel, PortSpace portSpace, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
@@ -133,7 +133,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Destroys an identifier. Blocks until all events of the identifier are acknowledged. */
+    /** Destroys an {@code rdma_cm_id}. Blocks until all of its events are acknowledged. */
     public void destroy(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(() -> (int) DESTROY_ID.invokeExact(destroyId, segment(), identifier));
     }
@@ -148,8 +148,8 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Starts to resolve an address: binds the identifier to a local device that reaches the
-     * address. An event of the identifier reports the result.
+     * Starts to resolve an address, which binds the {@code rdma_cm_id} to a local device that
+     * reaches the address. An event reports the result.
      *
      * @param from the local address to use; null if the kernel is to choose one
      */
@@ -177,8 +177,8 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Starts to resolve the route to the peer. An event of the identifier reports the result. The
-     * identifier must be bound to a device.
+     * Starts to resolve the route to the peer. An event reports the result. The {@code rdma_cm_id}
+     * must be bound to a device.
      */
     public void resolveRoute(MemorySegment identifier, Duration timeout, CheckedCall attempt)
             throws VerbsException {
@@ -188,7 +188,7 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Returns a timeout in milliseconds, at least 1. Long timeouts are shortened, because the
+     * Converts a timeout to milliseconds, at least 1. Long timeouts are shortened, because the
      * kernel treats a value that overflows as one second.
      */
     private static int milliseconds(Duration timeout) {
@@ -201,8 +201,8 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Sends a connect request. The identifier must be bound to a device. On iWARP, this method
-     * blocks until TCP has connected.
+     * Sends a connect request. The {@code rdma_cm_id} must be bound to a device. On iWARP, this
+     * method blocks until TCP has connected.
      */
     public void connect(
             MemorySegment identifier,
@@ -213,7 +213,7 @@ public final class IdentifierFunctions {
         connect(connect, identifier, parameters, privateData, attempt);
     }
 
-    /** Accepts a connect request. The identifier must be bound to a device. */
+    /** Accepts a connect request. The {@code rdma_cm_id} must be bound to a device. */
     public void accept(
             MemorySegment identifier,
             ConnectionParameters parameters,
@@ -260,7 +260,10 @@ public final class IdentifierFunctions {
         reject(reject, identifier, privateData, attempt);
     }
 
-    /** Rejects a connect request because its enhanced options are not acceptable. */
+    /**
+     * Rejects a connect request because this side does not support its ECE options ({@code
+     * rdma_reject_ece}).
+     */
     public void rejectEnhanced(MemorySegment identifier, byte[] privateData, CheckedCall attempt)
             throws VerbsException {
         reject(attempt.require(rejectEce, WITH_ECE), identifier, privateData, attempt);
@@ -278,16 +281,16 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Sends a disconnect request, or the reply to the peer's disconnect request. The identifier
-     * must be bound to a device.
+     * Sends a disconnect request, or the reply to the peer's disconnect request. The {@code
+     * rdma_cm_id} must be bound to a device.
      */
     public void disconnect(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         attempt.minusOne(() -> (int) DISCONNECT.invokeExact(disconnect, segment(), identifier));
     }
 
     /**
-     * Confirms to the peer that its acceptance of the connect request has arrived. Needed if the
-     * connection manager does not manage the queue pair.
+     * Confirms to the peer that its reply to the connect request has arrived ({@code
+     * rdma_establish}). Needed if librdmacm does not manage the queue pair.
      */
     public void establish(MemorySegment identifier, CheckedCall attempt) throws VerbsException {
         var function = attempt.require(establish, WITH_ESTABLISH);
@@ -341,8 +344,8 @@ public final class IdentifierFunctions {
     }
 
     /**
-     * Moves the identifier to another event channel. Blocks until all earlier events of the
-     * identifier are acknowledged.
+     * Moves the {@code rdma_cm_id} to another event channel. Blocks until all of its earlier events
+     * are acknowledged.
      */
     public void migrate(MemorySegment identifier, MemorySegment channel, CheckedCall attempt)
             throws VerbsException {
@@ -370,7 +373,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Sets the enhanced options that the identifier sends with its connection parameters. */
+    /** Sets the ECE options that the {@code rdma_cm_id} sends with its connection parameters. */
     public void setEnhanced(MemorySegment identifier, EnhancedOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setLocalEce, WITH_ECE);
@@ -383,7 +386,7 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Returns the enhanced options that the peer sent with its connection parameters. */
+    /** Returns the ECE options that the peer sent with its connection parameters. */
     public EnhancedOptions enhanced(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(getRemoteEce, WITH_ECE);
@@ -395,7 +398,10 @@ public final class IdentifierFunctions {
         }
     }
 
-    /** Writes an event that the program defines to the event channel of the identifier. */
+    /**
+     * Adds an event of type {@code RDMA_CM_EVENT_USER} to the event channel of the {@code
+     * rdma_cm_id} ({@code rdma_write_cm_event}).
+     */
     public void writeEvent(MemorySegment identifier, int status, long argument, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(writeCmEvent, WITH_WRITE_CM_EVENT);

@@ -17,20 +17,21 @@ import org.jrdma.verbs.cm.model.PathRecord;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.TransportType;
 
-/** Reads the {@code struct rdma_cm_id} of an identifier. */
+/** Reads the fields of a {@code struct rdma_cm_id}. */
 public final class IdentifierReader {
 
     private IdentifierReader() {}
 
-    /** Returns the local address of an identifier. Empty before the identifier is bound. */
+    /** Returns the local address; empty before the {@code rdma_cm_id} is bound. */
     public static Optional<InetSocketAddress> local(MemorySegment identifier) {
         return SocketAddresses.read(rdma_addr.src_storage(address(identifier)));
     }
 
-    /** Returns the peer's address. Empty before the address is known, and for a listener. */
+    /** Returns the peer's address; empty before the address is known, and for a listener. */
     public static Optional<InetSocketAddress> peer(MemorySegment identifier) {
         return SocketAddresses.read(rdma_addr.dst_storage(address(identifier)))
-                .filter(peer -> peer.getPort() != 0); // a listener's peer address is all zeros
+                // The peer's address of a listener is all zeros.
+                .filter(peer -> peer.getPort() != 0);
     }
 
     private static MemorySegment address(MemorySegment identifier) {
@@ -42,16 +43,13 @@ public final class IdentifierReader {
     }
 
     /**
-     * The device that an identifier is bound to.
+     * The device that an {@code rdma_cm_id} is bound to.
      *
      * @param port the number of the device's port
      */
     public record BoundDevice(String name, int port, TransportType transport) {}
 
-    /**
-     * Returns the device that an identifier is bound to. Empty before the identifier is bound to a
-     * device.
-     */
+    /** Returns the device that the {@code rdma_cm_id} is bound to; empty if it is not bound. */
     public static Optional<BoundDevice> device(MemorySegment identifier) {
         var verbs = rdma_cm_id.verbs(identifier);
         if (verbs.address() == 0) {

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jrdma.ffi.Errno;
 
 /**
- * The advice in exceptions for failures to lock memory. The advice states the limit, the amount
- * that the process has locked, and how to raise the limit.
+ * Creates the advice in exceptions for failures to lock memory: the limit, the amount that the
+ * process has locked, and how to raise the limit.
  */
 public final class LockedMemory {
 
@@ -17,7 +17,7 @@ public final class LockedMemory {
 
     /**
      * Returns the advice for a failed function that locks memory. Returns an empty string if the
-     * errno or the absence of a limit shows another cause.
+     * failure has another cause, because of its errno or because memory is not limited.
      */
     public static String advice(int errno) {
         if (errno != Errno.ENOMEM && errno != Errno.EAGAIN && errno != Errno.EPERM) {

@@ -24,7 +24,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The C functions of memory regions and memory windows. */
+/** Calls the C functions of memory regions and memory windows. */
 public final class MemoryFunctions {
 
     private static final MethodHandle REG_MR = capturingErrno(rdma_h.ibv_reg_mr$descriptor());
@@ -129,8 +129,8 @@ public final class MemoryFunctions {
     }
 
     /**
-     * Returns a segment that has the same address but no confinement. The downcall would reject a
-     * confined segment, because the call runs on a platform thread that does not own the segment.
+     * Returns a segment with the same address that any thread can access: the downcall runs on a
+     * platform thread and would reject a segment that is confined to another thread.
      */
     private static MemorySegment unchecked(MemorySegment memory) {
         return MemorySegment.ofAddress(memory.address());
@@ -297,13 +297,13 @@ public final class MemoryFunctions {
                                         unchecked(memory),
                                         memory.byteSize(),
                                         access));
-        // IBV_REREG_MR_ERR_DO_FORK_OLD means that the region was changed, and that only the fork
+        // IBV_REREG_MR_ERR_DO_FORK_OLD means that the region was changed, although the fork
         // behavior of its old memory could not be restored.
         if (result == 0 || result == rdma_h.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
             return;
         }
         var errno = CapturedErrno.value();
-        // These two results and EOPNOTSUPP mean that the region was not changed.
+        // After these two results and EOPNOTSUPP, the region is unchanged.
         if (result != rdma_h.IBV_REREG_MR_ERR_INPUT()
                 && result != rdma_h.IBV_REREG_MR_ERR_DONT_FORK_NEW()
                 && errno != Errno.EOPNOTSUPP) {

@@ -19,7 +19,7 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** The C functions of protection domains, thread domains and parent domains. */
+/** Calls the C functions of protection domains, thread domains and parent domains. */
 public final class ProtectionDomainFunctions {
 
     private static final MethodHandle ALLOC_PD = capturingErrno(rdma_h.ibv_alloc_pd$descriptor());

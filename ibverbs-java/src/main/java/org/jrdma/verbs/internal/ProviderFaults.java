@@ -2,10 +2,13 @@ package org.jrdma.verbs.internal;
 
 import org.jrdma.verbs.model.DeviceAttributes;
 
-/** Detects providers with known defects, which the SDK works around. */
+/**
+ * Reports which providers (the user-space drivers behind libibverbs) have known defects, which the
+ * SDK works around.
+ */
 public final class ProviderFaults {
 
-    /** The vendor identifier of the kernel's software RoCE driver. */
+    /** The vendor id that librxe, the provider of the kernel's software RoCE, reports. */
     private static final int RXE = 0xff_ffff;
 
     private ProviderFaults() {}

@@ -22,8 +22,7 @@ public final class QueueMemoryStubs implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
 
     /**
-     * The allocated memory by its address. Needed because C passes only the address when it frees
-     * memory.
+     * The allocated memory by its address, because C passes only the address when it frees memory.
      */
     private final Map<Long, MemorySegment> allocations = new ConcurrentHashMap<>();
 

@@ -35,7 +35,7 @@ import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The C functions of queue pairs: creation, state transitions, queries and destruction. The
+ * Calls the C functions of queue pairs: creation, state transitions, queries and destruction. The
  * functions that post are in {@link HotPath}.
  */
 public final class QueuePairFunctions {
@@ -99,12 +99,11 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * The specification of a queue pair to create.
+     * The parameters for the creation of a queue pair.
      *
      * @param sharedReceives the shared receive queue; NULL if the queue pair has its own receive
      *     queue
-     * @param newer the required operations among those that not every queue pair of the type
-     *     supports: atomic write and flush
+     * @param newer the required operations that only some devices support: atomic write and flush
      */
     public record Specification(
             QueuePairType type,
@@ -175,7 +174,7 @@ public final class QueuePairFunctions {
         }
     }
 
-    /** A created queue pair and its actual capacities. */
+    /** A new queue pair and its actual capacities. */
     public record Created(MemorySegment queuePair, Capacities granted) {}
 
     /** Creates a queue pair. The C function returns NULL and sets errno on failure. */
@@ -285,7 +284,7 @@ public final class QueuePairFunctions {
                             (MemorySegment)
                                     OPEN_QP.invokeExact(
                                             function, segment(), context.address(), attributes)),
-                    ibv_qp_init_attr.allocate(arena)); // all capacities are 0
+                    ibv_qp_init_attr.allocate(arena)); // All capacities are 0.
         }
     }
 

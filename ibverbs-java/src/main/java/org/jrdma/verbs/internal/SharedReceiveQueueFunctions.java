@@ -19,8 +19,8 @@ import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The C functions of shared receive queues. The functions that post are in {@link HotPath}. If the
- * library lacks a function, its call fails with EOPNOTSUPP, like a call on a device that does not
+ * Calls the C functions of shared receive queues. The functions that post are in {@link HotPath}.
+ * If the library lacks a function, the method fails with EOPNOTSUPP, as with a device that does not
  * support it.
  */
 public final class SharedReceiveQueueFunctions {
@@ -54,7 +54,7 @@ public final class SharedReceiveQueueFunctions {
             MemorySegment domain, int receives, int elements, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(createSrq);
-        attempt.require(destroySrq); // a queue that cannot be destroyed must not be created
+        attempt.require(destroySrq); // A queue that cannot be destroyed must not be created.
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_srq_init_attr.allocate(arena);
             var room = ibv_srq_init_attr.attr(attributes);
@@ -70,8 +70,8 @@ public final class SharedReceiveQueueFunctions {
     }
 
     /**
-     * The specification of an XRC shared receive queue. Peers select the queue by its number in
-     * each request.
+     * The parameters for the creation of an XRC shared receive queue. Peers select the queue by its
+     * number in each request.
      *
      * @param completions the completion queue that reports the receives
      */

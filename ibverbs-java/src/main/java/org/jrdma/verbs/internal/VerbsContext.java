@@ -48,8 +48,8 @@ public final class VerbsContext {
     }
 
     /**
-     * Returns the function at an offset of {@link verbs_context}. Empty if the library or the
-     * provider lacks the function.
+     * Returns the function pointer at an offset of {@link verbs_context}; empty if the library or
+     * the provider lacks the function.
      */
     public Optional<MemorySegment> find(long offset) {
         return extension
@@ -63,7 +63,7 @@ public final class VerbsContext {
     }
 
     /**
-     * Returns the function at an offset of {@link ibv_context_ops}.
+     * Returns the function pointer at an offset of {@link ibv_context_ops}.
      *
      * @throws VerbsException with EOPNOTSUPP if the provider lacks the function
      */

@@ -34,8 +34,8 @@ public final class WorkCompletions {
     private static final int WITH_GOOD_CHECKSUM = rdma_h.IBV_WC_IP_CSUM_OK();
     private static final int RECEIVE = rdma_h.IBV_WC_RECV();
 
-    // Offsets in an element of a second array, which follows the ibv_wc array in the same memory
-    // and contains the fields that ibv_wc lacks.
+    // Offsets in the elements of a second array, which follows the ibv_wc array in the same memory.
+    // It contains the fields that ibv_wc lacks.
     private static final long TIMESTAMP = 0;
     private static final long WALL_CLOCK = 8;
     private static final long FLOW_TAG = 16;
@@ -144,8 +144,8 @@ public final class WorkCompletions {
     }
 
     /**
-     * The low bits of the destination LID of a datagram. A port that has several LIDs distinguishes
-     * them by these bits.
+     * The low bits of the destination LID of a datagram. They distinguish the LIDs of a port that
+     * has several.
      */
     public int pathBits(int index) {
         return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, index * BYTES + PATH_BITS));

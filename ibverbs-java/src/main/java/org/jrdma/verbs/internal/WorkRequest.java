@@ -58,7 +58,7 @@ public abstract sealed class WorkRequest {
     /** The largest number of elements that a program can request. */
     public static final int MAX_ELEMENTS = 1 << 16;
 
-    // Send and receive requests begin with the same fields.
+    // Send and receive requests begin with the same fields, so these offsets are valid for both.
     static final long WR_ID = ibv_recv_wr.wr_id$offset();
     static final long NEXT = ibv_recv_wr.next$offset();
     static final long LIST = ibv_recv_wr.sg_list$offset();
@@ -212,15 +212,14 @@ public abstract sealed class WorkRequest {
             memory.set(JAVA_INT, IMMEDIATE, BigEndian.toNative(data));
         }
 
-        /** Sets the address and the key of the remote memory that a read or write accesses. */
+        /** Sets the address and the key of the memory of the peer, for a read or write. */
         public void remote(long remoteAddress, int key) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
             memory.set(JAVA_INT, REMOTE_KEY, key);
         }
 
         /**
-         * Sets the address of the remote memory that a read or write accesses. The key stays
-         * unchanged.
+         * Sets the address of the memory of the peer, for a read or write. The key stays unchanged.
          */
         public void remoteAddress(long remoteAddress) {
             memory.set(JAVA_LONG, REMOTE_ADDRESS, remoteAddress);
@@ -245,7 +244,12 @@ public abstract sealed class WorkRequest {
             flush(remoteAddress, key, length, placements, rdma_h.IBV_FLUSH_RANGE());
         }
 
-        /** Sets a flush of a whole memory region of the peer. */
+        /**
+         * Makes this request flush a whole memory region of the peer.
+         *
+         * @param placements the {@code IBV_FLUSH_} flags that select whether data becomes visible
+         *     or persistent
+         */
         public void flushRegion(long remoteAddress, int key, int placements) {
             flush(remoteAddress, key, 0, placements, rdma_h.IBV_FLUSH_MR());
         }
@@ -263,8 +267,8 @@ public abstract sealed class WorkRequest {
         }
 
         /**
-         * Sets the window to bind, the region that it opens to peers, and the access rights of the
-         * peers.
+         * Sets the window to bind, the region to which the window grants access, and the access
+         * rights of the peers.
          */
         public void bind(MemorySegment window, MemorySegment region, int access) {
             memory.set(ADDRESS, BOUND_WINDOW, window);

@@ -12,7 +12,10 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.verbs.model.VerbsException;
 
-/** The C functions of XRC domains. The context of a device that does not support XRC lacks them. */
+/**
+ * Calls the C functions of XRC domains. The context of a device that does not support XRC lacks
+ * these functions.
+ */
 public final class XrcFunctions {
 
     private static final MethodHandle OPEN_XRCD =

@@ -62,9 +62,9 @@ public final class RegisteredArena extends NativeObject implements Arena {
     private long used;
 
     /**
-     * The regions of this arena, except for closed regions that were pruned. The references prevent
-     * leak reports for regions that the program no longer references, because closing the arena
-     * closes them.
+     * The regions to close with this arena. The arena keeps a reference to each region, so that a
+     * region that the program no longer references is not reported as a leak. Closed regions are
+     * removed from time to time.
      */
     private final ArrayList<MemoryRegion> regions = new ArrayList<>();
 
@@ -223,8 +223,8 @@ public final class RegisteredArena extends NativeObject implements Arena {
 
     /**
      * The memory of an arena, which is freed after all its registrations have been closed. It does
-     * not refer to the {@code RegisteredArena}, so that the leak detection can report an arena that
-     * was not closed.
+     * not refer to the {@code RegisteredArena}, so that an arena that was not closed can be
+     * reported as a leak.
      */
     private static final class Memory {
 

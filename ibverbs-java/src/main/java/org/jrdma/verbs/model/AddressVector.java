@@ -22,7 +22,7 @@ public record AddressVector(
         StaticRate staticRate,
         Optional<GlobalRoute> route) {
 
-    /** Rejects values that do not fit their fields in C. */
+    /** Checks that the values fit their fields in C. */
     public AddressVector {
         RangeChecks.check("port", port, 0, 255);
         RangeChecks.check("LID", lid, 0, 0xffff);
@@ -57,7 +57,7 @@ public record AddressVector(
     public record GlobalRoute(
             Gid destination, int sourceGidIndex, int flowLabel, int hopLimit, int trafficClass) {
 
-        /** Rejects values that do not fit their fields in C. */
+        /** Checks that the values fit their fields in C. */
         public GlobalRoute {
             RangeChecks.check("GID index", sourceGidIndex, 0, 255);
             RangeChecks.check("flow label", flowLabel, 0, 0xfffff);

@@ -14,7 +14,7 @@ import org.jrdma.ffi.linkage.RangeChecks;
  */
 public record AlternatePath(AddressVector address, int partitionKeyIndex, int timeout) {
 
-    /** Rejects values that do not fit their fields in C. */
+    /** Checks that the values fit their fields in C. */
     public AlternatePath {
         RangeChecks.check("port", address.port(), 1, 255);
         RangeChecks.check("partition key index", partitionKeyIndex, 0, 65535);

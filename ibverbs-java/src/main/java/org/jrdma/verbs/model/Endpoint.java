@@ -21,7 +21,7 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
 
     private static final int MAX_24_BITS = 0xffffff;
 
-    /** Rejects values that do not fit their fields in C. */
+    /** Checks that the values fit their fields in C. */
     public Endpoint {
         RangeChecks.check("LID", lid, 0, 0xffff);
         RangeChecks.check("queue pair number", queuePairNumber, 0, MAX_24_BITS);

@@ -11,7 +11,7 @@ public enum QueuePairAttribute {
     STATE,
     /** The state in which the caller expects the queue pair to be. */
     CURRENT_STATE,
-    /** The option whether the device raises an event when the send queue has drained. */
+    /** Whether the device raises an event when the send queue has drained. */
     DRAIN_NOTIFICATION,
     /** The access rights of the peer. */
     ACCESS,

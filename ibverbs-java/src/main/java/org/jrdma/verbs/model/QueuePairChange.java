@@ -224,7 +224,7 @@ public final class QueuePairChange {
     }
 
     /** The access rights of the peer. */
-    @SuppressWarnings("unchecked") // only access() sets this attribute
+    @SuppressWarnings("unchecked") // Only access() sets this attribute.
     public Set<Access> accessRights() {
         return (Set<Access>) present(QueuePairAttribute.ACCESS);
     }

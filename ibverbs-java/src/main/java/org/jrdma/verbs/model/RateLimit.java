@@ -18,7 +18,7 @@ public record RateLimit(long kilobits, long maxBurstBytes, int typicalPacketByte
 
     private static final long MAX_32_BITS = 0xffff_ffffL;
 
-    /** Rejects values that do not fit their fields in C. */
+    /** Checks that the values fit their fields in C. */
     public RateLimit {
         RangeChecks.check("rate limit", kilobits, 0, MAX_32_BITS);
         RangeChecks.check("burst", maxBurstBytes, 0, MAX_32_BITS);

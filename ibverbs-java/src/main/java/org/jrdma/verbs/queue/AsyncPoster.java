@@ -17,11 +17,11 @@ import org.jrdma.verbs.model.PostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Posts requests to one queue of the asynchronous API. A post has three steps. {@link #begin} waits
- * for a free slot, locks the queue and returns the request object, which all posts reuse. {@link
- * #post} posts the request. {@link #end} releases the lock and the lifetimes that {@code begin} has
- * held. The caller must call {@code end} in a finally block after a successful {@code begin}. Safe
- * for use by multiple threads.
+ * Posts requests of the asynchronous API to one send or receive queue. A post has three steps.
+ * {@link #begin} waits for a free slot, locks the queue and returns the request object, which all
+ * posts reuse. {@link #post} posts the request. {@link #end} releases the lock and the lifetimes
+ * that {@code begin} has held. The caller must call {@code end} in a finally block after a
+ * successful {@code begin}. Safe for use by multiple threads.
  *
  * @param <R> the type of the request
  */
@@ -80,7 +80,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     }
 
     /**
-     * Begins the post of a request that uses no other objects than the queue and memory regions.
+     * Begins the post of a request that uses no native objects except the queue and memory regions.
      *
      * @param operation the name of the operation in messages
      * @param local the memory slices of the request
@@ -171,7 +171,8 @@ public final class AsyncPoster<R extends WorkRequest> {
                         window.restore(Objects.requireNonNull(before));
                     }
                 } else {
-                    posted = true; // rxe reports an error of its doorbell after it queued a request
+                    // Rxe reports the failure of its doorbell although it has queued the request.
+                    posted = true;
                 }
                 throw new PostException(target.functionName, "on the " + target.name, 0, errno);
             }

@@ -62,7 +62,8 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
                 throw deadline.missed(problem);
             }
             if (failure != null) {
-                free.release(count); // so that the next waiting thread also fails
+                // The slot is passed on, so that the next waiting thread also fails.
+                free.release(count);
                 throw dispatcherStopped(failure);
             }
         } catch (InterruptedException e) {
@@ -142,7 +143,7 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
         return transfer;
     }
 
-    /** Returns the transfers in flight. */
+    /** Returns the transfers whose requests are in flight. */
     public Collection<PendingTransfer> underWay() {
         return Stream.of(transfers).filter(Objects::nonNull).toList();
     }

@@ -18,7 +18,10 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
     private final Set<W> shared = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable W> markerOwner = new AtomicReference<>();
 
-    /** Fails a work queue after the completions stopped; does nothing before that. */
+    /**
+     * The action for work queues that are added after the completions have stopped: it fails them.
+     * Before that, it does nothing.
+     */
     private volatile Consumer<W> failure = _ -> {};
 
     private volatile int taken;
@@ -85,7 +88,7 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
         return true;
     }
 
-    /** Fails all work queues, and those that are added later. */
+    /** Calls {@code fail} for all work queues, and for those that are added later. */
     void failAll(Consumer<W> fail) {
         failure = fail;
         table.forEach(fail);
@@ -120,8 +123,8 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
     }
 
     /**
-     * Reserves the spare entry of the completion queue for the marker of a drain. Returns false if
-     * another work queue has reserved the entry.
+     * Reserves the spare entry of the completion queue for the marker request of {@code drain}.
+     * Returns false if another work queue has reserved the entry.
      */
     public boolean reserveMarkerSlot(W queue) {
         return markerOwner.compareAndSet(null, queue);

@@ -7,7 +7,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps the completions of a completion queue to the work queues that the requests were posted to.
+ * Finds the work queue to which a completed request was posted.
+ *
+ * <p>A work request has a 64-bit number, which its completion contains. The upper half identifies
+ * the work queue: one bit that is set for shared receive queues, which have a separate table; 19
+ * bits for the index in the table; and 12 bits for the generation of the index. A queue that reuses
+ * the index of a closed queue has another generation. Therefore, a late completion of the closed
+ * queue is not assigned to its successor. The lower half is the position of the request in its
+ * queue or, for polled shared receive queues, the number of its slot.
  *
  * <p>A work request has a 64-bit number, which its completion contains. The upper half identifies
  * the work queue: one bit that is set for shared receive queues, which have a separate table; 19
@@ -80,13 +87,14 @@ public final class CompletionTable<W extends WorkQueue> {
         for (var place = 0; place < after.length; place++) {
             if (after[place].queue == queue) {
                 after[place] = new Route<W>(after[place].generation, null);
-                freePlaces.add(place); // add() takes the index that has been free the longest
+                // The method add() takes the index that has been free the longest.
+                freePlaces.add(place);
             }
         }
         routes = after;
     }
 
-    @SuppressWarnings("unchecked") // only add() fills the table
+    @SuppressWarnings("unchecked") // Only add() fills the table, so the types match.
     public void forEach(Consumer<W> action) {
         for (var route : routes) {
             if (route.queue != null) {
@@ -96,7 +104,7 @@ public final class CompletionTable<W extends WorkQueue> {
     }
 
     /** Returns the work queue that a request was posted to; null if this queue is closed. */
-    @SuppressWarnings("unchecked") // only add() fills the table
+    @SuppressWarnings("unchecked") // Only add() fills the table, so the types match.
     public @Nullable W find(long requestNumber) {
         var upper = (int) (requestNumber >>> Integer.SIZE);
         var place = (upper & ~SHARED) >>> GENERATION_BITS;

@@ -45,7 +45,7 @@ public final class DatagramOperations {
 
     /** Checks that a message fits into one packet. */
     public void checkLength(long bytes) {
-        if (bytes > maxMessageBytes()) { // a device may drop such a datagram without an error
+        if (bytes > maxMessageBytes()) { // A device may drop such a datagram without an error.
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,

@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Polls a completion queue and completes the transfers of its requests. Runs on the thread that
- * waits for all file descriptors, whenever the completion channel is readable. Holds no reference
- * to an API object, so that a dispatcher that was not closed becomes unreachable and is reported as
- * a leak.
+ * Polls a completion queue and completes the transfers of its requests. Runs on the polling thread
+ * of {@code DescriptorWaiter} whenever the completion channel is readable. Holds no reference to an
+ * API object, so that a dispatcher that was not closed becomes unreachable and is reported as a
+ * leak.
  */
 public final class DispatchLoop {
 
@@ -58,7 +58,9 @@ public final class DispatchLoop {
             var isEmpty = dispatchSome();
             if (isEmpty) {
                 queue.arm();
-                isEmpty = dispatchSome(); // completions that preceded arm() cause no event
+                // Completions that arrived before arm() cause no event, so the queue is polled
+                // again.
+                isEmpty = dispatchSome();
             }
             if (isEmpty) {
                 waiter.arm();
@@ -66,7 +68,7 @@ public final class DispatchLoop {
                 waiter.callAgain();
             }
         } catch (VirtualMachineError e) {
-            throw e; // the waiter repeats this method, which continues where it ended
+            throw e; // The waiter calls this method again, which continues where it ended.
         } catch (FabricException | RuntimeException e) {
             fail(e);
         } catch (Throwable e) {
@@ -87,8 +89,8 @@ public final class DispatchLoop {
      * empty.
      */
     private boolean dispatchSome() {
-        // The loop checks for a close, because a transfer's dependent stage runs on this thread and
-        // may close the queue.
+        // The loop checks for a close, because a dependent stage of a transfer runs on this thread
+        // and may close the queue.
         for (var polls = 0; polls < POLLS && !queue.lifetime().isClosed(); polls++) {
             if (next == count) {
                 next = 0;
@@ -105,7 +107,7 @@ public final class DispatchLoop {
     }
 
     /**
-     * Dispatches a completion. Everything that needs memory precedes the removal of the transfer,
+     * Dispatches a completion. All operations that need memory precede the removal of the transfer,
      * so that this method can be repeated after an {@link OutOfMemoryError}.
      */
     private void dispatchNext() {

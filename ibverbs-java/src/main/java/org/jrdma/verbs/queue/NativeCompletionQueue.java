@@ -256,8 +256,8 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     }
 
     /**
-     * Returns the capacity plus one entry for the marker of {@code drain}, or only the capacity if
-     * the device does not allow more.
+     * Returns the capacity with one more entry, for the marker request of {@code drain}. Returns
+     * {@code capacity} if the device does not allow more.
      */
     private int withSpare(int capacity) {
         return capacity < maxCapacity ? capacity + 1 : capacity;
@@ -318,7 +318,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      * @return true if at least one event was pending
      */
     public boolean takeEvents() throws VerbsException {
-        descriptor(); // throws if the queue was created without events
+        descriptor(); // Throws if the queue was created without events.
         var attempt = CheckedCall.to("ibv_get_cq_event", () -> "for " + lifetime);
         var taken = false;
         try (var _ = lifetime.held()) {

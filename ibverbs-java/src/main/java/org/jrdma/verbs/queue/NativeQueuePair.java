@@ -201,7 +201,7 @@ public final class NativeQueuePair {
     }
 
     /**
-     * Returns the exception for a request that is not allowed in the current state.
+     * Creates the exception for a request that is not allowed in the current state.
      *
      * @param function the name of the C function that would post
      * @param needed the required state and the fix
@@ -250,8 +250,8 @@ public final class NativeQueuePair {
     }
 
     /**
-     * Checks that a request selects a receive queue of the peer if the queue pair is of type XRC,
-     * and that it does not if the queue pair is of another type.
+     * Checks that a request names a receive queue of the peer if, and only if, the queue pair is of
+     * type XRC.
      */
     public void checkReceiveQueue(boolean isNamed) {
         if (isNamed != (type == QueuePairType.XRC_SEND)) {
@@ -320,7 +320,7 @@ public final class NativeQueuePair {
             var to = change.attributes().contains(QueuePairAttribute.STATE) ? change.state() : from;
             var violation =
                     change.isFromConnectionManager() && isIwarp()
-                            ? Optional.<String>empty() // iWARP has other transitions
+                            ? Optional.<String>empty() // iWARP has other transitions.
                             : QueuePairTransition.violation(type, from, to, change.attributes());
             if (violation.isPresent()) {
                 throw new VerbsException(
@@ -366,9 +366,9 @@ public final class NativeQueuePair {
     }
 
     /**
-     * Returns the advice that names the actual state of the queue pair. Returns an empty string if
-     * this state is the expected one. A device that detects an error changes the state to ERROR,
-     * and then it rejects most transitions.
+     * Returns advice that names the actual state of the queue pair if it is not the expected one;
+     * otherwise an empty string. A device that detects an error changes the state to ERROR, and
+     * then it rejects most transitions.
      */
     private String adviceOnState(QueuePairState expected) {
         try {
@@ -377,7 +377,7 @@ public final class NativeQueuePair {
                     ? ""
                     : "The queue pair is in state %s, not %s.".formatted(actual, expected);
         } catch (VerbsException _) {
-            return ""; // the caller reports the original failure
+            return ""; // The caller reports the original failure.
         }
     }
 
@@ -395,12 +395,12 @@ public final class NativeQueuePair {
         return device.library().queuePairs();
     }
 
-    /** Makes a native call during which the queue pair cannot be destroyed. */
+    /** Makes a native call. The queue pair is not destroyed during the call. */
     public <T> T call(GuardedCalls.Call<T> call) throws VerbsException {
         return GuardedCalls.call(lifetime(), call);
     }
 
-    /** Makes a native call without a result during which the queue pair cannot be destroyed. */
+    /** Makes a native call without a result. The queue pair is not destroyed during the call. */
     public void run(GuardedCalls.Action action) throws VerbsException {
         GuardedCalls.run(lifetime(), action);
     }

@@ -35,7 +35,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     private final SharedReceiveQueueUsers<W> sharing;
     private final OptionalInt number;
 
-    /** The objects that this queue keeps reachable; null for a queue that is not an XRC queue. */
+    /** The XRC domain and the completion queue; null for an ordinary shared receive queue. */
     @SuppressWarnings("unused")
     private final @Nullable XrcBinding<W> xrc;
 
@@ -138,7 +138,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                     onDestroyed.run();
                                 }
                             });
-            isAttached = false; // now the destructor of the lifetime detaches the queue
+            isAttached = false; // From now on, the destructor of the lifetime detaches the queue.
             return new NativeSharedReceiveQueue<>(
                     domain,
                     new NativeResource(address, lifetime),
@@ -273,8 +273,10 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
     }
 
     /**
-     * Changes the capacity of the native queue to a checked number, and then runs {@code slots},
-     * which resizes the work queue.
+     * Changes the capacity of the native queue, and then runs {@code slots}, which resizes the work
+     * queue.
+     *
+     * @param receives the new capacity, which was checked
      */
     public void resize(int receives, Runnable slots) throws VerbsException {
         var detail = String.format(Locale.ROOT, " and %,d receives", receives);
@@ -293,7 +295,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                 });
     }
 
-    /** Returns the exception for a new capacity that is below the number of receives in flight. */
+    /** Creates the exception for a new capacity that is below the number of receives in flight. */
     public IllegalArgumentException capacityTooSmall(int newCapacity, int inFlight) {
         return new IllegalArgumentException(
                 String.format(

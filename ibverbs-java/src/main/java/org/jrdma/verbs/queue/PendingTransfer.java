@@ -6,8 +6,8 @@ import org.jrdma.verbs.model.Completion;
 
 /**
  * The future of an operation in flight. The future completes when the completion of the operation
- * is polled. Contains only the name of the queue pair, because a work queue references pending
- * transfers and must not keep an unclosed queue pair reachable.
+ * is polled. Contains only the name of the queue pair: work queues refer to pending transfers, and
+ * a reference to the queue pair would keep it reachable, so that a leak could not be reported.
  */
 public final class PendingTransfer extends CompletableFuture<Completion> {
 
@@ -50,7 +50,8 @@ public final class PendingTransfer extends CompletableFuture<Completion> {
     }
 
     /**
-     * Returns the exception for a wait for a transfer whose queue was closed before it completed.
+     * Creates the exception for a thread that waits for a transfer whose queue was closed before
+     * the transfer completed.
      */
     public IllegalStateException closedException() {
         return new IllegalStateException(

@@ -60,7 +60,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
      * The stack of free slots. The upper half is the number of slots; the lower half is the number
      * of the top slot plus 1.
      */
-    @SuppressWarnings("unused") // accessed through FREED
+    @SuppressWarnings("unused") // Accessed through FREED.
     private long freed;
 
     // The fields below are used only by the posting thread: the number of slots taken from the

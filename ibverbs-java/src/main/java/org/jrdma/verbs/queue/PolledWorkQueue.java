@@ -12,8 +12,8 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
     private final int mask;
 
     /**
-     * The position of the marker of a drain; -1 without a marker. Accessed only by the draining
-     * thread, which also polls the completion queue.
+     * The position of the marker request of {@code drain}; -1 if there is none. Accessed only by
+     * the draining thread, which also polls the completion queue.
      */
     private long marker = -1;
 
@@ -30,7 +30,8 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
     public PolledWorkQueue(int capacity, boolean carriesDatagrams) {
         this(
                 capacity,
-                Integer.highestOneBit(capacity) * 2, // room for the marker
+                // The additional slot is for the marker request of a drain.
+                Integer.highestOneBit(capacity) * 2,
                 carriesDatagrams);
     }
 
@@ -79,8 +80,8 @@ public sealed class PolledWorkQueue extends WorkQueue permits PolledSharedReceiv
     }
 
     /**
-     * Takes the slot beyond the capacity for the marker of a drain. Returns the position of the
-     * marker.
+     * Takes the slot beyond the capacity for the marker request of {@code drain}, and returns its
+     * position.
      */
     public long takeMarkerSlot() {
         marker = nextPosition();

@@ -26,7 +26,7 @@ public record PostTarget<Q extends PolledWorkQueue>(
         int maxElements,
         String requests) {
 
-    /** Returns the target for the send queue or the receive queue of a queue pair. */
+    /** Returns the send queue or the receive queue of a queue pair as a target. */
     public static <Q extends PolledWorkQueue> PostTarget<Q> to(
             NativeObject target,
             NativeQueuePair queuePair,
@@ -44,7 +44,7 @@ public record PostTarget<Q extends PolledWorkQueue>(
                 requests);
     }
 
-    /** Returns the target for a shared receive queue. */
+    /** Returns a shared receive queue as a target. */
     public static PostTarget<PolledSharedReceives> toShared(
             NativeObject target, NativeSharedReceiveQueue<?> shared, PolledSharedReceives queue) {
         return new PostTarget<>(

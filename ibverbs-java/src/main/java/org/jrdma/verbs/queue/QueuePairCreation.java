@@ -36,7 +36,7 @@ public final class QueuePairCreation {
     }
 
     /**
-     * One direction of a queue pair: its sends or its receives.
+     * One direction of a new queue pair: its sends or its receives.
      *
      * @param completions the completion queue of the requests
      * @param sharing the state of the shared receive queue that is used instead of {@code queue};
@@ -188,8 +188,8 @@ public final class QueuePairCreation {
     }
 
     /**
-     * Returns the destructor of a queue pair. The method is static, so that the destructor does not
-     * refer to this object: the lifetime must not keep handles reachable.
+     * Returns the destructor of a queue pair. The method is static, because the lifetime refers to
+     * the destructor and must not keep this object and its handles reachable.
      *
      * @param undo the actions that detach the work queues from the completion queues
      */
@@ -201,7 +201,8 @@ public final class QueuePairCreation {
             List<Runnable> undo,
             Runnable onDestroyed) {
         return () -> {
-            groups.detachAll(); // a queue pair that is attached to a group cannot be destroyed
+            // A queue pair that is attached to a multicast group cannot be destroyed.
+            groups.detachAll();
             try {
                 functions.destroy(address, CheckedCall.to("ibv_destroy_qp", () -> "for " + name));
             } finally {
@@ -248,7 +249,7 @@ public final class QueuePairCreation {
                 config.newerOperations());
     }
 
-    /** A native queue pair and the functions that post to it. */
+    /** A new native queue pair and the functions that post to it. */
     private record Created(MemorySegment queuePair, int inlineBytes, HotPath hotPath) {}
 
     private Created create(QueuePairFunctions.Specification specification, boolean faulty)

@@ -24,7 +24,7 @@ import org.jrdma.verbs.model.QueuePairType;
  * <p>Two transitions have no constant, because they permit no attributes: a queue pair can change
  * to RESET from every state, and to ERROR from every state except RESET.
  */
-@SuppressWarnings("ImmutableEnumChecker") // the rules are immutable
+@SuppressWarnings("ImmutableEnumChecker") // The rules are immutable.
 public enum QueuePairTransition {
     RESET_TO_INIT(
             RESET,
@@ -244,8 +244,7 @@ public enum QueuePairTransition {
     }
 
     /**
-     * Returns a description of the rule that a transition violates. Empty if the transition is
-     * valid.
+     * Describes how a transition violates its rule; empty if the transition is valid.
      *
      * @param attributes the attributes to change; STATE is ignored
      */

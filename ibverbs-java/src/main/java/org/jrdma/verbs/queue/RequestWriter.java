@@ -49,7 +49,7 @@ public final class RequestWriter {
         return bytes;
     }
 
-    /** Returns true if requests address all slices by their virtual addresses. */
+    /** Returns true if the address of each slice in requests equals its virtual address. */
     public static boolean areInPlace(List<MemorySlice> slices) {
         for (var index = 0; index < slices.size(); index++) {
             if (!MemoryAccess.get().registration(slices.get(index).region()).isInPlace()) {
@@ -141,8 +141,8 @@ public final class RequestWriter {
     }
 
     /**
-     * Sets the window of a bind request, the region that the window opens to peers, and the access
-     * rights of the peers.
+     * Sets the window of a bind request, the region to which the window grants access, and the
+     * access rights of the peers.
      */
     public static void bind(
             WorkRequest.Send request,

@@ -26,9 +26,9 @@ public final class SharedReceiveQueueUsers<W extends WorkQueue> {
     }
 
     /**
-     * Adds a queue pair that completes its receives in a completion queue. Reserves capacity in the
-     * completion queue if this is its first queue pair. Returns false if the remaining capacity is
-     * too small.
+     * Adds a queue pair, whose receives complete in the completion queue {@code source}. If it is
+     * the first one for that completion queue, reserves capacity there. Returns false if the
+     * remaining capacity is too small.
      *
      * @param mayOverrun true to reserve more than the remaining capacity
      */

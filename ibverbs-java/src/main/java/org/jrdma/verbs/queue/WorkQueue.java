@@ -60,7 +60,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
             pad14,
             pad15;
 
-    @SuppressWarnings("unused") // accessed through POSTED
+    @SuppressWarnings("unused") // Accessed through POSTED.
     private long posted;
 
     /**
@@ -85,7 +85,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
             pad29,
             pad30;
 
-    @SuppressWarnings("unused") // accessed through RELEASED
+    @SuppressWarnings("unused") // Accessed through RELEASED.
     private long released;
 
     @SuppressWarnings("unused")
@@ -176,8 +176,8 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
     }
 
     /**
-     * Returns the position of a completed request. {@link #release} frees the slot at this position
-     * and all slots before it.
+     * Returns the position of a completed request, computed from its lower half. {@link #release}
+     * frees the slot at this position and all slots before it.
      *
      * @param low the lower 32 bits of the position, which are in the completion
      */

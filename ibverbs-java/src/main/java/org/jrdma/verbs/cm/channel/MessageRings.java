@@ -51,7 +51,7 @@ public final class MessageRings implements AutoCloseable {
     private static final long CACHE_LINE = 64;
 
     // The upper half of the id of a work request is one of the following kinds, and the lower half
-    // is the slot. The program has posted the requests that have other ids.
+    // is the slot. Other ids belong to requests that the program itself has posted.
     private static final int SEND_OF_MESSAGE = 1;
     private static final int SEND_OF_HEADER = 2;
     private static final int RECEIVE = 3;
@@ -239,7 +239,10 @@ public final class MessageRings implements AutoCloseable {
         postHeader();
     }
 
-    /** Returns true if this side may send messages. */
+    /**
+     * Returns true if this side may send messages: always on the connecting side, and after the
+     * first message of the peer on an accepting iWARP side.
+     */
     public boolean isStarted() {
         return started;
     }
@@ -306,7 +309,7 @@ public final class MessageRings implements AutoCloseable {
                 returnCreditsIfDue(maySend);
             }
             default -> {
-                // the program posted this request
+                // The program itself has posted this request.
             }
         }
     }

@@ -10,8 +10,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The RDMA reads and writes of a channel that are in flight. They complete in the order in which
- * they were started.
+ * The RDMA reads and writes of a channel that are in flight. Reads and writes complete in the order
+ * in which they were started.
  */
 public final class RemoteOperations {
 
@@ -19,7 +19,7 @@ public final class RemoteOperations {
 
     private final PolledQueuePair queuePair;
 
-    // The prepared requests by slot. A request is created when a slot is first used for it.
+    // The prepared writes by slot. A request is prepared when its slot is first used for a write.
     private final @Nullable PreparedWrite[] writes;
 
     private final @Nullable PreparedRead[] reads;

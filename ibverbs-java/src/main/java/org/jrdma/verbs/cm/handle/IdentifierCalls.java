@@ -13,17 +13,17 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes native calls on an identifier. Keeps the identifier open during a call, runs the call on a
- * platform thread because it may block, and adds the identifier and its addresses to the messages
- * of exceptions.
+ * Calls the C functions that take an {@code rdma_cm_id}. The {@code rdma_cm_id} is not destroyed
+ * during a call, and the call runs on a platform thread because it may block. The messages of
+ * exceptions contain the {@code rdma_cm_id} and its addresses.
  */
 public final class IdentifierCalls {
 
-    /** A native call without a result. */
+    /** Calls a C function without a result. */
     @FunctionalInterface
     public interface Call {
         /**
-         * Makes the call.
+         * Calls the C function.
          *
          * @param identifier the address of the {@code struct rdma_cm_id}
          * @param attempt the description of the call for its exception
@@ -31,11 +31,11 @@ public final class IdentifierCalls {
         void make(MemorySegment identifier, CheckedCall attempt) throws VerbsException;
     }
 
-    /** A native call that returns a value. */
+    /** Calls a C function that returns a value. */
     @FunctionalInterface
     public interface Query<T> {
         /**
-         * Makes the call and returns its result.
+         * Calls the C function and returns its result.
          *
          * @param identifier the address of the {@code struct rdma_cm_id}
          * @param attempt the description of the call for its exception
@@ -47,9 +47,9 @@ public final class IdentifierCalls {
     private final NativeIdentifier identifier;
 
     /**
-     * Creates the object that makes the calls on one identifier.
+     * Creates the object that makes the calls on one {@code rdma_cm_id}.
      *
-     * @param lifetime the lifetime of the identifier
+     * @param lifetime the lifetime of the {@code rdma_cm_id}
      */
     public IdentifierCalls(Lifetime lifetime, NativeIdentifier identifier) {
         this.lifetime = lifetime;
@@ -57,18 +57,18 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Makes a call without a result.
+     * Calls a C function without a result.
      *
-     * @param function the name of the C function in the message of a failure
+     * @param function the name of the C function, for the message of a failure
      */
     public void run(String function, Call call) throws VerbsException {
         run(attempt(function), call);
     }
 
     /**
-     * Makes a call without a result.
+     * Calls a C function without a result.
      *
-     * @param attempt the description of the call in the message of a failure
+     * @param attempt the description of the call, for the message of a failure
      */
     public void run(CheckedCall attempt, Call call) throws VerbsException {
         query(
@@ -80,21 +80,21 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Makes a call that requires the identifier to be bound to a device. Without a device, the call
-     * is not made, because librdmacm would dereference a null pointer.
+     * Calls a C function for which the {@code rdma_cm_id} must be bound to a device. Without a
+     * device, the function is not called, because librdmacm would dereference a null pointer.
      *
-     * @param function the name of the C function in the message of a failure
-     * @throws VerbsException if the identifier is not bound to a device
+     * @param function the name of the C function, for the message of a failure
+     * @throws VerbsException if the {@code rdma_cm_id} is not bound to a device
      */
     public void runOnDevice(String function, Call call) throws VerbsException {
         runOnDevice(function, attempt(function), call);
     }
 
     /**
-     * Makes a call that requires the identifier to be bound to a device.
+     * Calls a C function for which the {@code rdma_cm_id} must be bound to a device.
      *
-     * @param attempt the description of the call in the message of a failure
-     * @throws VerbsException if the identifier is not bound to a device
+     * @param attempt the description of the call, for the message of a failure
+     * @throws VerbsException if the {@code rdma_cm_id} is not bound to a device
      */
     public void runOnDevice(String function, CheckedCall attempt, Call call) throws VerbsException {
         run(
@@ -111,9 +111,9 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Makes a call that returns a value.
+     * Calls a C function that returns a value.
      *
-     * @param attempt the description of the call in the message of a failure
+     * @param attempt the description of the call, for the message of a failure
      */
     public <T> T query(CheckedCall attempt, Query<T> query) throws VerbsException {
         try (var _ = lifetime.held()) {
@@ -121,7 +121,7 @@ public final class IdentifierCalls {
         }
     }
 
-    /** Reads from the {@code struct rdma_cm_id} of the identifier. */
+    /** Reads from the {@code struct rdma_cm_id}. */
     public <T> T read(Function<MemorySegment, T> reader) {
         try (var _ = lifetime.held()) {
             return reader.apply(identifier.address());
@@ -129,25 +129,26 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Returns the device to which the identifier is bound. Empty if the identifier is not bound to
-     * a device.
+     * Returns the device to which the {@code rdma_cm_id} is bound; empty if it is not bound to a
+     * device.
      */
     public Optional<BoundDevice> device() {
         return read(IdentifierReader::device);
     }
 
-    /** Returns true if the identifier is bound to an iWARP device. */
+    /** Returns true if the {@code rdma_cm_id} is bound to an iWARP device. */
     public boolean isIwarp() {
         return device().filter(device -> device.transport() == TransportType.IWARP).isPresent();
     }
 
     /**
-     * Reserves the identifier for a call that may block. The caller must call {@link #finish} or
-     * {@link #end()} afterwards. Closing the identifier does not wait for the call.
+     * Reserves the {@code rdma_cm_id} for a call that may block. The caller must call {@link
+     * #finish} or {@link #end()} afterwards. Closing the {@code rdma_cm_id} does not wait for this
+     * call.
      *
-     * @param destroyMayBlockThen true if the call has the effect that destroying the identifier may
-     *     wait for the peer
-     * @throws VerbsException if another thread has reserved the identifier
+     * @param destroyMayBlockThen true if {@code rdma_destroy_id} may wait for the peer after this
+     *     call
+     * @throws VerbsException if another thread has reserved the {@code rdma_cm_id}
      */
     public void begin(String function, NativeIdentifier.Call call, boolean destroyMayBlockThen)
             throws VerbsException {
@@ -159,10 +160,10 @@ public final class IdentifierCalls {
     }
 
     /**
-     * Reserves the identifier like {@link #begin}, but returns false if another thread has reserved
-     * it.
+     * Reserves the {@code rdma_cm_id} like {@link #begin}, but returns false if another thread has
+     * reserved it.
      *
-     * @throws IllegalStateException if the identifier is closed
+     * @throws IllegalStateException if the {@code rdma_cm_id} is closed
      */
     public boolean tryBegin(NativeIdentifier.Call call, boolean destroyMayBlockThen) {
         if (identifier.begin(call, destroyMayBlockThen)) {
@@ -174,7 +175,9 @@ public final class IdentifierCalls {
         return false;
     }
 
-    /** Makes the call for which the identifier was reserved, and ends the reservation. */
+    /**
+     * Calls the C function for which the {@code rdma_cm_id} was reserved, and ends the reservation.
+     */
     public void finish(CheckedCall attempt, Call call) throws VerbsException {
         VerbsException failure = null;
         try {
@@ -194,31 +197,31 @@ public final class IdentifierCalls {
             if (failure == null) {
                 throw e;
             }
-            failure.addSuppressed(e); // the caller throws the first failure
+            failure.addSuppressed(e); // The caller throws the first failure.
         }
     }
 
-    /** Ends the reservation without a call. */
+    /** Ends the reservation without calling a C function. */
     public void end() throws VerbsException {
         identifier.end();
     }
 
     /**
-     * Returns a description of a call for its exception, which contains the identifier and its
+     * Returns a description of a call for its exception. It contains the {@code rdma_cm_id} and its
      * addresses.
      */
     public CheckedCall attempt(String function) {
         return CheckedCall.to(function, () -> "for " + description());
     }
 
-    /** Returns a description of the identifier with its local and its peer address. */
+    /** Returns the {@code rdma_cm_id} with its local and its peer address, for messages. */
     public String description() {
         try {
             var local = read(IdentifierReader::local).map(Object::toString).orElse("none");
             var peer = read(IdentifierReader::peer).map(Object::toString).orElse("none");
             return "%s (local address %s, peer address %s)".formatted(lifetime, local, peer);
         } catch (IllegalStateException _) {
-            return lifetime.toString(); // the addresses of a closed identifier cannot be read
+            return lifetime.toString(); // The addresses cannot be read after the close.
         }
     }
 }

@@ -12,8 +12,8 @@ import org.jrdma.verbs.internal.GroupFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * The multicast groups that a native identifier has joined or is joining. Each group has a number,
- * which the native events of the group contain.
+ * The multicast groups that an {@code rdma_cm_id} has joined or is joining. Each group has a
+ * number, which the native events of the group contain.
  */
 public final class MulticastMemberships {
 
@@ -38,7 +38,7 @@ public final class MulticastMemberships {
                 attempt(function, calls, group),
                 (identifier, attempt) -> {
                     var number = numbers.incrementAndGet();
-                    byNumber.put(number, group); // the event may arrive before the call returns
+                    byNumber.put(number, group); // The event may arrive before the call returns.
                     try {
                         functions.join(identifier, group, role, number, attempt);
                     } catch (Throwable e) {
@@ -68,15 +68,15 @@ public final class MulticastMemberships {
     }
 
     /**
-     * Returns the group with the number that an event contains. Empty if the identifier has left
-     * the group.
+     * Returns the group with the number in an event; empty if the {@code rdma_cm_id} has left the
+     * group.
      */
     public Optional<InetAddress> group(long number) {
         return Optional.ofNullable(byNumber.get(number));
     }
 
     /**
-     * Leaves all groups. Called before the identifier is destroyed, because librdmacm would
+     * Leaves all groups. Called before the {@code rdma_cm_id} is destroyed, because librdmacm would
      * otherwise not free the memory of its groups. If leaving a group fails, the method continues
      * with the remaining groups.
      *

@@ -7,10 +7,10 @@ import org.jrdma.verbs.internal.EventChannelFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * A native event channel with a reference count. Its users are the API object and the identifiers
- * that report events to the channel. The native channel is destroyed when the last user has
- * released it. A count is needed, because an identifier outlives the close of its channel while a
- * native call on the identifier is in progress.
+ * A native event channel with a reference count. Its users are the API object and each {@code
+ * rdma_cm_id} that reports its events to the channel. The native channel is destroyed when the last
+ * user has released it. A count is needed, because an {@code rdma_cm_id} cannot be destroyed while
+ * a native call on it is in progress, even if its channel is closed.
  */
 public final class NativeEventChannel {
 

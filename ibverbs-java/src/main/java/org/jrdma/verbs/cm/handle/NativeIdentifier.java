@@ -9,27 +9,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A native identifier, which is destroyed exactly once.
+ * An {@code rdma_cm_id}, which is destroyed exactly once.
  *
- * <p>{@link #close} destroys the identifier on the calling thread, except in two cases in which
- * this thread could block. If a native call that may wait for a peer is in progress, the thread of
- * that call destroys the identifier after the call. On iWARP, where the kernel waits for the peer
- * to confirm a disconnect, a background thread destroys the identifier.
+ * <p>{@link #close} destroys the {@code rdma_cm_id} on the calling thread, except in two cases in
+ * which this thread could block. If a native call that may wait for a peer is in progress, the
+ * thread of that call destroys the {@code rdma_cm_id} after the call. On iWARP, where the kernel
+ * waits for the peer to confirm a disconnect, a background thread destroys the {@code rdma_cm_id}.
  */
 public final class NativeIdentifier {
 
     private static final Logger LOG = LoggerFactory.getLogger(NativeIdentifier.class);
 
     /**
-     * The calls of which only one can be in progress at a time, because they can block or move the
-     * identifier.
+     * The calls of which only one can be in progress at a time for an {@code rdma_cm_id}, because
+     * they can block or move it to another event channel.
      */
     public enum Call {
-        /** A connect. On iWARP, it blocks until TCP has connected. */
+        /** A call of {@code rdma_connect}. On iWARP, it blocks until TCP has connected. */
         CONNECT,
-        /** A resolution of a name. It may block while it waits for a name service. */
+        /** A call that resolves a name. It may block while it waits for a name service. */
         LOOK_UP,
-        /** A migration of the identifier to another event channel. */
+        /** A call of {@code rdma_migrate_id}. */
         MIGRATE
     }
 
@@ -40,8 +40,8 @@ public final class NativeIdentifier {
     private @Nullable Call inProgress;
 
     /**
-     * True if the event that reports the outcome of the call in progress has arrived, so that the
-     * call is about to return.
+     * True if the event that reports the result of the call in progress has arrived. The call will
+     * then return soon.
      */
     private boolean answered;
 
@@ -50,9 +50,9 @@ public final class NativeIdentifier {
     private boolean handedOver;
 
     /**
-     * Creates the owner of a native identifier.
+     * Creates the owner of an {@code rdma_cm_id}.
      *
-     * @param channel the event channel to which the identifier reports its events
+     * @param channel the event channel to which the {@code rdma_cm_id} reports its events
      * @param address the address of the {@code struct rdma_cm_id}
      */
     public NativeIdentifier(
@@ -83,9 +83,9 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Returns a second owner of the same native identifier, for a migration to another event
+     * Returns a second owner of the same {@code rdma_cm_id}, for a migration to another event
      * channel. The caller must then call {@link #handOver} on one of the two owners, so that only
-     * the other owner destroys the identifier.
+     * the other owner destroys the {@code rdma_cm_id}.
      */
     public synchronized NativeIdentifier successor(
             ConnectionLibrary newLibrary, NativeEventChannel newChannel) {
@@ -95,11 +95,12 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Records the start of a call that may block or must not overlap with such a call.
+     * Records the start of a call that may block, unless another such call is in progress.
      *
-     * @param destroyMayBlockThen true if the call has the effect that destroying the identifier may
-     *     wait for the peer
-     * @return false if the identifier is closed or handed over, or another such call is in progress
+     * @param destroyMayBlockThen true if {@code rdma_destroy_id} may wait for the peer after this
+     *     call
+     * @return false if the {@code rdma_cm_id} is closed or handed over, or another such call is in
+     *     progress
      */
     synchronized boolean begin(Call call, boolean destroyMayBlockThen) {
         awaitReturn();
@@ -113,9 +114,9 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Waits until the call in progress has returned if its event has already arrived. This is
-     * necessary because the program may start its next call when it receives the event, which can
-     * be before the previous call returns.
+     * If the event of the call in progress has already arrived, waits until the call has returned.
+     * The program may start its next call when it receives the event, which can be before the
+     * previous call returns.
      */
     private void awaitReturn() {
         var interrupted = false;
@@ -131,14 +132,14 @@ public final class NativeIdentifier {
         }
     }
 
-    /** Records that the event that reports the outcome of a call has arrived. */
+    /** Records that the event with the result of a call has arrived. */
     public synchronized void answered(Call call) {
         answered |= inProgress == call;
     }
 
     /**
-     * Records the end of the call in progress. Destroys the identifier if it was closed during the
-     * call.
+     * Records the end of the call in progress. Destroys the {@code rdma_cm_id} if it was closed
+     * during the call.
      */
     void end() throws VerbsException {
         synchronized (this) {
@@ -152,7 +153,8 @@ public final class NativeIdentifier {
     }
 
     /**
-     * Closes the identifier without waiting for a peer, as the description of this class states.
+     * Closes the {@code rdma_cm_id} without waiting for a peer, as the description of this class
+     * states.
      */
     public void close() throws VerbsException {
         boolean blocks;
@@ -178,7 +180,9 @@ public final class NativeIdentifier {
         }
     }
 
-    /** Ends the ownership: from now on, closing this object does not destroy the identifier. */
+    /**
+     * Ends the ownership: from now on, closing this object does not destroy the {@code rdma_cm_id}.
+     */
     public synchronized void handOver() {
         handedOver = true;
     }

@@ -1,6 +1,6 @@
 /**
- * The native identifiers and event channels of the connection manager: their creation and
- * destruction, and the native calls on them. Not exported.
+ * The native objects of the connection manager ({@code rdma_cm_id}, {@code rdma_event_channel}):
+ * their creation and destruction, and the native calls on them. Not exported.
  *
  * <p>Uses only the {@code model} packages of the API.
  */

@@ -66,7 +66,7 @@ public enum RejectReason {
     }
 
     /**
-     * A description of the reason that completes the sentence "the peer rejected the request: ...".
+     * The end of the sentence "the peer rejected the request: ...", as a description of the reason.
      */
     public String meaning() {
         return meaning;

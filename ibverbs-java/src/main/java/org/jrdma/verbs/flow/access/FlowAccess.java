@@ -18,8 +18,8 @@ public abstract class FlowAccess {
     private static @Nullable FlowAccess registered;
 
     /**
-     * Initializes {@link FlowCounters}, which registers its implementation, when the accessor is
-     * first used.
+     * Initializes {@link FlowCounters} when the accessor is first used. The static initializer of
+     * {@link FlowCounters} calls {@link #open}.
      */
     private static final class Holder {
         static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> registered);

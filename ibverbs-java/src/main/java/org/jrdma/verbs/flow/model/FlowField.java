@@ -61,8 +61,8 @@ public enum FlowField {
     }
 
     /**
-     * @param bytes the length of the field in the C structure in bytes, which can exceed the length
-     *     of the value. The value is right-aligned in the field
+     * @param bytes the length of the field in the C structure in bytes. If it exceeds the length of
+     *     the value, the value is right-aligned
      */
     FlowField(int bits, int bytes) {
         this.bits = bits;

@@ -21,7 +21,7 @@ import org.jrdma.ffi.linkage.RangeChecks;
 public final class FlowLayer {
 
     /** A kind of protocol header. */
-    @SuppressWarnings("ImmutableEnumChecker") // the sets are immutable
+    @SuppressWarnings("ImmutableEnumChecker") // The sets are immutable.
     public enum Kind {
         /** Ethernet, with or without a VLAN tag. */
         ETHERNET(ETHERNET_DESTINATION, ETHERNET_SOURCE, ETHER_TYPE, VLAN_TAG),

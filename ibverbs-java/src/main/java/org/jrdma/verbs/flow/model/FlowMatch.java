@@ -7,10 +7,10 @@ package org.jrdma.verbs.flow.model;
  * @param value the value, in network byte order
  * @param mask the mask, whose bits are 1 for the bits to compare, in network byte order
  */
-@SuppressWarnings("ArrayRecordComponent") // the accessors return copies
+@SuppressWarnings("ArrayRecordComponent") // The accessors return copies of the arrays.
 public record FlowMatch(byte[] value, byte[] mask) {
 
-    /** Creates a match with copies of the arrays. */
+    /** Copies the arrays. */
     public FlowMatch {
         value = value.clone();
         mask = mask.clone();

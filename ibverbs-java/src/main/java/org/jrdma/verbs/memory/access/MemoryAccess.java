@@ -25,8 +25,8 @@ public abstract class MemoryAccess {
     private static @Nullable MemoryAccess registered;
 
     /**
-     * Initializes {@link MemoryRegion}, which registers its implementation, when the accessor is
-     * first used.
+     * Initializes {@link MemoryRegion} when the accessor is first used. The static initializer of
+     * {@link MemoryRegion} calls {@link #open}.
      */
     private static final class Holder {
         static final MemoryAccess ACCESS =
