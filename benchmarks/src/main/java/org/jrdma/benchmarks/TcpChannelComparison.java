@@ -128,8 +128,8 @@ public final class TcpChannelComparison {
     }
 
     /**
-     * Connects two channels, runs each end on a separate thread and returns the result of the first
-     * end.
+     * Connects two channels to each other, and runs {@code first} and {@code second} at their ends,
+     * each on its own thread. Returns the value that {@code first} measured.
      */
     private static double between(
             SelectorProvider provider, Thread.Builder threads, End first, End second)
