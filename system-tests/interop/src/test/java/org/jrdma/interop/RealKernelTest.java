@@ -120,7 +120,7 @@ class RealKernelTest {
                 assertThat(connecting.await()).as(connecting.output()).isZero();
                 assertThat(connecting.output()).contains("ping data: rdma-ping-2: CDEFGHIJ");
                 serving.awaitOutput("server ping data: rdma-ping-2: CDEFGHIJ");
-                if (server == PingPong.JAVA) { // the exit code of the C program is random
+                if (server == PingPong.JAVA) { // The exit code of the C program is random.
                     assertThat(serving.await()).as(serving.output()).isZero();
                 }
             }
@@ -206,7 +206,7 @@ class RealKernelTest {
         if (kind == PingPong.JAVA) {
             return example(name, words);
         }
-        var command = new ArrayList<>(List.of("stdbuf", "-oL", name)); // stdbuf flushes each line
+        var command = new ArrayList<>(List.of("stdbuf", "-oL", name)); // stdbuf flushes each line.
         command.addAll(words);
         return Program.start(command);
     }
@@ -264,7 +264,7 @@ class RealKernelTest {
         if (kind == PingPong.JAVA) {
             return example("rping", List.of(options));
         }
-        // -d prints when rping listens, and stdbuf flushes that line
+        // With -d, rping prints when it listens. stdbuf flushes that line.
         var command = new ArrayList<>(List.of("stdbuf", "-oL", "rping", "-d"));
         command.addAll(List.of(options));
         return Program.start(command);
@@ -292,7 +292,8 @@ class RealKernelTest {
         assertThat(program.output())
                 .doesNotContain("invalid data")
                 .containsPattern(
-                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}[,:] GID ::ffff:10.77.0.1$") // ibv_ud_pingpong prints a colon
+                        // Ibv_ud_pingpong prints a colon.
+                        "(?m)^  local address:  LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}[,:] GID ::ffff:10.77.0.1$")
                 .containsPattern(
                         "(?m)^  remote address: LID 0x0000, QPN 0x\\w{6}, PSN 0x\\w{6}, GID ::ffff:10.77.0.1$")
                 .containsPattern(

@@ -13,10 +13,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Tests a guarded call whose mark becomes visible late. The store of the mark waits in the store
- * buffer behind stores to cache lines that the closing thread owns. The closing thread executes
- * only the steps that {@link CallGuard} requires of a close. If the guard had no barrier, this test
- * would fail within seconds.
+ * Tests the close of an object during a guarded call whose {@code enter()} becomes visible late to
+ * the closing thread. Its store waits in the store buffer behind stores to cache lines that the
+ * closing thread owns. The closing thread executes only the steps that {@link CallGuard} requires
+ * of a close. If the guard had no barrier, this test would fail within seconds.
  */
 @JCStressTest
 @State
@@ -43,10 +43,10 @@ public class CloseDuringDelayedMark {
         }
     }
 
-    @SuppressWarnings("unused") // accessed by CLOSED
+    @SuppressWarnings("unused") // Accessed through CLOSED.
     private volatile int closed;
 
-    @SuppressWarnings("unused") // accessed by CONTENT
+    @SuppressWarnings("unused") // Accessed through CONTENT.
     private int content = NativeMemory.ALIVE;
 
     @Actor

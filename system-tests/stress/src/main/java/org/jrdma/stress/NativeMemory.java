@@ -7,7 +7,7 @@ import org.jrdma.ffi.Lifetime;
 
 /**
  * Represents memory that a native call uses and that close() frees. The accesses are opaque, so
- * that the compiler does not move them. It does not move native calls either.
+ * that the compiler does not move them, as it does not move native calls.
  */
 class NativeMemory {
 
@@ -31,7 +31,7 @@ class NativeMemory {
     final Lifetime lifetime =
             new Lifetime("memory", List.of(), () -> CONTENT.setOpaque(this, FREED));
 
-    @SuppressWarnings("unused") // accessed by CONTENT
+    @SuppressWarnings("unused") // Accessed through CONTENT.
     private int content = ALIVE;
 
     int use() {

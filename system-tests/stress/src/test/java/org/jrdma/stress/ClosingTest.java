@@ -69,7 +69,7 @@ class ClosingTest {
                     });
             Thread.ofPlatform().daemon().start(wait);
             started.await();
-            Thread.sleep(0, round * 10_000); // varies the time of the close
+            Thread.sleep(0, round * 10_000); // Varies the time of the close.
 
             queue.close();
 
@@ -92,7 +92,7 @@ class ClosingTest {
                             return completion;
                         });
 
-        pair.modify(QueuePairChange.to(QueuePairState.ERROR)); // flushes the receive
+        pair.modify(QueuePairChange.to(QueuePairState.ERROR)); // Flushes the receive.
 
         assertThat(closed.get(TIMEOUT.toSeconds(), SECONDS).isSuccess()).isFalse();
         assertThat(dispatcher.isOpen()).isFalse();

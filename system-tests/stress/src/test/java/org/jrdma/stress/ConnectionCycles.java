@@ -86,7 +86,9 @@ public final class ConnectionCycles {
             System.out.printf("%s %d: %s, %d s%n", kind, count, last, seconds);
             System.out.println(first.isNoLessThan(last) ? "FLAT" : "GROWN");
         }
-        System.exit(0); // the service threads of the libraries are daemons, but a leak might not be
+        // The service threads of the libraries are daemon threads, but a leaked thread might not be
+        // one.
+        System.exit(0);
     }
 
     private static void repeat(Cycle cycle, int times) throws Exception {
@@ -238,7 +240,7 @@ public final class ConnectionCycles {
                     channel.await((_, _) -> {}, TIMEOUT);
                 }
             } catch (ChannelClosedException _) {
-                // the peer has closed the channel
+                // The peer has closed the channel.
             }
         }
 

@@ -25,8 +25,8 @@ class CursorsTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     /**
-     * The number of pauses by which the provider slows down a request for an event. They give the
-     * other thread enough time to take the event before the request returns.
+     * The number of pauses that the provider makes in {@code ibv_req_notify_cq}. They give the
+     * other thread enough time to take the event before the call returns.
      */
     private static final int LINGER = 10_000;
 
@@ -52,8 +52,8 @@ class CursorsTest {
             Thread.ofPlatform().daemon().start(second);
             for (var round = 0; round < ROUNDS && !first.isDone() && !second.isDone(); round++) {
                 rounds.arriveAndAwaitAdvance();
-                // The thread that takes the first completion ends its round. The second completion
-                // is for the other thread.
+                // The thread that takes the first completion has finished its round. The second
+                // completion is for the other thread.
                 LockSupport.parkNanos(random.nextInt(MAX_PARK_NANOS));
                 assertThat(write.tryPost()).isTrue();
                 while (taken.get() == 2 * round && !first.isDone() && !second.isDone()) {

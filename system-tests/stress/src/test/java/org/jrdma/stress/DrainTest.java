@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests drains of full queue pairs, on a provider that ends the process if a completion queue
- * overruns.
+ * Tests {@code drain} on queue pairs whose queues are full. The provider terminates the process if
+ * a completion queue overruns.
  */
 @Timeout(60)
 class DrainTest {
@@ -88,7 +88,7 @@ class DrainTest {
                 .as("the receives")
                 .containsExactly(8L, 9L, 10L, 11L, 12L, 13L, 14L, 15L);
         reconnect(pair);
-        fill(pair, false); // asserts that all slots are free
+        fill(pair, false); // Asserts that all slots are free.
         assertThat(drain(pair, cursor)).hasSize(8);
     }
 
@@ -135,7 +135,8 @@ class DrainTest {
         var third = World.Objects.connected(domain, queue);
         var cursor = queue.newCursor(1);
         fill(first, false);
-        interruptedDrain(first, cursor); // the next drain must wait for the marker slot
+        // The next drain must wait for the slot of the marker request.
+        interruptedDrain(first, cursor);
         fill(closed, false);
 
         assertThatIllegalStateException()
@@ -281,8 +282,8 @@ class DrainTest {
     }
 
     /**
-     * Starts a drain that is interrupted after it has posted its marker, so that the marker stays
-     * pending.
+     * Starts a drain and interrupts it after it has posted its marker request, so that this request
+     * stays pending.
      */
     private static void interruptedDrain(PolledQueuePair pair, CompletionCursor cursor) {
         Thread.currentThread().interrupt();

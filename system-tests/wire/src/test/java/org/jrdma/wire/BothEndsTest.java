@@ -28,9 +28,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests the software fabric against the kernel device rxe1, with this SDK on both sides. Unlike the
- * tests with C programs, these tests make each kind of request from each side and compare all
- * bytes. The packet sequence numbers of both sides wrap around after 16 packets.
+ * Tests the software fabric against the kernel device rxe1, with this SDK on both sides. In
+ * addition to the tests with C programs, these tests make each kind of request from each side and
+ * compare all bytes. The packet sequence numbers of both sides wrap around after 16 packets.
  */
 class BothEndsTest {
 
@@ -52,7 +52,7 @@ class BothEndsTest {
     private static final int GUARD = COUNTER + Long.BYTES;
     private static final int BYTES = GUARD + 4096;
 
-    /** The side that is the requester. */
+    /** The side that is the requester in a test. */
     enum Asking {
         SOFTWARE,
         KERNEL
@@ -159,8 +159,8 @@ class BothEndsTest {
     }
 
     /**
-     * Makes requests and checks all results. In each round, these are for each slot: a write, a
-     * read of the written data, a fetch-and-add and a message.
+     * Makes requests and checks all results. In each round, there are four requests for each slot:
+     * a write, a read of the written data, a fetch-and-add and a message.
      */
     private static void makeRequests(Ends ends, Asking end, int rounds) throws IOException {
         var requester = ends.requester(end);
@@ -318,7 +318,7 @@ class BothEndsTest {
             assertThat(responder.cursor().next()).isTrue();
             responder.check();
             assertThat(responder.cursor().bytes()).isEqualTo(bytes);
-            if (end == Asking.KERNEL) { // the kernel as responder does not report the key
+            if (end == Asking.KERNEL) { // The kernel as responder does not report the key.
                 assertThat(responder.cursor().invalidatedKey()).isEqualTo(windowMemory.key());
             }
             assertThat(slot(responder, WRITTEN, 0).segment().mismatch(source.segment()))

@@ -33,7 +33,8 @@ class ConnectionProgramsTest {
             var output = "";
             for (var attempt = 0;
                     code != 0 && attempt < 20;
-                    attempt++) { // the client fails until the server listens
+                    // The client fails until the server listens, so it is started repeatedly.
+                    attempt++) {
                 try (var calling =
                         isC
                                 ? example(family, "rdma-client", "-s", serverAddress)
@@ -88,7 +89,8 @@ class ConnectionProgramsTest {
             var output = "";
             for (var attempt = 0;
                     code != 0 && attempt < 20;
-                    attempt++) { // the client fails until the server listens
+                    // The client fails until the server listens, so it is started repeatedly.
+                    attempt++) {
                 try (var calling = program(!isC, family, name, "-c", "3", "-s", address)) {
                     code = calling.await();
                     output = calling.output();
@@ -116,7 +118,7 @@ class ConnectionProgramsTest {
                         program(!isC, family, "mckey", "-s", "-m", "239.78.0.1", "-b", sends)) {
                     assertThat(sender.await()).as(sender.output()).isZero();
                 }
-                Thread.sleep(500); // a datagram may have been lost, so the sender runs again
+                Thread.sleep(500); // A datagram may have been lost, so the sender runs again.
             }
             assertThat(member.await()).as(member.output()).isZero();
             assertThat(member.output()).contains("data transfers complete");

@@ -78,7 +78,7 @@ class CorruptionTest {
 
             send(family, List.of(intact));
 
-            await(sent, 1); // the software fabric acknowledges the packet
+            await(sent, 1); // The software fabric acknowledges the packet.
             var memory = software.memory().segment();
             assertThat(memory.asSlice(0, PAYLOAD_BYTES).elements(JAVA_BYTE))
                     .allMatch(octet -> octet.get(JAVA_BYTE, 0) == PAYLOAD);

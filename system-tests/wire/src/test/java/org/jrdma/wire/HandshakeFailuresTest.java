@@ -158,8 +158,8 @@ class HandshakeFailuresTest {
     }
 
     /**
-     * The kernel sends the options in the header of the request, and in fields of the request that
-     * are otherwise zero.
+     * The kernel sends the ECE options in the header of the request, and in fields of the request
+     * that are otherwise zero.
      */
     @Test
     void shouldReadTheKernelsEnhancedOptionsAndRefuseThem() throws Exception {
@@ -179,7 +179,9 @@ class HandshakeFailuresTest {
     }
 
     /**
-     * Listens on a channel, and starts a peer that connects to the listener with enhanced options.
+     * Listens, and starts a peer that connects to the listener with ECE options.
+     *
+     * @param channel the event channel of the listener
      */
     private Program start(EventChannel channel) throws IOException {
         var listener = channel.newIdentifier(PortSpace.TCP);

@@ -16,8 +16,9 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.EnhancedOptions;
 
 /**
- * A program at the kernel's side of the wire. It uses the kernel's connection manager, and prints
- * the events of a connection. It accepts a connect request only after a file has appeared.
+ * A program that runs at the kernel's end of the wire. It uses the kernel's connection manager, and
+ * prints the events of a connection. It accepts a connect request only after a given file has been
+ * created.
  */
 final class KernelPeer {
 

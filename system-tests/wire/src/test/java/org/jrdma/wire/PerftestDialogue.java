@@ -99,7 +99,7 @@ final class PerftestDialogue implements AutoCloseable {
         exchange(Arrays.copyOf(VERSION.getBytes(US_ASCII), VERSION_BYTES));
         exchange(ByteBuffer.allocate(Integer.BYTES).putInt(PAGE_BYTES).array());
         exchange(ByteBuffer.allocate(Integer.BYTES).putInt(CACHE_LINE_BYTES).array());
-        // In C an MTU is 1 for 256 bytes, 2 for 512, ...
+        // In C, an MTU of 256 bytes has the code 1, one of 512 bytes the code 2, and so on.
         var code = Integer.numberOfTrailingZeros(mtu.bytes() / 128);
         var reply = exchange(new byte[] {(byte) ('0' + code), 0});
         return Mtu.ofBytes(128 << Math.min(code, reply[0] - '0'));
@@ -119,8 +119,8 @@ final class PerftestDialogue implements AutoCloseable {
         exchange(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
         exchange(ByteBuffer.allocate(Long.BYTES).putLong(iterations).array());
         for (var value :
-                // peak bandwidth, average bandwidth, message rate; the C program prints its own
-                // values
+                // Peak bandwidth, average bandwidth and message rate. The C program prints its own
+                // values.
                 new double[] {1, 1, 1}) {
             exchange(ByteBuffer.allocate(Double.BYTES).putDouble(value).array());
         }

@@ -33,7 +33,7 @@ class PerftestTest {
     private static final int READS = 16;
     private static final byte UNTOUCHED = 0x5a;
 
-    /** A program of perftest, and the Java code for the other side. */
+    /** A program of perftest, and the Java code that acts as its peer. */
     enum Tool {
         WRITE_BANDWIDTH("ib_write_bw", 65_536, 200) {
             @Override
@@ -112,7 +112,7 @@ class PerftestTest {
             private void receive(Run run) throws IOException {
                 var receive = run.side.queuePair().prepareReceive(run.targetSlice());
                 while (receive.tryPost()) {
-                    // fills the receive queue
+                    // The loop fills the receive queue.
                 }
                 run.synchronize();
                 for (var received = 0; received < iterations; ) {
@@ -139,7 +139,7 @@ class PerftestTest {
                 var offset = bytes - 1L;
                 var completed = 0;
                 for (var i = 1; i <= iterations; i++) {
-                    if (run.isClient) { // the server starts
+                    if (run.isClient) { // The server starts.
                         completed += run.awaitByte(offset, (byte) i);
                     }
                     source.set(JAVA_BYTE, offset, (byte) i);
@@ -270,8 +270,8 @@ class PerftestTest {
         }
 
         /**
-         * Polls the target until the data has arrived, and returns the number of requests that have
-         * completed in the meantime.
+         * Polls the target until {@code value} has arrived at an offset, and returns the number of
+         * requests that have completed in the meantime.
          */
         int awaitByte(long offset, byte value) throws IOException {
             var completed = 0;
@@ -369,7 +369,7 @@ class PerftestTest {
             throws Exception {
         Wire.pathMtu(mtu);
         var options = tool.options(family, mtu, more);
-        options.add(Family.IPV4.software()); // perftest always uses IPv4 for TCP
+        options.add(Family.IPV4.software()); // perftest always uses IPv4 for its TCP connection.
         try (var side = Side.software(family, Run.bytesNeeded());
                 var listener = new ServerSocket()) {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));

@@ -58,7 +58,7 @@ class PingPongTest {
             throws Exception {
         Wire.pathMtu(Mtu.ofBytes(mtu));
         var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));
-        if (!transport.equals("ud")) { // a datagram always fits into one packet
+        if (!transport.equals("ud")) { // A datagram always fits into one packet.
             all.addAll(List.of("-m", String.valueOf(mtu)));
         }
         if (!options.isEmpty()) {
@@ -92,7 +92,7 @@ class PingPongTest {
         }
     }
 
-    /** Starts the C program at the kernel's side, or the interop program at this side. */
+    /** Starts the C program at the kernel's end, or the interop program at this end. */
     private static Program start(
             boolean isC, String transport, Family family, List<String> options, List<String> host)
             throws IOException {

@@ -40,7 +40,7 @@ class RpingTest {
                         .contains("ping data: rdma-ping-19: TUVWXYZ");
                 assertThat(status).as(calling + ": " + calling.output()).isZero();
                 serving.awaitOutput("server ping data: rdma-ping-19: TUVWXYZ");
-                if (!isC) { // the exit code of the C program is random
+                if (!isC) { // The exit code of the C program is random.
                     assertThat(serving.await()).as(serving + ": " + serving.output()).isZero();
                 }
             }
@@ -59,11 +59,11 @@ class RpingTest {
         }
     }
 
-    /** Starts the C program at the kernel's side, or the interop program at this side. */
+    /** Starts the C program at the kernel's end, or the interop program at this end. */
     private static Program start(boolean isC, Family family, String... options) throws IOException {
         var command = new ArrayList<String>();
         if (isC) {
-            // -d prints when rping listens, and stdbuf flushes that line
+            // With -d, rping prints when it listens. stdbuf flushes that line.
             command.addAll(Wire.atKernel("stdbuf", "-oL", "rping", "-d"));
         } else {
             command.addAll(

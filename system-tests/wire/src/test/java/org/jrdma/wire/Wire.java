@@ -52,7 +52,7 @@ final class Wire {
     }
 
     /**
-     * Returns the command that runs a program at the kernel's side, in the namespace of process 1.
+     * Returns the command that runs a program at the kernel's end, in the namespace of process 1.
      */
     static List<String> atKernel(String... command) {
         var prefixed = new ArrayList<>(List.of("nsenter", "--net=/proc/1/ns/net"));

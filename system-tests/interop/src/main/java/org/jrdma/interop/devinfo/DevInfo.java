@@ -54,7 +54,7 @@ public final class DevInfo extends InteropProgram {
         } else if (!device.isEmpty()) {
             describe(verbs, device);
         } else if (names.isEmpty()) {
-            verbs.openFirst().close(); // fails with a message that contains the fix
+            verbs.openFirst().close(); // Fails with a message that contains the fix.
         } else {
             for (var name : names) {
                 describe(verbs, name);

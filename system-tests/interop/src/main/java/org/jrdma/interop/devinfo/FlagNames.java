@@ -67,7 +67,7 @@ final class FlagNames {
 
     static final FlagNames TAG_MATCHING = of("0 IBV_TM_CAP_RC");
 
-    /** The types of queue pairs. Each type has a bit. */
+    /** The types of queue pairs. The number of each type is the number of its bit. */
     static final FlagNames QUEUE_PAIR_TYPES =
             of(
                     """
@@ -105,8 +105,8 @@ final class FlagNames {
     }
 
     /**
-     * Returns the names of the bits that are set, and a text with a number that contains all bits
-     * without a name.
+     * Returns the names of the bits that are set. If bits without a name are set, a text with their
+     * number follows.
      */
     List<String> all(long bits) {
         var lines = new ArrayList<>(named(bits));

@@ -72,7 +72,7 @@ final class Report {
         deviceField("vendor_part_id", attributes.vendorPartId());
         deviceField("hw_ver", "0x%X".formatted(attributes.hardwareVersion()));
         var board = Path.of("/sys/class/infiniband", device.name(), "board_id");
-        if (Files.exists(board)) { // libibverbs does not report the board ID
+        if (Files.exists(board)) { // libibverbs does not report the board ID.
             deviceField("board_id", Files.readString(board).strip());
         }
         deviceField("phys_port_cnt", attributes.ports());
@@ -353,7 +353,7 @@ final class Report {
             case 1 -> "SLEEP";
             case 2 -> "POLLING";
             case 3 -> "DISABLED";
-            case 4 -> "PORT_CONFIGURATION TRAINNING"; // the C program spells it like this
+            case 4 -> "PORT_CONFIGURATION TRAINNING"; // The C program has this spelling.
             case 5 -> "LINK_UP";
             case 6 -> "LINK_ERROR_RECOVERY";
             case 7 -> "PHY TEST";

@@ -51,7 +51,8 @@ abstract class EventProgram extends InteropProgram {
     }
 
     /**
-     * Rejects values that the C programs reject.
+     * Throws a usage error for option values that the corresponding C program of librdmacm also
+     * rejects.
      *
      * @param datagrams true if the program sends datagrams
      */

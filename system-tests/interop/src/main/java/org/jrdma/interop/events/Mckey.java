@@ -109,7 +109,7 @@ public final class Mckey extends EventProgram {
             var identifier = channel.newIdentifier(portSpace);
             members.add(new Member(identifier));
             if (!bind.isEmpty()) {
-                // This call assigns a device, so the address need not be resolved.
+                // Binding assigns a device, so the address need not be resolved.
                 identifier.bind(listenAddress(0));
                 join(identifier);
             } else {
@@ -144,7 +144,7 @@ public final class Mckey extends EventProgram {
             case Failure failure ->
                     throw new IOException("Cannot join the group: " + failure.reason());
             default -> {
-                // the other events require no action
+                // The other events require no action.
             }
         }
     }
@@ -154,7 +154,7 @@ public final class Mckey extends EventProgram {
                 groupAddress(), sendOnly ? MulticastRole.SENDER : MulticastRole.FULL_MEMBER);
     }
 
-    /** A queue pair that is a member of the group, or only sends to the group. */
+    /** A queue pair that receives from the group, or only sends to it. */
     private final class Member implements AutoCloseable {
 
         private final Identifier identifier;

@@ -180,18 +180,18 @@ public final class Ucmatose extends EventProgram {
     private void handle(ConnectionEvent event) throws IOException {
         switch (event) {
             case AddressResolved(var identifier) -> {
-                setAcknowledgeTimeout(identifier); // must precede the resolution of the route
+                setAcknowledgeTimeout(identifier); // Must precede the resolution of the route.
                 identifier.resolveRoute(RESOLVE_TIMEOUT);
             }
             case RouteResolved(var identifier) -> {
                 var queuePair = peer(identifier).open();
-                // On iWARP, this call waits until TCP has connected.
+                // On iWARP, connect() waits until TCP has connected.
                 identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             }
             case ConnectRequest(var identifier, _, _, _) -> accept(identifier);
             case ConnectResponse(var identifier, _, _) -> {
                 peer(identifier).changeTo(READY_TO_RECEIVE, READY_TO_SEND);
-                identifier.establish(); // notifies the server
+                identifier.establish(); // Notifies the server.
                 connected++;
             }
             case Established(var identifier, _, _) -> {
@@ -201,7 +201,8 @@ public final class Ucmatose extends EventProgram {
             }
             case Disconnected(var identifier) -> {
                 if (!server.isEmpty()) {
-                    identifier.disconnect(); // otherwise the server repeats its disconnect request
+                    // Otherwise, the server repeats its disconnect request.
+                    identifier.disconnect();
                 }
                 disconnected++;
             }
@@ -211,7 +212,7 @@ public final class Ucmatose extends EventProgram {
                                     .formatted(
                                             failure.reason(), failure.getClass().getSimpleName()));
             default -> {
-                // the other events require no action
+                // The other events require no action.
             }
         }
     }
@@ -260,7 +261,7 @@ public final class Ucmatose extends EventProgram {
             this.identifier = identifier;
         }
 
-        /** Creates the queue pair. Called after the identifier was assigned to a device. */
+        /** Creates the queue pair. Called after the rdma_cm_id was assigned to a device. */
         AsyncQueuePair open() throws IOException {
             device = verbs().open(identifier.deviceName().orElseThrow());
             var depth = Math.max(1, messages);
@@ -275,7 +276,8 @@ public final class Ucmatose extends EventProgram {
             changeTo(INIT);
             memory = domain.newArena(LOCAL_WRITE).region(Math.max(1, bytes));
             for (var count = 0; count < messages; count++) {
-                received.add(queuePair.receive(memory.slice())); // their contents do not matter
+                // The contents of the messages do not matter.
+                received.add(queuePair.receive(memory.slice()));
             }
             return queuePair;
         }

@@ -163,7 +163,7 @@ public final class Udaddy extends EventProgram {
                                     .formatted(
                                             failure.reason(), failure.getClass().getSimpleName()));
             default -> {
-                // the other events require no action
+                // The other events require no action.
             }
         }
     }
@@ -203,7 +203,7 @@ public final class Udaddy extends EventProgram {
             this.identifier = identifier;
         }
 
-        /** Creates the queue pair. Called after the identifier was assigned to a device. */
+        /** Creates the queue pair. Called after the rdma_cm_id was assigned to a device. */
         AsyncDatagramQueuePair open() throws IOException {
             device = verbs().open(identifier.deviceName().orElseThrow());
             domain = device.newProtectionDomain();
@@ -220,7 +220,7 @@ public final class Udaddy extends EventProgram {
                         "-S: A datagram has at most %d bytes on this port."
                                 .formatted(queuePair.maxMessageBytes()));
             }
-            queuePair.activate(DatagramParameters.QUEUE_KEY); // the default queue key of rdma_cm
+            queuePair.activate(DatagramParameters.QUEUE_KEY); // The default queue key of rdma_cm.
             // A received datagram starts with a header. The contents of a datagram do not matter.
             memory = domain.newArena(LOCAL_WRITE).region(GlobalRouteHeader.BYTES + bytes);
             for (var count = 0; count < messages; count++) {

@@ -15,8 +15,12 @@ import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 
 /**
- * The out-of-band exchange of a ping-pong: each side sends the endpoints of its queue pairs over
- * TCP.
+ * Exchanges the endpoints of the queue pairs of a ping-pong over TCP, out of band.
+ *
+ * <p>The client sends first. The server answers when its queue pairs are ready, and the client
+ * confirms the answer with {@code done}. The C programs treat the result of one read as a complete
+ * message. Therefore each message is written by one call, and only after the answer to the previous
+ * message has arrived.
  *
  * <p>The client sends first. The server answers when its queue pairs are ready, and the client
  * confirms the answer with {@code done}. The C programs treat the result of one read as a complete

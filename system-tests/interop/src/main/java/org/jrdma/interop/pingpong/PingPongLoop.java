@@ -47,7 +47,7 @@ final class PingPongLoop {
     /** Posts the receive as many times as the receive queue has free slots. */
     void postReceives() throws IOException {
         while (receive.tryPost()) {
-            // fills the receive queue
+            // The loop fills the receive queue.
         }
     }
 
@@ -111,7 +111,7 @@ final class PingPongLoop {
                     side.sendIfDue();
                 }
             }
-            if (receivesLeft <= sides.size()) { // one message per queue pair can be in flight
+            if (receivesLeft <= sides.size()) { // One message per queue pair can be in flight.
                 postReceives();
                 receivesLeft = options.receives;
             }

@@ -72,7 +72,7 @@ abstract class PingPongProgram extends InteropProgram {
                 .registerConverter(Mtu.class, bytes -> Mtu.ofBytes(Integer.decode(bytes)));
     }
 
-    /** Rejects values that the C programs reject. */
+    /** Throws a usage error for option values that the C programs reject. */
     void checkOptions() {
         checkRange("-p", port, 0, 65_535);
         checkRange("-i", deviceOptions.port, 1, 255);
@@ -106,8 +106,8 @@ abstract class PingPongProgram extends InteropProgram {
     /**
      * Waits for completions by polling or, with {@code -e}, by waiting for an event.
      *
-     * @param hint the end of the question about the cause, which the exception contains if no
-     *     completion arrives before the timeout
+     * @param hint a possible cause, with which the message ends if no completion arrives before the
+     *     timeout
      */
     final void await(CompletionCursor cursor, String hint) throws IOException {
         var deadline = System.nanoTime() + EndpointExchange.TIMEOUT.toNanos();

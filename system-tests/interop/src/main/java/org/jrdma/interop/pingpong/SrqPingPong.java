@@ -59,7 +59,7 @@ public final class SrqPingPong extends LoopProgram {
             for (var i = 0; i < queuePairs; i++) {
                 var queuePair =
                         domain.newQueuePair(applyTo(reliable(completions)).sharedReceives(shared));
-                connections.add(queuePair); // closed with the shared receive queue
+                connections.add(queuePair); // Closed with the shared receive queue.
                 var send = queuePair.prepareSend(buffer.slice());
                 sends.put(queuePair.number(), send.inline(size <= queuePair.inlineBytes()));
             }

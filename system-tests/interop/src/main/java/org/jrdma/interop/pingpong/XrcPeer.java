@@ -7,11 +7,12 @@ import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 
 /**
- * One side of a server and a client, which are connected in both directions.
+ * The peer of a queue pair of {@code ibv_xsrq_pingpong}: a server or a client, which are connected
+ * in both directions.
  *
  * @param receiver the number of the queue pair that receives
  * @param sender the endpoint of the queue pair that sends
- * @param receiveQueue the number of the shared receive queue, which the other side addresses
+ * @param receiveQueue the number of the shared receive queue, to which the other side sends
  */
 record XrcPeer(int receiver, Endpoint sender, int receiveQueue) {
 
@@ -58,7 +59,7 @@ record XrcPeer(int receiver, Endpoint sender, int receiveQueue) {
                         number(parts[4]));
             }
         } catch (IllegalArgumentException e) {
-            // reported below
+            // The failure is reported below.
         }
         throw new IOException("The other side is not xsrq-pingpong: it sent \"" + text + "\".");
     }

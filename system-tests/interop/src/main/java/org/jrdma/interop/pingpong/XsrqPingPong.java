@@ -85,7 +85,7 @@ public final class XsrqPingPong extends PingPongProgram {
         checkRange("-c", clients, 1, MAX_CLIENTS);
         checkRange("-n", iterations, 1, Integer.MAX_VALUE);
         if (!isServer()) {
-            clients = 1; // a client has one connection
+            clients = 1; // A client has one connection.
         }
     }
 
@@ -197,7 +197,7 @@ public final class XsrqPingPong extends PingPongProgram {
     private void exchange(CompletionCursor cursor, PreparedReceive receive) throws IOException {
         var messages = (long) clients * iterations;
         var sent = new int[clients];
-        var turns = new ArrayDeque<Integer>(); // the clients to send to next
+        var turns = new ArrayDeque<Integer>(); // The clients to which this side sends next.
         for (var i = 0; i < clients && isServer(); i++) {
             turns.add(i);
         }
@@ -210,7 +210,7 @@ public final class XsrqPingPong extends PingPongProgram {
                 if (connection.sends.get(client).tryPost()) {
                     sent[client]++;
                 } else {
-                    turns.add(client); // repeated, because the send queue has no free slot
+                    turns.add(client); // Repeated, because the send queue has no free slot.
                 }
             }
             if (arrived == messages && delivered == messages) {

@@ -115,7 +115,7 @@ public final class Rping extends InteropProgram {
         if (role.client && address.isEmpty()) {
             throw usageError("-c requires the address of the server. Add -a ADDRESS.");
         }
-        if (debugs) { // the property must be set before the first logger is created
+        if (debugs) { // The property must be set before the first logger is created.
             System.setProperty("org.slf4j.simpleLogger.log.org.jrdma", "debug");
         }
         count = count == 0 ? Integer.MAX_VALUE : count;

@@ -24,8 +24,8 @@ abstract class AbstractMultiNodeTest {
     static final long BYTES = 64 << 10;
 
     /**
-     * The limit for closing all nodes, which is less than the five seconds for which a close
-     * retries.
+     * The time limit for closing all nodes. It is less than the five seconds for which a close
+     * retries, so that a test fails if a close has to retry.
      */
     private static final Duration CLOSE_LIMIT = ofSeconds(4);
 

@@ -314,7 +314,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         var map = borrow().connectDeviceSegment(12, MemoryType.SHARED).map();
         assertThat(map.getLong(8)).isEqualTo(42);
 
-        peer.reset(); // this node is now the last borrower
+        peer.reset(); // This node is now the last borrower.
         map.putLong(8, 43);
         assertThat(map.getLong(8)).isEqualTo(43);
     }

@@ -67,7 +67,7 @@ class ClosingTest extends AbstractMultiNodeTest {
         }
     }
 
-    /** Repeats a call until it throws. */
+    /** Repeats an operation until it throws an exception. */
     static CompletableFuture<Void> repeat(Use use, CountDownLatch started) {
         var failure = new CompletableFuture<Void>();
         Thread.ofPlatform()

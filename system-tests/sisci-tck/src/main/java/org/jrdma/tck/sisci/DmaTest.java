@@ -40,7 +40,8 @@ class DmaTest extends AbstractMultiNodeTest {
     private static final int ENTRIES = 4;
 
     /**
-     * The size of a transfer that takes so long that it is still running when the test checks it.
+     * The size of a transfer that takes so long that it is still running when the test checks its
+     * state.
      */
     private static final long LARGE_BYTES = 32 << 20;
 
@@ -139,7 +140,9 @@ class DmaTest extends AbstractMultiNodeTest {
                     .thenRun(() -> completing.complete(Thread.currentThread()))
                     .get(10, TimeUnit.SECONDS);
             thread =
-                    completing.get(); // this thread if the transfer ended before thenRun was called
+                    // The future may also run the action on this thread, if the transfer ended
+                    // before thenRun was called.
+                    completing.get();
         }
 
         assertPeerHas(0, BYTES, memory.segment());
@@ -154,7 +157,7 @@ class DmaTest extends AbstractMultiNodeTest {
 
         eventually(() -> queue.state() == DmaState.DONE);
         assertPeerHas(0, BYTES, memory.segment());
-        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // the queue can be used again
+        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // The queue can be used again.
         eventually(() -> queue.state() == DmaState.DONE);
     }
 
@@ -193,7 +196,7 @@ class DmaTest extends AbstractMultiNodeTest {
                 .isThrownBy(() ->
                         DmaTransfer.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
         queue.transfer(
-                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // the queue is still usable
+                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
     }
 
     private static DmaPiece piece(int number) {
@@ -201,8 +204,8 @@ class DmaTest extends AbstractMultiNodeTest {
     }
 
     /**
-     * Connects to a reflective memory group. The test passes it to a transfer to a single segment,
-     * although a group requires {@link DmaTransfer#toGroup}.
+     * Connects to a reflective memory group. The tests pass the result to a transfer without {@link
+     * DmaTransfer#toGroup}, which must be rejected.
      */
     private RemoteSegment group() throws IOException {
         node.newSegment(SegmentOptions.inGroup(1, BYTES)).offer();
@@ -221,7 +224,7 @@ class DmaTest extends AbstractMultiNodeTest {
                 () -> queue.start(DmaTransfer.pull(source, 0, remote, 0, BYTES)));
     }
 
-    /** Returns a transfer of LARGE_BYTES, which is still running when the test checks it. */
+    /** Returns a transfer of LARGE_BYTES, which is still running when the test checks its state. */
     private DmaTransfer longTransfer() throws Exception {
         peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
         var largeSegment = node.newSegment(LOCAL + 2, LARGE_BYTES);
@@ -239,7 +242,7 @@ class DmaTest extends AbstractMultiNodeTest {
             var future = queue.start(transfer);
             try {
                 queue.post(transfer);
-                eventually(() -> queue.state() != DmaState.POSTED); // the first transfer had ended
+                eventually(() -> queue.state() != DmaState.POSTED); // The first transfer had ended.
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessageContaining("it is still executing a push of");
                 refused++;
@@ -257,7 +260,7 @@ class DmaTest extends AbstractMultiNodeTest {
         assertThat(refused).isPositive();
         assertThat(aborted).isPositive();
         queue.transfer(
-                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // the queue is still usable
+                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
     }
 
     @Test
@@ -284,7 +287,7 @@ class DmaTest extends AbstractMultiNodeTest {
         queue.post(DmaTransfer.push(largeSegment, 0, big, 0, LARGE_BYTES));
 
         queue.close();
-        largeSegment.close(ofMillis(1)); // no transfer uses it any more
+        largeSegment.close(ofMillis(1)); // No transfer uses the memory any more.
         big.close(ofMillis(1));
 
         node.newSegment(LOCAL + 2, BYTES).close();

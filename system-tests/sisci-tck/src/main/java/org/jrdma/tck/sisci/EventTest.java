@@ -83,7 +83,8 @@ class EventTest extends AbstractMultiNodeTest {
 
         peer.run(context -> {
             context.segment(SEGMENT).makeUnavailable(0, DisconnectFlag.NOTIFY);
-            context.segment(SEGMENT).close(); // completes only after the listener has disconnected
+            // The call completes only after the listener has disconnected.
+            context.segment(SEGMENT).close();
         });
 
         eventually(() -> !map.isOpen());

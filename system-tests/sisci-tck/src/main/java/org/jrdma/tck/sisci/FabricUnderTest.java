@@ -30,8 +30,8 @@ public final class FabricUnderTest {
     private final Optional<Lender> lender;
 
     /**
-     * A peer that is started when a test first needs it. The test waits until the peer runs, so
-     * that the start of a JVM does not count as a part of a later call.
+     * Starts a peer when a test first needs it, and waits until the peer runs, so that the start of
+     * a JVM does not count towards the time of a later call.
      */
     private static final class LazyPeer {
 
@@ -68,14 +68,14 @@ public final class FabricUnderTest {
     }
 
     /**
-     * A node that lends devices with the registers of {@code EduDevice} in sisci-soft. It is none
+     * Lends devices with the registers of {@code EduDevice} in sisci-soft, from a node that is none
      * of the other nodes.
      */
     public interface Lender {
         /** Lends a new device, and returns its fabric device id. */
         long lend() throws FabricException;
 
-        /** Stops to lend a device, which may still be borrowed. */
+        /** Withdraws a device, which may still be borrowed. */
         void withdraw(long device) throws FabricException;
     }
 
@@ -104,12 +104,12 @@ public final class FabricUnderTest {
         this.lender = lender;
     }
 
-    /** Sets the fabric that the test classes use. */
+    /** Sets the fabric that the tests use. */
     public static synchronized void use(FabricUnderTest fabric) {
         current = fabric;
     }
 
-    /** Returns the fabric that the test classes use. */
+    /** Returns the fabric that the tests use. */
     public static synchronized FabricUnderTest current() {
         if (current == null) {
             current = fromProperties();

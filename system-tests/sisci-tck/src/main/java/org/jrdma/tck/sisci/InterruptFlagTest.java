@@ -170,7 +170,7 @@ class InterruptFlagTest extends AbstractMultiNodeTest {
     @Test
     void shouldRejectAnInvalidOrUsedOffset() throws Exception {
         flag(true).close();
-        flag(true); // the offset can be used again
+        flag(true); // The offset can be used again.
 
         assertFails(
                 SisciError.ILLEGAL_OPERATION, () -> segment.newInterruptFlag(FLAG_OFFSET, true));

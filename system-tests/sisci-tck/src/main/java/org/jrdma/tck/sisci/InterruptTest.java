@@ -37,7 +37,7 @@ class InterruptTest extends AbstractMultiNodeTest {
     /** More messages of 4 KiB than the event queue can contain. */
     private static final int MANY_MESSAGES = 5_000;
 
-    /** Connects the peer to an interrupt of this node. */
+    /** Makes the peer connect to an interrupt of this node. */
     private void connectPeer(int number) throws Exception {
         var localNode = node.id();
         peer.run(context ->

@@ -98,7 +98,7 @@ class LinkTest extends AbstractMultiNodeTest {
         try (var arena = Arena.ofConfined();
                 var sequence = map.newSequence()) {
             var block = arena.allocate(BLOCK);
-            // at least one write must be retried
+            // Repeats the rounds until at least one write had to be retried.
             for (var round = 0; round < ROUNDS || tries == writes; round++) {
                 for (var i = 0; i < BLOCKS; i++) {
                     TestPattern.fill(block, round * BLOCKS + i);

@@ -57,7 +57,7 @@ class MapTest extends AbstractMultiNodeTest {
                 "READ_ONLY",
                 "INTERRUPT",
                 "CONDITIONAL_INTERRUPT"
-            }, // tested by InterruptFlagTest
+            }, // Tested by InterruptFlagTest.
             mode = EnumSource.Mode.EXCLUDE)
     void shouldStoreThroughMapsWithEachFlag(Flag flag) throws Exception {
         peer.run(context -> context.offer(SEGMENT, BYTES));

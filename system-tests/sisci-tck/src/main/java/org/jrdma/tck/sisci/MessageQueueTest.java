@@ -20,7 +20,10 @@ class MessageQueueTest extends AbstractMultiNodeTest {
     private static final int CAPACITY = 1024;
     private static final int MESSAGES = 20_000;
 
-    /** The limit for a close that does not wait. A close that waits takes five seconds. */
+    /**
+     * The time limit for a close that does not wait for the peer. A close that waits takes five
+     * seconds.
+     */
     private static final Duration CLOSE_LIMIT = ofSeconds(2);
 
     private static MemorySegment message(String text) {
@@ -91,7 +94,7 @@ class MessageQueueTest extends AbstractMultiNodeTest {
         var sender = node.connectMessageQueue(peer.node(), SEGMENT, TIMEOUT);
         var large = MemorySegment.ofArray(new byte[sender.maxMessageBytes()]);
         while (sender.trySend(large)) {
-            // fills the ring buffer
+            // The loop fills the ring buffer.
         }
 
         assertThatExceptionOfType(FabricTimeoutException.class)
@@ -108,7 +111,7 @@ class MessageQueueTest extends AbstractMultiNodeTest {
         var sender = node.connectMessageQueue(other.id(), SEGMENT, TIMEOUT);
         sender.send(message("Saluton"), TIMEOUT);
         assertThat(receiver.receive(TIMEOUT)).asString(UTF_8).isEqualTo("Saluton");
-        // connects to the sender, to report the consumed bytes
+        // Connects to the sender, in order to report the consumed bytes.
         receiver.tryReceive((_, _, _) -> {});
         sender.send(message("the last"), TIMEOUT);
         var start = System.nanoTime();

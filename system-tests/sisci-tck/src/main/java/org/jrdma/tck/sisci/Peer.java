@@ -8,11 +8,12 @@ import org.jspecify.annotations.Nullable;
 /** Another node, or another process of this node. A peer runs in this JVM or in a separate JVM. */
 public abstract class Peer implements AutoCloseable {
 
-    /** For {@link PeerProcess}, and for {@link #inThisJvm}. */
+    /** Only for {@link PeerProcess} and {@link #inThisJvm}. */
     Peer() {}
 
     /**
-     * Runs a task in the peer and waits for its result. An exception of the task is thrown here.
+     * Runs a task in the peer and waits for its result. If the task throws an exception, this
+     * method throws it.
      */
     public abstract <T extends @Nullable Object> T call(PeerTask<T> work) throws Exception;
 
@@ -35,7 +36,8 @@ public abstract class Peer implements AutoCloseable {
                         throw new CompletionException(e);
                     }
                 },
-                thread -> Thread.ofPlatform().daemon().start(thread)); // the task may block
+                // A new thread, because the task may block.
+                thread -> Thread.ofPlatform().daemon().start(thread));
     }
 
     /** Returns the node ID of the peer. */
@@ -68,7 +70,7 @@ public abstract class Peer implements AutoCloseable {
         };
     }
 
-    /** A factory for peers. */
+    /** Starts peers. */
     @FunctionalInterface
     public interface Starter {
         /** Starts a peer. */

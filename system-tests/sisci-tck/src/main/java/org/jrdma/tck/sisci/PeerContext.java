@@ -47,7 +47,7 @@ public final class PeerContext {
         return type.cast(object);
     }
 
-    /** Creates, maps and offers a segment, and stores the segment and the map. */
+    /** Creates, maps and offers a segment. Stores the segment and the map for later tasks. */
     public LocalMap offer(int id, long bytes) throws SisciException {
         var segment = put("segment " + id, node().newSegment(id, bytes));
         var map = put("map " + id, segment.map());

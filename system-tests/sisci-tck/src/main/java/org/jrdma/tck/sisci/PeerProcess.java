@@ -32,7 +32,7 @@ public final class PeerProcess extends Peer {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // the type of the task is the type of the result
+    @SuppressWarnings("unchecked") // The type of the task is the type of the result.
     public synchronized <T extends @Nullable Object> T call(PeerTask<T> task) throws Exception {
         tasks.writeObject(task);
         tasks.reset();
@@ -90,7 +90,7 @@ public final class PeerProcess extends Peer {
                 results.flush();
             }
         } catch (EOFException e) {
-            // the parent has ended
+            // The parent has ended.
         }
     }
 }

@@ -117,7 +117,7 @@ class SegmentTest extends AbstractMultiNodeTest {
                 () ->
                         fabric.sameNodePeer()
                                 .run(context -> context.node().newSegment(SEGMENT, BYTES)));
-        // the ID may be used on another node
+        // Another node may use the same id.
         peer.run(context -> context.node().newSegment(SEGMENT, BYTES));
         segment.close();
         node.newSegment(SEGMENT, BYTES).close();
@@ -227,7 +227,8 @@ class SegmentTest extends AbstractMultiNodeTest {
                     var attached = context.node().attach(SEGMENT);
                     assertThat(attached.byteSize()).isEqualTo(BYTES);
                     attached.map().putLongRelease(8, 42);
-                    attached.offer(); // also applies to the other process that has the segment
+                    // This also applies to the other process that has the segment.
+                    attached.offer();
                 });
 
         assertThat(map.getLongAcquire(8)).isEqualTo(42);
@@ -250,7 +251,7 @@ class SegmentTest extends AbstractMultiNodeTest {
 
         segment.close();
 
-        node.newSegment(SEGMENT, BYTES).close(); // the id is free again
+        node.newSegment(SEGMENT, BYTES).close(); // The id is free again.
     }
 
     @Test
@@ -276,11 +277,11 @@ class SegmentTest extends AbstractMultiNodeTest {
         var localNode = node.id();
         peer.run(context ->
                 context.put("remote", context.node().connect(localNode, SEGMENT, TIMEOUT)));
-        segment.close(ofMillis(1)); // fails, because a peer is connected
+        segment.close(ofMillis(1)); // Fails, because a peer is connected.
 
         other.close();
 
-        node.newSegment(SEGMENT, BYTES).close(); // the id is free again
+        node.newSegment(SEGMENT, BYTES).close(); // The id is free again.
         peer.run(context -> {
             var remote = context.get("remote", RemoteSegment.class);
             assertThat(remote.nextEvent(TIMEOUT).type()).isEqualTo(SegmentEvent.Type.DISCONNECTED);
@@ -306,7 +307,7 @@ class SegmentTest extends AbstractMultiNodeTest {
 
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(ofMillis(50), TIMEOUT);
         release.get();
-        node.newSegment(SEGMENT, BYTES).close(); // the id is free again
+        node.newSegment(SEGMENT, BYTES).close(); // The id is free again.
     }
 
     @Test
@@ -348,7 +349,8 @@ class SegmentTest extends AbstractMultiNodeTest {
             eventually(() -> map.getLong(8) == -1);
             assertPeerHas(0, 0);
             peer.run(context ->
-                    context.segment(SEGMENT).close()); // although a peer still has a connection
+                    // The call succeeds, although a peer still has a connection.
+                    context.segment(SEGMENT).close());
         }
     }
 

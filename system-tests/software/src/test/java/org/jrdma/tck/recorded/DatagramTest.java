@@ -111,7 +111,7 @@ class DatagramTest {
             peer.address().close();
 
             assertThat(poster.get(20, TimeUnit.SECONDS)).isPositive();
-            thread.join(); // so that the next round can use the queue pair
+            thread.join(); // The slots are freed, so that the next round can use the queue pair.
             assertThat(recorder.calls()).noneMatch(call -> call.contains("ah=unknown"));
         }
     }

@@ -43,7 +43,7 @@ class FlowTest {
 
     @BeforeEach
     void open() throws Exception {
-        recorder.answer("link_layer", 2); // Ethernet
+        recorder.answer("link_layer", 2); // Ethernet.
         device = recorder.open();
         domain = device.newProtectionDomain();
         completions = device.newCompletionQueue(64);
@@ -196,7 +196,7 @@ class FlowTest {
 
         assertThat(counters.read(2)).containsExactly(1000, 1001);
         assertThat(counters.readCached(1)).containsExactly(1000);
-        counters.close(); // destroys the flow that uses the counters first
+        counters.close(); // Destroys the flow that uses the counters first.
 
         assertThat(flow.isOpen()).isFalse();
         assertThat(recorder.calls())

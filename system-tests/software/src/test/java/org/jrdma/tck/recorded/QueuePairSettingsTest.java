@@ -114,7 +114,9 @@ class QueuePairSettingsTest {
         assertThat(attributes.state()).isEqualTo(QueuePairState.RESET);
         assertThat(attributes.address().serviceLevel()).isEqualTo(unwritten & 0xf);
         assertThat(attributes.alternatePath())
-                .isPresent(); // because the library does not report which fields it has written
+                // All fields are checked, because the library does not report which of them it has
+                // written.
+                .isPresent();
     }
 
     @Test

@@ -29,10 +29,10 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * The libibverbs in recording_verbs.c, which records the calls of its functions. This class
- * compiles it with {@code $CC} (default {@code cc}) and the headers in the directory {@code
- * $RDMA_HEADERS} (default: the headers of the system). If the compiler or the headers are missing,
- * tests are skipped, except in CI, where they fail. A test also fails if it sets a function to
- * {@link #fail} and the function is not called.
+ * compiles the library with {@code $CC} (default {@code cc}) and the headers in the directory
+ * {@code $RDMA_HEADERS} (default: the headers of the system). If the compiler or the headers are
+ * missing, tests are skipped, except in CI, where they fail. A test also fails if it sets a
+ * function to {@link #fail} and the function is not called.
  */
 final class Recorder implements AfterEachCallback {
 
@@ -75,8 +75,8 @@ final class Recorder implements AfterEachCallback {
     }
 
     /**
-     * Returns a binding to the library that does not find some of its functions, as if the library
-     * were older.
+     * Returns a binding to the recording library that does not find some of its functions, as if
+     * the library were older.
      */
     Verbs verbsWithout(String... functions) throws LibraryNotFoundException {
         var hidden = Set.of(functions);
@@ -101,8 +101,8 @@ final class Recorder implements AfterEachCallback {
     }
 
     /**
-     * Opens the device as if its provider did not implement some members of {@code struct
-     * verbs_context}.
+     * Opens the device as if its provider had left some function pointers of {@code struct
+     * verbs_context} unset.
      */
     Device openWithout(String... members) throws LibraryNotFoundException, VerbsException {
         for (var member : members) {
@@ -116,7 +116,7 @@ final class Recorder implements AfterEachCallback {
         return lines("recording_take");
     }
 
-    /** Returns the name that the kernel has for the thread that made the last recorded call. */
+    /** Returns the name, as the kernel knows it, of the thread that made the last recorded call. */
     String caller() {
         return lines("recording_caller").getFirst();
     }
@@ -139,7 +139,7 @@ final class Recorder implements AfterEachCallback {
     }
 
     /**
-     * Sets a value that the library uses as a result of its functions.
+     * Sets a value that functions of the recording library return.
      *
      * @param name the name by which the library reads the value
      */
@@ -212,7 +212,8 @@ final class Recorder implements AfterEachCallback {
                 throw new AssertionError(output);
             }
             folder.toFile().deleteOnExit();
-            // The JVM deletes the files in the reverse order of these calls.
+            // The JVM deletes the files in the reverse order of these calls, so the folder must be
+            // registered first.
             library.toFile().deleteOnExit();
             return library;
         } catch (IOException e) {

@@ -262,7 +262,7 @@ class SharedMemoryTest {
         }
     }
 
-    /** A function that registers or imports memory. */
+    /** Calls a function that registers or imports memory. */
     interface Registration {
         Object by(ProtectionDomain domain, RegisteredArena arena, DeviceMemory memory)
                 throws VerbsException;

@@ -53,7 +53,7 @@ class ChildJvmTest {
         try (var child = startFailing()) {
             assertThatThrownBy(
                             () -> {
-                                while (true) { // until the process has ended
+                                while (true) { // The loop ends when the process has ended.
                                     child.writeLine("hello");
                                 }
                             })

@@ -85,7 +85,7 @@ class DeepStackTest {
             System.exit(0);
         }
 
-        @SuppressWarnings("InfiniteRecursion") // until the stack is full
+        @SuppressWarnings("InfiniteRecursion") // The recursion ends when the stack is full.
         private void descend(String call) throws FabricException {
             switch (call) {
                 case "query" -> device.port(1);
@@ -106,7 +106,7 @@ class DeepStackTest {
         private void consumeCompletions() {
             cursor.poll();
             while (cursor.next()) {
-                // consumes the completion, so that another request can be posted
+                // The poll removes the completion, so that another request can be posted.
             }
         }
 

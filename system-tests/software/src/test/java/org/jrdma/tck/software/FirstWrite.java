@@ -10,8 +10,8 @@ import java.time.Duration;
 import org.jrdma.verbs.Verbs;
 
 /**
- * A program that writes once to its own memory. With an argument, it does nothing, so that its
- * running time can be compared.
+ * A program that executes one RDMA write to its own memory. With an argument, it does nothing, so
+ * that the two running times can be compared.
  */
 final class FirstWrite {
 

@@ -10,8 +10,8 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
 /**
- * A program that never closes a listener, both ends of a connection, a route and a connect request,
- * and runs the garbage collector so that the leaks are reported.
+ * A program that does not close a listener, both ends of a connection, a route and a connect
+ * request, and runs the garbage collector, so that these leaks are reported.
  */
 final class ForgetfulPeer {
 
@@ -20,7 +20,7 @@ final class ForgetfulPeer {
     static void main() throws Exception {
         try (var device = Verbs.software().openFirst()) {
             connectAndForget(device);
-            while (true) { // until it is killed
+            while (true) { // The process waits here until it is killed.
                 System.gc();
                 Thread.sleep(20);
             }

@@ -24,10 +24,12 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * Reads from the Javadoc of ibverbs-java which C functions correspond to its types and methods. The
- * names of C functions follow "In C:". A name in the Javadoc of a method belongs to the method. In
- * the Javadoc of a type, a name belongs to {@code close()} if it follows {@code {@link #close()}
- * is}. A name in the {@code @param} tag of a record belongs to the record component.
+ * Reads from the Javadoc of ibverbs-java which C functions correspond to its types and methods. In
+ * Javadoc, the names of C functions follow "In C:". A name in the Javadoc of a method belongs to
+ * the method. In the Javadoc of a type, a name belongs to {@code close()} if it follows {@code
+ * {@link #close()} is}. A name in the {@code
+ *
+ * @param} tag of a record belongs to the record component.
  */
 final class JavaNames {
 
@@ -143,7 +145,7 @@ final class JavaNames {
         @Override
         public Void visitMethod(MethodTree method, Void unused) {
             read(method.getName().toString());
-            return null; // Classes in a method are not public.
+            return null; // Classes in a method are not part of the API.
         }
 
         private void read(String member) {

@@ -54,7 +54,7 @@ final class KeyValueServer implements AutoCloseable {
         return listener.localAddress();
     }
 
-    /** The number of channels that have ended, by cause. */
+    /** The number of channels that have ended for each cause. */
     ConcurrentMap<ChannelTermination.Cause, Integer> ends() {
         return ends;
     }

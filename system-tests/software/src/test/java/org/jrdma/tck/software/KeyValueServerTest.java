@@ -66,7 +66,7 @@ class KeyValueServerTest {
         return RdmaChannelOptions.DEFAULT.window(4).messageBytes(256);
     }
 
-    /** A client with one channel. Only the thread that creates a client may use it. */
+    /** A client with one channel. Confined to the thread that has created it. */
     private static final class Client implements AutoCloseable {
 
         private final RdmaChannel channel;

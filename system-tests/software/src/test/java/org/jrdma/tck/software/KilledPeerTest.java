@@ -38,7 +38,7 @@ class KilledPeerTest {
     /** The acknowledge timeout with the exponent 14: 67 ms. */
     private static final Duration ACK_TIMEOUT = Duration.ofNanos(4_096L << 14);
 
-    /** Additional time that is permitted because the machine may be busy. */
+    /** The additional time that the tests allow because the machine may be busy. */
     private static final Duration SLACK = Duration.ofSeconds(1);
 
     /** A connection to another process. */
@@ -104,7 +104,8 @@ class KilledPeerTest {
             assertThat(survivingConnection.write(source).isSuccess()).isTrue();
 
             var failing = threads.submit(() -> writeUntilItFails(killedConnection, source));
-            Thread.sleep(100); // so that the peer is killed while writes are running
+            // The pause ensures that the peer is killed while writes are running.
+            Thread.sleep(100);
             assertThat(failing).isNotDone();
             var killTime = System.nanoTime();
             killedPeer.kill();

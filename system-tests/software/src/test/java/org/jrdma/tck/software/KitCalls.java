@@ -28,9 +28,9 @@ import org.jrdma.tck.verbs.Feature;
 import org.jrdma.tck.verbs.Profile;
 
 /**
- * Determines from class files which methods of the API the tests call, directly or through helpers.
- * The tests are those of the conformance kit, which are assigned to the fabrics that they run on,
- * and those that use the recording library.
+ * Determines from class files which methods of the API are called by tests, directly or through
+ * helpers. The tests are those of the conformance kit, which are assigned to the fabrics that they
+ * run on, and those that use the recording library.
  */
 final class KitCalls {
 
@@ -47,14 +47,14 @@ final class KitCalls {
             Set.of("BeforeEach", "BeforeAll", "AfterEach", "AfterAll");
 
     /**
-     * A method or a field as it is referenced by code.
+     * A reference to a method or a field in byte code.
      *
      * @param owner the internal name of the referenced class, which may inherit the member
      */
     private record Member(String owner, String name, String descriptor) {}
 
     /**
-     * The relevant content of a method.
+     * The part of a method's byte code that matters here.
      *
      * @param uses the methods and fields that the method references
      * @param needs the features without which the test is skipped
@@ -94,24 +94,24 @@ final class KitCalls {
     }
 
     /**
-     * Returns true if a test that runs on rxe or siw calls the method, or any method of the type if
-     * the name is that of a type.
+     * Returns true if a test that runs on rxe or siw calls the method {@code name}. If {@code name}
+     * is a type, a call of any of its methods is sufficient.
      */
     boolean onKernel(JavaName name) {
         return isAmong(usedOnKernel, name);
     }
 
     /**
-     * Returns true if a test that runs on the software fabric calls the method, or any method of
-     * the type if the name is that of a type.
+     * Returns true if a test that runs on the software fabric calls the method {@code name}. If
+     * {@code name} is a type, a call of any of its methods is sufficient.
      */
     boolean onSoftware(JavaName name) {
         return isAmong(usedOnSoftware, name);
     }
 
     /**
-     * Returns true if a test that uses the recording library calls the method, or any method of the
-     * type if the name is that of a type.
+     * Returns true if a test that uses the recording library calls the method {@code name}. If
+     * {@code name} is a type, a call of any of its methods is sufficient.
      */
     boolean onRecorder(JavaName name) {
         return isAmong(usedOnRecorder, name);
@@ -166,7 +166,8 @@ final class KitCalls {
         var uses = new HashSet<Member>();
         var needs = new HashSet<Feature>();
         var isRefused = false;
-        var lambdas = new ArrayList<Member>(); // the lambdas whose consumer has not been read yet
+        // The lambdas for which the method that receives them has not been read yet.
+        var lambdas = new ArrayList<Member>();
         var feature = "";
         for (var element : method.code().map(code -> code.elementList()).orElse(List.of())) {
             switch (element) {
@@ -183,7 +184,10 @@ final class KitCalls {
                 case InvokeInstruction call -> {
                     if (!REFUSALS.contains(call.name().stringValue())) {
                         uses.addAll(lambdas);
-                    } // Otherwise the lambda is expected to throw, and its calls do not count.
+                        // Otherwise, the lambda is expected to throw an exception, so its calls do
+                        // not
+                        // count.
+                    }
                     lambdas.clear();
                     if (call.name().equalsString("needs")) {
                         needs.add(Feature.valueOf(feature));
@@ -242,7 +246,10 @@ final class KitCalls {
                                 && text.stringValue().equals("machine"));
     }
 
-    /** Adds the API methods that a test calls to the sets of the fabrics that run the test. */
+    /**
+     * Follows the calls of a test and its helpers, and adds the called API methods to the sets of
+     * the fabrics that run the test.
+     */
     private void follow(Test test) {
         var seen = new HashSet<Member>();
         var needs = new HashSet<Feature>();

@@ -143,7 +143,7 @@ class LocalDeviceTest {
 
     @Test
     void shouldReportTheAddressesAndDevicesIfNoProgramListens() throws Exception {
-        int port; // the number of a port without a listener
+        int port; // The number of a port without a listener.
         try (var listener = connections.listen(first, 0)) {
             port = listener.localAddress().getPort();
         }

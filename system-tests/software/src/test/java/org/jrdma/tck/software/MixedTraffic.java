@@ -147,10 +147,13 @@ final class MixedTraffic {
             traffic.run(cursor);
             IO.println("done, with %d requests repeated".formatted(repetitions.count));
             IO.println(network.faultCounts());
-            IO.readln(); // the peer has completed its operations, so all its writes have arrived
+            // The peer has now completed its operations, so all its writes have arrived.
+            IO.readln();
             traffic.check(target);
             IO.println("all results are correct");
-            // Until this line arrives, this side answers repeated requests of the peer.
+            // The peer may still retransmit requests, and this side acknowledges them only while
+            // its queue pair is open. The parent process therefore sends a line when both sides are
+            // finished.
             IO.readln();
         }
     }
@@ -229,8 +232,8 @@ final class MixedTraffic {
     }
 
     /**
-     * Returns the next operation of the peer that completes a receive of this side, or null if
-     * there are no more.
+     * Returns the peer's next operation that completes a receive of this side, or null if there are
+     * no more.
      */
     private Operation nextReceived() {
         while (peerScript.number() < operations) {

@@ -55,7 +55,8 @@ final class Script {
      * @param fenced true if the operation must wait for earlier reads, which might otherwise return
      *     data that this operation writes
      */
-    @SuppressWarnings("ArrayRecordComponent") // operations are never compared
+    // Equality is not defined: operations are never compared.
+    @SuppressWarnings("ArrayRecordComponent")
     record Operation(
             int number,
             Kind kind,

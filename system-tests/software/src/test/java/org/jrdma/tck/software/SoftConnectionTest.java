@@ -289,7 +289,7 @@ class SoftConnectionTest {
                     }
                 }
             }
-            assertThat(reported) // the other two reports are those of the ends of the connection
+            assertThat(reported) // The other two reports are those of the ends of the connection.
                     .contains("listener at", "route to", "request from");
         }
     }

@@ -141,7 +141,7 @@ class VerbsTableTest {
             }
         }
 
-        linked.retainAll(functions); // the structures also have members that are not functions
+        linked.retainAll(functions); // The structures also have members that are not functions.
         assertThat(linked)
                 .contains("ibv_open_device", "ibv_post_send", "ibv_query_device_ex", "rdma_listen");
         assertThat(java.mentioned()).containsAll(linked);

@@ -49,7 +49,7 @@ final class Child {
                         "-XX:-CreateCoredumpOnCrash",
                         "-XX:+UseSerialGC",
                         "-Djrdma.leaks=off",
-                        "-Djdk.net.hosts.file=/dev/null", // look-ups of names must not wait for DNS
+                        "-Djdk.net.hosts.file=/dev/null", // Name resolution must not wait for DNS.
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
                         "--enable-native-access=ALL-UNNAMED"));
         command.addAll(jvmOptions);
@@ -87,8 +87,8 @@ final class Child {
     }
 
     /**
-     * Waits until the program prints a line with a prefix after others with the same prefix.
-     * Returns the rest of the line.
+     * Waits until the program has printed {@code others + 1} lines with a prefix. Returns the rest
+     * of the last of these lines.
      */
     String lineAfter(String prefix, int others) throws IOException, InterruptedException {
         var end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);

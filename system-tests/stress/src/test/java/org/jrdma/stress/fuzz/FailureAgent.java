@@ -25,16 +25,19 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Java agent that makes allocations of the libraries fail. It inserts a call before each {@code
- * new} and each creation of a lambda in their methods. That call throws an OutOfMemoryError now and
- * then, in service threads and in the upcalls of the software fabrics.
+ * A Java agent that makes allocations of the libraries fail. It inserts a call of {@link
+ * #allocation} or {@link #allocationOfFabric} before each {@code new} and each creation of a lambda
+ * in their methods. The inserted call sometimes throws an OutOfMemoryError, in service threads and
+ * in the upcalls of the software fabrics.
  */
 public final class FailureAgent {
 
-    /** The mean number of allocations in service threads and upcalls from failure to failure. */
+    /**
+     * The mean number of allocations in service threads and upcalls between two injected failures.
+     */
     private static final int MEAN_GAP = 30;
 
-    /** The classes that fail also in the threads of programs. */
+    /** The classes in which allocations also fail in the threads of programs. */
     private static final String ALWAYS = "org/jrdma/soft/.*|org/jrdma/ffi/BlockingCalls.*";
 
     private static final AtomicInteger LEFT = new AtomicInteger();
@@ -86,7 +89,7 @@ public final class FailureAgent {
                     }
                     code.with(element);
                 };
-        // reads class files, because loading a class while it is transformed would fail
+        // The class files are read, because loading a class while it is transformed would fail.
         var hierarchy =
                 ClassHierarchyResolver.ofResourceParsing(FailureAgent.class.getClassLoader());
         var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
@@ -94,7 +97,10 @@ public final class FailureAgent {
                 file.parse(bytes), ClassTransform.transformingMethodBodies(insert));
     }
 
-    /** Starts or ends the injection. Without this agent, the call has no effect. */
+    /**
+     * Starts or ends the injection of failures. In a JVM without this agent, this method has no
+     * effect.
+     */
     static void arm(boolean on) {
         LEFT.set(MEAN_GAP);
         armed = on;
@@ -109,7 +115,7 @@ public final class FailureAgent {
     public static void allocation() {
         if (armed) {
             var thread = Thread.currentThread().getName();
-            // the threads of BlockingCalls make calls for programs
+            // The threads of BlockingCalls make native calls for the threads of programs.
             if (!thread.startsWith("fuzzer") && !thread.startsWith("jrdma-call")) {
                 count();
             }
@@ -126,7 +132,8 @@ public final class FailureAgent {
     private static void count() {
         if (LEFT.decrementAndGet() == 0) {
             if (isInitialization(new Throwable().getStackTrace())) {
-                LEFT.set(1); // the next allocation, of any thread
+                // The counter is shared: the failure may hit an allocation of any thread.
+                LEFT.set(1);
                 return;
             }
             LEFT.set(1 + ThreadLocalRandom.current().nextInt(2 * MEAN_GAP));
@@ -135,7 +142,10 @@ public final class FailureAgent {
         }
     }
 
-    /** A class that cannot be initialized, or a call site that cannot be linked, stays unusable. */
+    /**
+     * Returns true during the initialization of a class or the linkage of a call site, which must
+     * not fail: a failed class or call site stays unusable.
+     */
     private static boolean isInitialization(StackTraceElement[] stack) {
         for (var frame : stack) {
             if (frame.getMethodName().equals("<clinit>")

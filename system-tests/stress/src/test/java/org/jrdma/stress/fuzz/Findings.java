@@ -12,7 +12,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.stress.fuzz.Callback.CallbackError;
 import org.jrdma.stress.fuzz.Callback.CallbackException;
 
-/** Counts the results of calls, and reports those that the API does not document. */
+/** Counts the exceptions of random calls, and reports those that the API does not document. */
 final class Findings {
 
     /** The exceptions that the classes of jrdma throw to report a mistake of the caller. */
@@ -31,7 +31,7 @@ final class Findings {
     private final Surface surface;
 
     /**
-     * @param options the options of the run; they contain the resource that the run exhausts
+     * @param options the options of the run, such as the resource that the run exhausts
      */
     Findings(Surface surface, List<String> options) {
         this.surface = surface;
@@ -49,7 +49,7 @@ final class Findings {
         return adder == null ? 0 : adder.sum();
     }
 
-    /** Judges what a call has thrown. */
+    /** Classifies an exception of a call as documented, or reports it as a finding. */
     void judge(String call, Throwable thrown, List<Class<?>> declared, boolean passedNull) {
         count(thrown.getClass().getSimpleName());
         if (!isDocumented(thrown, declared, passedNull)) {
@@ -71,7 +71,7 @@ final class Findings {
             return stackMayRunOut;
         }
         if (thrown instanceof NoClassDefFoundError) {
-            return descriptorsMayRunOut; // the JVM opens a file to read a class
+            return descriptorsMayRunOut; // The JVM opens a file to read a class.
         }
         if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
             return true;
@@ -88,7 +88,10 @@ final class Findings {
                         || thrown instanceof InterruptedIOException);
     }
 
-    /** Returns true for an OutOfMemoryError, also as the cause of another error. */
+    /**
+     * Returns true for an OutOfMemoryError, and for another error with an OutOfMemoryError as its
+     * cause.
+     */
     private static boolean isLackOfMemory(Throwable thrown) {
         return thrown instanceof OutOfMemoryError
                 || (thrown instanceof Error
@@ -106,7 +109,7 @@ final class Findings {
         var caller = "";
         for (var frame : thrown.getStackTrace()) {
             if (frame.getClassName().startsWith("org.jrdma.stress.")) {
-                break; // thrown by a class of the JDK that the fuzzer called
+                break; // Thrown by a class of the JDK that the fuzzer has called.
             }
             if (frame.getClassName().startsWith("org.jrdma.")) {
                 return caller.equals("java.util.Objects")
@@ -118,7 +121,7 @@ final class Findings {
         return true;
     }
 
-    /** Reports a defect. Prints the first of each kind with its stack. */
+    /** Reports a defect. For the first defect of each kind, also prints the stack trace. */
     void add(String what, Throwable thrown) {
         var finding = what + place(thrown);
         var first = !findings.containsKey(finding);

@@ -22,10 +22,11 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 
 /**
- * A program that sends forged RoCE packets with valid checksums to an address, from that address
- * and from others. Half of them are copies of packets that the program there has sent, with a few
- * changed words: they carry the numbers of its queue pairs, connections and listeners, its sequence
- * numbers and its keys. The others are random, half of them messages of the connection manager.
+ * A program that sends forged RoCE packets with valid checksums to an address, with that address or
+ * another one as their source. Half of them are copies of packets that the attacked program has
+ * sent, with a few changed words: they contain valid numbers of its queue pairs, connections and
+ * listeners, sequence numbers and keys. The other packets are random; half of these are messages of
+ * the connection manager.
  */
 final class Flood {
 

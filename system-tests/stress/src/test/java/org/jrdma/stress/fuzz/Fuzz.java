@@ -13,20 +13,26 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.stress.fuzz.Watchdog.Usage;
 
 /**
- * The program of the fuzzer, which runs in a JVM of its own. Arguments: the target, the number of
+ * The main class of the fuzzer, which runs in a separate JVM. Arguments: the target, the number of
  * calls, the seed, and options. Exit codes: 0 no finding, 1 findings, 3 hang.
  */
 final class Fuzz {
 
     private static final int THREADS = 6;
 
-    /** More threads, because a segment waits in close() until its peers have disconnected. */
+    /**
+     * The number of threads for SISCI. It is higher, because the close of a segment waits until its
+     * peers have disconnected.
+     */
     private static final int THREADS_OF_SISCI = 24;
 
     private static final int EPOCHS = 4;
     private static final int CALLS_UNTIL_END = 2_000;
 
-    /** The number of epochs in which a run must have injected the required failures. */
+    /**
+     * The maximum number of epochs of a run. Until then, the run must have injected the required
+     * failures.
+     */
     private static final int MAX_EPOCHS = 200;
 
     /** The number of allocations that must fail in a run with the option "inject". */
@@ -39,7 +45,10 @@ final class Fuzz {
     private final List<String> options;
     private final long seed;
 
-    /** The thread that ends with the input, which is open during an attack. */
+    /**
+     * This thread ends when the standard input ends. The test keeps the input open during an
+     * attack.
+     */
     private final Thread input =
             Thread.ofPlatform().daemon().name("input").unstarted(Fuzz::awaitEndOfInput);
 
@@ -60,7 +69,7 @@ final class Fuzz {
         var fuzz = new Fuzz(arguments[0], seed, options);
         var code = fuzz.run(calls) ? 0 : 1;
         System.out.flush();
-        Runtime.getRuntime().halt(code); // listeners of the run may keep user threads
+        Runtime.getRuntime().halt(code); // Listeners of the run may keep user threads alive.
     }
 
     private boolean run(long calls) throws Exception {
@@ -79,10 +88,10 @@ final class Fuzz {
             var usage = usage(first);
             System.out.printf(Locale.ROOT, "Epoch %d: %s%n", epoch, usage);
             if (first == null) {
-                first = usage; // the epochs after the first must not use more
+                first = usage; // The epochs after the first one must not use more resources.
             }
         }
-        prove(); // after the end of an attack
+        prove(); // The input is closed after the end of an attack.
         if (isLackingFailures()) {
             findings.add("Too few allocations failed", new AssertionError());
         }
@@ -140,7 +149,8 @@ final class Fuzz {
             threads.add(builder.name("fuzzer-" + index).unstarted(fuzzer));
         }
         var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new Watchdog(fuzzers));
-        FailureAgent.arm(options.contains("inject") && !isFirst); // after the classes are loaded
+        // The limit is set after the classes are loaded.
+        FailureAgent.arm(options.contains("inject") && !isFirst);
         var hog = options.contains("hog") && !isFirst ? Hog.start() : null;
         if (options.contains("descriptors") && !isFirst) {
             limitDescriptors(Usage.now().descriptors() + 25);
@@ -166,7 +176,10 @@ final class Fuzz {
         prove();
     }
 
-    /** Sets the limit of this process; the JVM has started with its own. */
+    /**
+     * Sets the limit of open files for this process. The JVM has started with its own, higher
+     * limit.
+     */
     private static void limitDescriptors(long count) throws Exception {
         var pid = Long.toString(ProcessHandle.current().pid());
         var process =
@@ -200,7 +213,7 @@ final class Fuzz {
         }
     }
 
-    /** Measures the usage. Waits some seconds for what ends in the background. */
+    /** Measures the resource usage, after waiting some seconds for background tasks to end. */
     private static Usage usage(Usage first) throws Exception {
         var usage = Usage.now();
         for (var wait = 0; wait < 20; wait++) {

@@ -19,7 +19,7 @@ import java.util.random.RandomGeneratorFactory;
 import org.jrdma.ffi.NativeObject;
 import org.jspecify.annotations.Nullable;
 
-/** One thread of the fuzzer: makes random calls, and judges the results. */
+/** One thread of the fuzzer, which makes random calls and checks their results. */
 final class Fuzzer implements Runnable {
 
     private static final int SEED_INTERVAL = 400;
@@ -46,7 +46,9 @@ final class Fuzzer implements Runnable {
     private final RandomGenerator random;
     private final Values values;
 
-    /** Objects that mostly this thread uses, because some belong to their thread. */
+    /**
+     * The objects that mostly this thread uses, because some of them are confined to their thread.
+     */
     private final Pool own = new Pool();
 
     private volatile @Nullable Current current;
@@ -100,7 +102,7 @@ final class Fuzzer implements Runnable {
         if (method.getName().equals("close")
                 && shared.target.isRoot(receiver)
                 && random.nextInt(10) != 0) {
-            return; // otherwise most objects would be closed before they are used
+            return; // Otherwise, most objects would be closed before they are used.
         }
         call(method, receiver);
     }
@@ -110,7 +112,8 @@ final class Fuzzer implements Runnable {
         try {
             shared.target.seed(object -> keep(object, random));
         } catch (Throwable e) {
-            // objects of other threads are closed meanwhile; prove() tests that this works
+            // Other threads close objects during this method; prove() tests that the libraries
+            // work.
             shared.findings.judge("seed", e, List.of(Exception.class), false);
         }
         Thread.interrupted();
@@ -144,7 +147,7 @@ final class Fuzzer implements Runnable {
                 shared.findings.add(o + " is open after its close", new AssertionError());
             }
             if (result != null
-                    && !(passedNull && receiver == null)) { // a record may contain the null
+                    && !(passedNull && receiver == null)) { // A record may contain the null.
                 keep(result, random);
             }
         } catch (InvocationTargetException e) {
@@ -170,8 +173,10 @@ final class Fuzzer implements Runnable {
         }
     }
 
-    /** Makes the call with little stack left: where the stack ends, minus a few frames. */
-    @SuppressWarnings("InfiniteRecursion") // its end is the end of the stack
+    /**
+     * Makes a call when the stack of the thread is almost full, so that the call may overflow it.
+     */
+    @SuppressWarnings("InfiniteRecursion") // The end of the thread is the end of its stack.
     private static @Nullable Object atEndOfStack(
             Executable call, @Nullable Object receiver, @Nullable Object[] arguments, int[] frames)
             throws InvocationTargetException {
@@ -181,7 +186,7 @@ final class Fuzzer implements Runnable {
             if (frames[0]-- > 0) {
                 throw e;
             }
-            frames[0] = Integer.MAX_VALUE; // once
+            frames[0] = Integer.MAX_VALUE; // Prints this only once.
         }
         return invoke(call, receiver, arguments);
     }
@@ -191,7 +196,7 @@ final class Fuzzer implements Runnable {
         switch (object) {
             case null -> {}
             case Optional<?> optional -> optional.ifPresent(each -> keep(each, by));
-            case Pipe pipe -> { // not closeable as a whole
+            case Pipe pipe -> { // Not closed as a whole.
                 keep(pipe.source(), by);
                 keep(pipe.sink(), by);
             }
@@ -233,7 +238,7 @@ final class Fuzzer implements Runnable {
         return first != null ? first : shared.pool.any(type, by);
     }
 
-    /** Closes any object; for callbacks. */
+    /** Closes a random object. Used by callbacks. */
     void closeAny(RandomGenerator by) {
         var object =
                 shared.pool.any(by.nextBoolean() ? NativeObject.class : AutoCloseable.class, by);
@@ -242,7 +247,7 @@ final class Fuzzer implements Runnable {
         }
     }
 
-    /** Writes to memory of the API, which may have been closed. */
+    /** Writes to a segment that the API has returned and that may have been closed. */
     private void touchMemory() {
         if (pooled(MemorySegment.class, random) instanceof MemorySegment memory) {
             try {

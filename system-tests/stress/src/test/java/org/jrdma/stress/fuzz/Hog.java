@@ -3,7 +3,9 @@ package org.jrdma.stress.fuzz;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A thread that fills the heap for moments, so that allocations of other threads fail. */
+/**
+ * A thread that repeatedly fills the heap for a moment, so that allocations of other threads fail.
+ */
 final class Hog implements Runnable {
 
     private final Thread thread = Thread.ofPlatform().daemon().name("hog").unstarted(this);
@@ -32,7 +34,7 @@ final class Hog implements Runnable {
                         pieces.add(new byte[size]);
                     }
                 } catch (OutOfMemoryError _) {
-                    // continues with smaller pieces
+                    // Continues with smaller arrays.
                 }
             }
             pieces.clear();

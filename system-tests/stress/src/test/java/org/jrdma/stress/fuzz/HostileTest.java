@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests programs whose neighbors write, send and kill at random. */
+/**
+ * Tests a program while other processes write to its memory, send it forged packets, or kill it at
+ * random times.
+ */
 @Tag("fuzz")
 class HostileTest {
 
@@ -110,7 +113,7 @@ class HostileTest {
             if (random.nextBoolean()) {
                 neighbor.process().destroyForcibly();
             } else {
-                neighbor.process().destroy(); // SIGTERM, while the program uses and closes objects
+                neighbor.process().destroy(); // SIGTERM, while the program uses and closes objects.
             }
             assertThat(neighbor.process().waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(neighbor.process().exitValue()).isIn(128 + 9, 128 + 15);
@@ -131,7 +134,7 @@ class HostileTest {
             for (var command : DIAGNOSTIC_COMMANDS) {
                 assertThat(tool("", "jcmd", pid, command)).contains(pid);
             }
-            // after a debugger has left, the JVM listens at another port
+            // After a debugger has detached, the JVM listens at another port.
             var port = victim.lineAfter("Listening for transport dt_socket at address: ", round);
             assertThat(tool(DEBUGGER_INPUT, "jdb", "-attach", "127.0.0.1:" + port))
                     .contains("All threads suspended", "All threads resumed");
@@ -154,7 +157,8 @@ class HostileTest {
             for (var line : input.lines().toList()) {
                 process.getOutputStream().write((line + "\n").getBytes(US_ASCII));
                 process.getOutputStream().flush();
-                TimeUnit.MILLISECONDS.sleep(300); // the debugger discards input that comes early
+                // The debugger discards input that arrives too early.
+                TimeUnit.MILLISECONDS.sleep(300);
             }
             process.getOutputStream().close();
             var ended = process.waitFor(60, TimeUnit.SECONDS);
@@ -177,7 +181,7 @@ class HostileTest {
         arguments.addAll(List.of(target, "" + Long.MAX_VALUE, "" + SEED, "until-end-of-input"));
         arguments.addAll(List.of(furtherArguments));
         var child = start(name, jvmOptions, Fuzz.class, arguments.toArray(String[]::new));
-        child.lineAfter("Address "); // waits until the program runs
+        child.lineAfter("Address "); // Waits until the program runs.
         return child;
     }
 

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A thread that changes the MTU of the loopback interface and takes links down and up again, while
- * a target is used. The process must have a network namespace of its own.
+ * A thread that changes the MTU of the loopback interface and repeatedly takes links down and up,
+ * while a target is used. The process must have a network namespace of its own.
  */
 final class Link implements Runnable {
 

@@ -81,7 +81,7 @@ final class Neighbor {
             channel.truncate(random.nextBoolean() ? 0 : channel.size() / 2);
             truncated++;
         } catch (NoSuchFileException _) {
-            // its owner has closed the segment
+            // Its owner has closed the segment.
         }
     }
 
@@ -96,14 +96,14 @@ final class Neighbor {
                 var map = remote.map()) {
             connects++;
             for (var index = 0; index < 50; index++) {
-                // most words that matter are near the start
+                // Most words that matter to the program are near the start of a segment.
                 var near = random.nextBoolean() ? 512 : map.byteSize();
                 var limit = Math.min(map.byteSize(), near) / Integer.BYTES;
                 map.putIntRelease(Integer.BYTES * random.nextLong(limit), word());
                 words++;
             }
         } catch (FabricException | IllegalStateException _) {
-            // its owner has closed the segment
+            // Its owner has closed the segment.
         }
     }
 }

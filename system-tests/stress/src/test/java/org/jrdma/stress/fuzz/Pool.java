@@ -10,8 +10,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The objects that the fuzzer has created, open and closed, a few of each class. Safe for use by
- * multiple threads.
+ * A limited number of objects of each class that the fuzzer has created, both open and closed ones.
+ * Safe for use by multiple threads.
  */
 final class Pool {
 
@@ -21,7 +21,7 @@ final class Pool {
             new ConcurrentHashMap<>();
     private final List<Class<?>> classes = new CopyOnWriteArrayList<>();
 
-    /** Adds an object. Returns the object that it replaces, or null. */
+    /** Adds an object. Returns the object of the same class that it replaces, or null. */
     @Nullable Object put(Object object, RandomGenerator random) {
         var slots =
                 objects.computeIfAbsent(

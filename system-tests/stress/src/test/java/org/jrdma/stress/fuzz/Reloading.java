@@ -30,7 +30,7 @@ public final class Reloading {
         var steady = Usage.now();
         for (var round = 0; round < count; round++) {
             loaders.add(use(urls, arguments[0], round));
-            System.gc(); // may unload the classes of earlier rounds
+            System.gc(); // Permits the JVM to unload the classes of earlier rounds.
             if (round == UNTIL_STEADY) {
                 steady = Usage.now();
             }

@@ -11,9 +11,9 @@ import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
- * Packets that a program has sent most recently, in a mapped file, from which another process
- * learns numbers of queue pairs and connections, sequence numbers and keys. Reader and writer are
- * not synchronized: the reader may see a mixture of two packets.
+ * The packets that a program has sent most recently, in a memory-mapped file. Another process
+ * learns from them the numbers of queue pairs and connections, sequence numbers and keys. Reader
+ * and writer are not synchronized: the reader may see a mixture of two packets.
  */
 final class Samples {
 
@@ -46,7 +46,10 @@ final class Samples {
         }
     }
 
-    /** Adds a packet that the program has sent. Messages of connections do not displace others. */
+    /**
+     * Adds a packet that the program has sent. Messages of the connection manager have separate
+     * slots, so that they do not replace other packets.
+     */
     void add(TracedPacket packet) {
         var length = packet.bytes().remaining();
         if (packet.direction() == TracedPacket.Direction.SENT && length <= PacketBuffer.MAX_BYTES) {

@@ -15,7 +15,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** sisci-java on two nodes of the software fabric in this JVM. */
+/** Runs the fuzzer on sisci-java, with two nodes of the software fabric in this JVM. */
 final class SisciTarget implements Target {
 
     private static final int FIRST = 4;

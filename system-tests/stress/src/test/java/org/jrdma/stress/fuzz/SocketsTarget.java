@@ -25,7 +25,7 @@ import org.jrdma.sockets.model.Transport;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** supersockets-java over one transport. */
+/** Runs the fuzzer on supersockets-java over one transport. */
 final class SocketsTarget implements Target {
 
     private final String transport;

@@ -47,7 +47,10 @@ final class Surface {
                     InputStream.class,
                     OutputStream.class);
 
-    /** The calls that the fuzzer omits, because the program is responsible for their effects. */
+    /**
+     * The methods that the fuzzer does not call, because the program is responsible for their
+     * effects.
+     */
     private static final Pattern OMITTED =
             Pattern.compile(
                     ".*Unguarded.*|.*Foreign.*" // memory whose lifetime is the program's
@@ -55,7 +58,7 @@ final class Surface {
                             + "|(Lifetime|Leaks)\\..*" // for bindings
                             + "|.*\\.(load|importDevice)" // native code, and descriptors, of others
                             + "|.*\\.printStackTrace" // fills the output
-                            + "|BlockingCalls\\..*"); // runs what the program passes
+                            + "|BlockingCalls\\..*"); // Runs an object that the program passes.
 
     private final Set<Class<?>> classes = new HashSet<>();
     private final List<Executable> creators = new ArrayList<>();
@@ -163,7 +166,7 @@ final class Surface {
         return declared.computeIfAbsent(type, this::findDeclared);
     }
 
-    /** Returns the class or interface of the API that a program knows an object by. */
+    /** Returns the class or interface of the API by which programs refer to an object. */
     private Optional<Class<?>> findDeclared(Class<?> type) {
         for (Class<?> c = type; c != null; c = c.getSuperclass()) {
             if (classes.contains(c) || (CHANNELS.contains(c) && type != c)) {
@@ -192,7 +195,8 @@ final class Surface {
                     && !Modifier.isStatic(method.getModifiers())
                     && !isOmitted(method)) {
                 var signature = method.getName() + List.of(method.getParameterTypes());
-                method.setAccessible(true); // some are inherited from classes that are not public
+                // Some methods are inherited from classes that are not public.
+                method.setAccessible(true);
                 found.merge(signature, method, (a, b) -> a.isBridge() ? b : a);
             }
         }

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 /** A set of libraries that the fuzzer calls. */
 interface Target {
 
-    /** Names of the targets on the command line. */
+    /** Creates the target with a name on the command line. */
     static Target named(String name, int instance) throws Exception {
         var address =
                 InetAddress.getByAddress(
@@ -35,7 +35,7 @@ interface Target {
     /** Takes the link of the target down and up again, if it has one. */
     default void pullLink() throws Exception {}
 
-    /** Returns true for an object that owns most others. */
+    /** Returns true if most other objects are owned by this object, directly or indirectly. */
     boolean isRoot(Object object);
 
     /** Throws an exception with this message unless a condition holds. */

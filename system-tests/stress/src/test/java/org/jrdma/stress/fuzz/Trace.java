@@ -12,7 +12,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The last calls of one thread, in a mapped file, which survives a crash of the JVM. */
+/**
+ * Records the last calls of one thread in a memory-mapped file, which survives a crash of the JVM.
+ */
 final class Trace {
 
     private static final int ENTRIES = 32;
@@ -46,7 +48,9 @@ final class Trace {
         buffer.put((next++ % ENTRIES) * BYTES, bytes);
     }
 
-    /** Returns the lines of a file; the order starts at any of them. */
+    /**
+     * Returns the lines of a file. The file is a ring buffer, so the oldest line may be anywhere.
+     */
     static String read(Path file) throws IOException {
         return new String(Files.readAllBytes(file), UTF_8).replaceAll("\0+", "\n    ");
     }

@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Builds the arguments of calls. Used by one thread. */
+/** Creates random arguments for calls of the API. Used by one thread. */
 final class Values {
 
     private static final int[] INTEGERS = {
@@ -325,7 +325,7 @@ final class Values {
                 passedNull = false;
                 var creator = pick(creators);
                 var arguments = arguments(creator, depth + 1);
-                if (!passedNull) { // a record may contain the null
+                if (!passedNull) { // A record may contain the null.
                     passedNull = before;
                     var created = Fuzzer.invoke(creator, null, arguments);
                     if (created != null) {
@@ -333,7 +333,7 @@ final class Values {
                     }
                 }
             } catch (InvocationTargetException | RuntimeException _) {
-                // calls of this creator by the fuzzer itself report what is wrong
+                // If this creator is defective, its calls by the fuzzer itself report that.
             }
         }
         return missing();

@@ -28,8 +28,8 @@ import org.jrdma.verbs.model.Access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ibverbs-java on a provider: the detector, which is the C provider of the benchmarks, or
- * roce-soft.
+ * Runs the fuzzer on ibverbs-java, with the C provider of the benchmarks, which detects the use of
+ * destroyed objects, or with roce-soft.
  */
 final class VerbsTarget implements Target {
 

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ends calls that wait: interrupts the thread, then closes the object. A call that does not end
- * then is a hang, which ends the JVM.
+ * Ends calls that wait too long: interrupts the thread, then closes the object. If the call still
+ * does not end, reports a hang and terminates the JVM.
  */
 final class Watchdog implements Runnable {
 
@@ -24,7 +24,7 @@ final class Watchdog implements Runnable {
     private static final long INTERRUPT_NANOS = Duration.ofMillis(20).toNanos();
     private static final long CLOSE_NANOS = Duration.ofMillis(200).toNanos();
 
-    /** A SISCI node waits in close() for each object that peers use, 5 s at most. */
+    /** A SISCI node waits in close() for each object that peers use, for at most 5 s. */
     private static final long HANG_NANOS = Duration.ofMinutes(2).toNanos();
 
     private final List<Fuzzer> fuzzers;
@@ -43,7 +43,7 @@ final class Watchdog implements Runnable {
                 }
             }
         } catch (InterruptedException _) {
-            // the run has ended
+            // The run has ended.
         }
     }
 
@@ -54,7 +54,8 @@ final class Watchdog implements Runnable {
         }
         var duration = System.nanoTime() - current.since();
         var isFirst = duration < INTERRUPT_NANOS + 2 * PAUSE.toNanos();
-        // rarely again, because the JDK restarts some of its waits when it is interrupted
+        // Interrupts are repeated rarely, because the JDK restarts some of its waits when it is
+        // interrupted.
         if (duration > INTERRUPT_NANOS
                 && (isFirst || ThreadLocalRandom.current().nextInt(100) == 0)) {
             current.thread().interrupt();
@@ -105,7 +106,7 @@ final class Watchdog implements Runnable {
             }
         }
 
-        /** Returns the number of descriptors of each kind. */
+        /** Returns the number of open file descriptors of each kind. */
         static Map<String, Long> openFiles() throws IOException {
             var files = new TreeMap<String, Long>();
             try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
@@ -114,14 +115,17 @@ final class Watchdog implements Runnable {
                         var file = Files.readSymbolicLink(descriptor).toString();
                         files.merge(file.replaceAll("\\d+", "N"), 1L, Long::sum);
                     } catch (NoSuchFileException _) {
-                        // the descriptor of the listing
+                        // The descriptor of the listing itself.
                     }
                 }
             }
             return files;
         }
 
-        /** Returns what has grown too much since an earlier time, or an empty string. */
+        /**
+         * Describes the resources whose usage has grown too much since an earlier time. Returns an
+         * empty string if there are none.
+         */
         String growthSince(Usage earlier) {
             var text = new StringBuilder();
             append(text, "heap bytes", earlier.heap, heap, 8 << 20);

@@ -15,8 +15,8 @@ import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.verbs.Verbs;
 
 /**
- * A provider of the native library under test that hides some of its functions, as an older version
- * of the library would, or replaces functions by Java methods.
+ * Wraps the native library under test for a test that hides some of its functions, as if the
+ * library were older, or replaces functions by Java methods.
  */
 final class AlteredLibrary implements LibraryProvider {
 

@@ -124,8 +124,8 @@ class AsyncEventTest {
             var region = memory.region(64);
             var write = left.prepareWrite(region.slice(0, 8), region.remote());
             while (write.tryPost()) {
-                // fills the send queue, so that more completions arrive than the completion queue
-                // can hold
+                // The loop fills the send queue, so that more completions arrive than the
+                // completion queue can hold.
             }
 
             var event = await(AsyncEventType.COMPLETION_QUEUE_ERROR);
@@ -140,7 +140,9 @@ class AsyncEventTest {
         assertThat(event.subject()).isEmpty();
     }
 
-    /** Waits for an event of the type, and skips events of other types, such as GID changes. */
+    /**
+     * Waits for an event of the given type, and ignores events of other types, such as GID changes.
+     */
     private AsyncEvent await(AsyncEventType type) throws Exception {
         while (true) {
             var event = device.nextEvent(LONG);

@@ -4,14 +4,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-/** Runs calls on new threads. Most of the calls block. */
+/** Runs calls of the API, most of which block, on new threads. */
 final class BackgroundCalls {
 
     private BackgroundCalls() {}
 
     /**
-     * Starts a thread that runs the call, and returns a future that completes with the result or
-     * the exception of the call.
+     * Starts a thread that makes a call of the API. Returns a future that completes with the result
+     * or the exception of the call.
      */
     static <T> CompletableFuture<T> call(Thread.Builder builder, Callable<T> call) {
         var outcome = new CompletableFuture<T>();

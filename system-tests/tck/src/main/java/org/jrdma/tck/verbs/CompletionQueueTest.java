@@ -284,7 +284,8 @@ class CompletionQueueTest {
                     .isEqualTo(rounds);
             assertThat(echo.get(10, TimeUnit.SECONDS)).isEqualTo(rounds);
 
-            // would block if an event were not acknowledged, because ibv_destroy_cq waits for that
+            // The close would block if an event were not acknowledged, because ibv_destroy_cq waits
+            // for that.
             CompletableFuture.runAsync(pair::close).get(10, TimeUnit.SECONDS);
         }
     }

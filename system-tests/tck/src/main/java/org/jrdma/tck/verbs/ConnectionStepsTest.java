@@ -55,8 +55,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the steps of a connection with identifiers and event channels. One thread runs both sides,
- * because the steps do not block (on iWARP, only {@code rdma_connect} blocks).
+ * Tests the steps of a connection with {@code Identifier} and {@code EventChannel}. One thread runs
+ * both sides, because the steps do not block (on iWARP, only {@code rdma_connect} blocks).
  */
 class ConnectionStepsTest {
 
@@ -316,8 +316,8 @@ class ConnectionStepsTest {
     }
 
     /**
-     * Runs a call of {@code rdma_connect}. On iWARP this method uses a new thread, because there
-     * the call blocks until the TCP connection to the listener is established.
+     * Makes a call that ends in {@code rdma_connect}. On iWARP, the call is made on a new thread,
+     * because it blocks there until the TCP connection to the listener is established.
      */
     private void runWithoutBlocking(VerbsCall call) throws VerbsException {
         if (!isIwarp()) {
@@ -624,7 +624,7 @@ class ConnectionStepsTest {
         caller.connect(parameters(queuePair(caller)));
         listener.close();
 
-        // siw reports the failure only after its timeout of ten seconds
+        // The driver siw reports the failure only after its timeout of ten seconds.
         assertThat(here.next(TIMEOUT.multipliedBy(2))).isInstanceOf(Failure.class);
         assertThatThrownBy(() -> there.next(Duration.ofMillis(50)))
                 .isInstanceOf(FabricTimeoutException.class);

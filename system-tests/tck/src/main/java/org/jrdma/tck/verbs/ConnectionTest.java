@@ -302,7 +302,7 @@ class ConnectionTest {
                         connections.connect(listener.localAddress(), domain, options(), SHORT))
                 .isInstanceOf(FabricTimeoutException.class);
         if (isIwarp()) {
-            // accept succeeds, because siw does not wait for a confirmation by the peer
+            // The call succeeds, because siw does not wait for a confirmation by the peer.
             listener.accept(domain, options(), TIMEOUT).close();
             return;
         }
@@ -328,7 +328,9 @@ class ConnectionTest {
             }
             if (isIwarp()) {
                 small.accept(domain, options(), TIMEOUT).close();
-                return; // siw rejects connect requests beyond the backlog instead of delaying them
+                // The driver siw rejects connect requests beyond the backlog instead of delaying
+                // them.
+                return;
             }
             var deadline = Deadline.after(TIMEOUT);
             while (connections.openIdentifiers().size() < before + 5 && !deadline.hasPassed()) {
@@ -415,7 +417,7 @@ class ConnectionTest {
             cancel(accepting);
             var resolving = connections.resolveAsync(listener.localAddress(), TIMEOUT);
             if (!resolving.cancel(true)) {
-                get(resolving).close(); // the connection was faster than the cancellation
+                get(resolving).close(); // The connection was established before the cancellation.
             }
             awaitObjects(objects);
         }
@@ -477,7 +479,7 @@ class ConnectionTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageStartingWith(there + " is closed because ")
                     .hasMessageContaining("protection domain");
-            here.awaitDisconnected(TIMEOUT); // the peer is notified
+            here.awaitDisconnected(TIMEOUT); // The peer must be notified.
         }
     }
 
@@ -588,7 +590,7 @@ class ConnectionTest {
 
     @Test
     void shouldServeAHundredConnectionsFromVirtualThreads() throws Exception {
-        var count = isIwarp() ? 20 : 100; // siw allows only few queue pairs
+        var count = isIwarp() ? 20 : 100; // The driver siw supports only few queue pairs.
         var clients = new ArrayList<CompletableFuture<Integer>>();
         var servers = new ArrayList<CompletableFuture<Integer>>();
         for (var number = 0; number < count; number++) {
@@ -641,7 +643,7 @@ class ConnectionTest {
     @Test
     void shouldCloseAllObjectsAfterFailures() throws Exception {
         var objects = objects();
-        failToConnect(10); // warm-up: creates the objects that are created only once
+        failToConnect(10); // The warm-up creates the objects that are created only once.
         awaitObjects(objects);
         var descriptors = descriptors();
 
@@ -652,8 +654,8 @@ class ConnectionTest {
     }
 
     /**
-     * Waits until the open objects are the expected ones. On iWARP, a queue pair is closed shortly
-     * after its connection has failed. An attempt that was cancelled early may still create and
+     * Waits until exactly the expected objects are open. On iWARP, a queue pair is closed shortly
+     * after its connection has failed, and an attempt that was canceled early may still create and
      * close objects.
      */
     private void awaitObjects(List<String> expected) throws InterruptedException {
@@ -679,9 +681,9 @@ class ConnectionTest {
     }
 
     /**
-     * Makes connection attempts that fail. The reasons alternate: the request is dropped, the
-     * request is rejected, the preparation fails, the port has no listener, the attempt times out,
-     * another thread closes the route, the address has no route.
+     * Makes {@code times} connection attempts, all of which fail. The reasons alternate: the
+     * request is dropped, the request is rejected, the preparation fails, the port has no listener,
+     * the attempt times out, another thread closes the route, the address has no route.
      */
     private void failToConnect(int times) throws Exception {
         for (var time = 0; time < times; time++) {

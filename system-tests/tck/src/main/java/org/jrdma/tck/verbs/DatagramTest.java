@@ -99,7 +99,7 @@ class DatagramTest {
         right.receive(0, 100);
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
 
-        right.next(); // moves the cursor to the completion
+        right.next(); // Moves the cursor to the completion.
         assertThat(right.cursor().sourceQueuePairNumber()).isEqualTo(left.queuePair().number());
         assertThat(right.cursor().hasGlobalRoute())
                 .isEqualTo(right.cursor().completion().source().orElseThrow().hasGlobalRoute());
@@ -156,7 +156,7 @@ class DatagramTest {
         var send = from.queuePair().prepareSend(pieces, from.to(right));
 
         from.post(send.immediate(0xcafe_babe).inline(true).solicited(true));
-        from.region().segment().fill((byte) 0); // tryPost has copied the inline data
+        from.region().segment().fill((byte) 0); // The data was inline, so tryPost has copied it.
 
         var received = right.next();
         assertThat(received.bytes()).isEqualTo(HEADER + 15);
@@ -234,12 +234,12 @@ class DatagramTest {
         left.complete(left.queuePair().prepareSend(left.region().slice(0, 8), toRight));
         var received = right.next();
         if (!received.source().orElseThrow().hasGlobalRoute()) {
-            return; // without a global route, the header is not read
+            return; // Without a global route, the header is not read.
         }
         right.place(0, 64)
                 .segment()
                 .asSlice(0, HEADER)
-                .fill((byte) 0x61); // an IPv6 header whose addresses no port has
+                .fill((byte) 0x61); // An IPv6 header whose addresses no port has.
 
         assertThatThrownBy(() -> right.queuePair().addressOf(received, right.place(0, 64)))
                 .isInstanceOf(VerbsException.class)
@@ -399,7 +399,8 @@ class DatagramTest {
 
     @Test
     void shouldCloseQueuePairsAndAddressHandlesInAnyOrder() throws VerbsException {
-        var handle = right.to(left).address(); // created first: a closed queue pair has no endpoint
+        // Created before the close: a closed queue pair has no endpoint.
+        var handle = right.to(left).address();
         left.queuePair().close();
         assertThat(toRight.address().isOpen()).isTrue();
         toRight.address().close();

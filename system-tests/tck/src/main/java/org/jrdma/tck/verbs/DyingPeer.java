@@ -38,7 +38,7 @@ final class DyingPeer {
                         arguments[1],
                         new InetSocketAddress(address, Integer.parseInt(arguments[3])));
             }
-            Thread.sleep(Duration.ofMinutes(2)); // longer than any test
+            Thread.sleep(Duration.ofMinutes(2)); // The pause is longer than any test.
         }
     }
 

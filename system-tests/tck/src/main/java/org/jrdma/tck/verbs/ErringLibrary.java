@@ -92,7 +92,8 @@ final class ErringLibrary {
     }
 
     /**
-     * Opens the device through a library whose {@code ibv_destroy_qp} adds its results to a queue.
+     * Opens the device through a library that adds each result of {@code ibv_destroy_qp} to a
+     * queue.
      */
     static Device notingDestroyed(Queue<Integer> results) throws Exception {
         var library = AlteredLibrary.without();

@@ -119,8 +119,8 @@ class ExtendedCompletionQueueTest {
     }
 
     /**
-     * Detects a fault of old versions of librxe: at the end of a poll, they advanced too far in the
-     * queue, so that completions were lost or repeated.
+     * Detects a defect of old versions of librxe: at the end of a poll, they advanced too far in
+     * the completion queue, so that completions were lost or repeated.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 16})
@@ -134,7 +134,7 @@ class ExtendedCompletionQueueTest {
                             .prepareWrite(
                                     left.region().slice(0, 8), pair.right().region().remote());
             var delivered = 0L;
-            var rounds = 300; // more than the completion queue has slots
+            var rounds = 300; // More completions than the completion queue has slots.
             for (var posted = 0; posted < rounds; ) {
                 for (var burst = 0; burst < 1 + posted % 7; burst++) {
                     left.post(write.id(posted++));
@@ -366,7 +366,7 @@ class ExtendedCompletionQueueTest {
                 assertThat(System.nanoTime() - deadline).isNegative();
                 Thread.sleep(1);
             }
-            // the last write has arrived, but its acknowledgment may still be in transit
+            // The last write has arrived, but its acknowledgement may still be in transit.
             Thread.sleep(100);
             var last = -1L;
             assertThat(cursor.poll()).isPositive();

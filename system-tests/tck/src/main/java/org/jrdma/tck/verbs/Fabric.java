@@ -40,7 +40,7 @@ public record Fabric(
 
     private static @Nullable Fabric underTest;
 
-    /** A factory of connection managers. */
+    /** Creates connection managers. */
     @FunctionalInterface
     public interface Manager {
         ConnectionManager open() throws LibraryNotFoundException;
@@ -99,7 +99,7 @@ public record Fabric(
         }
     }
 
-    /** Skips the test unless the provider lacks the feature, according to the profile. */
+    /** Skips the test if the provider has the feature, according to the profile. */
     void needsLackOf(Feature feature) {
         if (profile.has(feature)) {
             throw new Listed(
@@ -128,8 +128,8 @@ public record Fabric(
     }
 
     /**
-     * A skip for a known reason, such as a missing feature. {@link Run} never counts it as a
-     * failure.
+     * Skips a test for a reason that the profile lists, such as a missing feature. {@link Run}
+     * never counts it as a failure.
      */
     static final class Listed extends TestAbortedException {
 

@@ -13,7 +13,7 @@ import static org.jrdma.verbs.model.CompletionStatus.SUCCESS;
 import org.jrdma.verbs.model.CompletionStatus;
 
 /**
- * The ways in which a request fails in the tests, each with the completion status that the
+ * The causes of failed requests that the tests provoke, each with the completion status that the
  * InfiniBand specification requires.
  */
 enum FailureCase {

@@ -270,7 +270,8 @@ class FailureTest {
     @Test
     void shouldFailAStreamOfWritesWhenThePeerClosesTheRegion() throws Exception {
         pair.close();
-        use(Pair.connected()); // default timeouts, because the short ones expire on a busy machine
+        // The default timeouts are used, because shorter ones expire on a busy machine.
+        use(Pair.connected());
         var arena = right.domain().newArena(Pair.ALL);
         var region = arena.region(32 << 10);
         var write =

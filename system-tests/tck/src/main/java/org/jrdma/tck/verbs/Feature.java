@@ -26,7 +26,7 @@ public enum Feature {
     RESIZING_SHARED_RECEIVE_QUEUES,
     /** Extended reliable connections (XRC) and XRC domains. */
     XRC,
-    /** Requests transfer data and complete. */
+    /** Requests actually transfer data and complete. */
     MOVING_DATA,
     /** Completion channels. */
     COMPLETION_EVENTS,
@@ -48,7 +48,7 @@ public enum Feature {
     COMPLETION_TIMESTAMPS,
     /** Completion queues that ignore overruns. */
     OVERRUNNING_COMPLETION_QUEUES,
-    /** Queries return RESET for a new queue pair. */
+    /** {@code ibv_query_qp} reports the state RESET for a new queue pair. */
     REPORTING_RESET,
     /** The largest MTU of the port is reported. */
     REPORTING_GREATEST_MTU,
@@ -72,7 +72,7 @@ public enum Feature {
     REREGISTRATION,
     /**
      * Features that only hardware adapters have: rate limits, ECE, flows and their counters, raw
-     * packets, dma-buf, import of objects, and regions of the whole address space.
+     * packets, dma-bufs, import of objects, and regions of the whole address space.
      */
     ADAPTERS_OFFERS,
     /** On-demand paging also works for data that does not start at the start of a page. */
@@ -89,6 +89,9 @@ public enum Feature {
     PORT_EVENTS,
     /** An overrun of a completion queue causes an asynchronous event. */
     OVERRUN_EVENTS,
-    /** Calls to the provider do not allocate Java objects. */
+    /**
+     * Calls of the provider do not allocate Java objects, because the provider is not written in
+     * Java.
+     */
     ALLOCATING_NOTHING
 }

@@ -143,7 +143,7 @@ class KilledProcessTest {
             readLine("connecting");
             try (var request = listener.next(TIMEOUT)) {
                 kill();
-                Thread.sleep(500); // time for the kernel's notification to arrive
+                Thread.sleep(500); // The pause lets the kernel's notification arrive.
                 var deadline = Deadline.after(Duration.ofSeconds(SOON_SECONDS));
 
                 assertThatThrownBy(() -> request.accept(domain, options(), TIMEOUT))

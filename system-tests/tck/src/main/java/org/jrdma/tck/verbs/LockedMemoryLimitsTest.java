@@ -91,7 +91,9 @@ class LockedMemoryLimitsTest {
                                 "prlimit",
                                 "--memlock=131072:131072",
                                 "setpriv",
-                                "--bounding-set=-ipc_lock", // CAP_IPC_LOCK would lift the limit
+                                // The capability CAP_IPC_LOCK would exempt the process from the
+                                // limit.
+                                "--bounding-set=-ipc_lock",
                                 "--inh-caps=-ipc_lock",
                                 ProcessHandle.current().info().command().orElseThrow(),
                                 "-XX:+UseSerialGC",

@@ -163,8 +163,8 @@ class LookUpTest {
             identifier.resolveAddressInfo(AddressQuery.to("localhost", "7472"));
             assertThat(channel.next(TIMEOUT))
                     .isEqualTo(
-                            // the channel is closed although addressInfo() has not returned this
-                            // result
+                            // The channel is closed although addressInfo() has not returned this
+                            // result.
                             new ConnectionEvent.AddressInfoResolved(identifier));
         }
     }
@@ -244,8 +244,8 @@ class LookUpTest {
     }
 
     /**
-     * A connect request is rejected if only a listener for another type of connection has the
-     * address.
+     * A connect request is rejected if the only listener at the address is for another type of
+     * connection.
      */
     @Test
     void shouldRefuseAPeerOfAnotherType() throws Exception {

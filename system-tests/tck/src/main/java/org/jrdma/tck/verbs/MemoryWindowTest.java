@@ -291,7 +291,8 @@ class MemoryWindowTest {
         var bind = bind(window, REMOTE_WRITE).signaled(false);
         var invalidate = right.queuePair().prepareInvalidate(window);
         var former = window.key();
-        for (var i = 0; i < 300; i++) { // more binds than the window has different keys
+        // The loop makes more binds than the window has different keys.
+        for (var i = 0; i < 300; i++) {
             right.post(bind.range(i, 64));
             assertThat(window.key()).isNotEqualTo(former);
             former = window.key();
@@ -594,7 +595,7 @@ class MemoryWindowTest {
                                 .prepareChain(bind(window, REMOTE_READ), bind(window, REMOTE_READ)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("only once");
-        right.post(send.signaled(false)); // the request is not part of a chain
+        right.post(send.signaled(false)); // The request is not part of a chain.
     }
 
     @Test

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OnDemandTest {
 
     private static final int BYTES = 1 << 18;
-    private static final int MESSAGE = 1000; // one packet, at the start of a page
+    private static final int MESSAGE = 1000; // The length of one packet, at the start of a page.
     private static final int FIRST = 3 * 4096;
 
     private final Fabric fabric = Fabric.underTest();

@@ -53,7 +53,11 @@ final class Pair implements AutoCloseable {
         return connected(Fabric.underTest().open(), options, change);
     }
 
-    /** Creates a reliable pair whose completion queues have changed options. */
+    /**
+     * Creates a reliable pair.
+     *
+     * @param change changes the options of its completion queues
+     */
     static Pair completing(UnaryOperator<CompletionQueueOptions> change) throws VerbsException {
         Fabric.underTest().needs(Feature.MOVING_DATA);
         var device = Fabric.underTest().open();

@@ -10,7 +10,7 @@ import org.jrdma.verbs.model.CompletionStatus;
  * The missing features of a provider and its deviations from the specification, each with the
  * reason.
  */
-@SuppressWarnings("ImmutableEnumChecker") // the maps are immutable
+@SuppressWarnings("ImmutableEnumChecker") // The maps are immutable.
 public enum Profile {
     /** The specification: all features, no deviations. */
     SPECIFICATION(Map.of(), Map.of(), Map.of()),

@@ -219,7 +219,7 @@ class QueuePairStateTest {
                 .contains(Access.REMOTE_READ)
                 .doesNotContain(Access.REMOTE_WRITE);
         var route = attributes.address().route().orElseThrow();
-        // not compared: the hop limit, because for RoCE v2 the kernel uses that of the IP route
+        // The hop limit is not compared, because for RoCE v2 the kernel uses that of the IP route.
         assertThat(route.trafficClass()).isEqualTo(32);
         assertThat(route.destination()).isEqualTo(peer.localGid().orElseThrow().gid());
     }
@@ -341,7 +341,7 @@ class QueuePairStateTest {
                         .prepareWrite(left.region().slice(0, 8), pair.right().region().remote())
                         .signaled(false);
         while (write.tryPost()) {
-            // fills the send queue
+            // The loop fills the send queue.
         }
 
         queuePair.drain(left.cursor(), LONG, cursor -> {});
@@ -366,7 +366,8 @@ class QueuePairStateTest {
         right.complete(peer.prepareSend(right.region().slice(0, 8)));
         try (var slow = left.completions().newCursor(1)) {
             while (slow.poll() == 0) {
-                Thread.onSpinWait(); // until the cursor has polled the receive, which it keeps
+                // The loop ends when the cursor has polled the receive, which it keeps.
+                Thread.onSpinWait();
             }
 
             assertThatThrownBy(() ->

@@ -85,7 +85,8 @@ class RandomThreadsTest {
         var threads = new ArrayList<Thread>();
         for (var number = 0; number < THREADS; number++) {
             var random = new Random(seed + number);
-            var own = number / 2; // two threads share a queue pair, and the SDK rejects one
+            // Two threads may share a queue pair, and the SDK then rejects one of them.
+            var own = number / 2;
             threads.add(
                     Thread.ofPlatform()
                             .daemon()
@@ -136,8 +137,8 @@ class RandomThreadsTest {
     }
 
     /**
-     * Returns true if the time is over and each needed operation has succeeded once. On a slow
-     * machine, the threads get up to 30 seconds more for that.
+     * Returns true if the duration of the test has passed and each needed operation has succeeded
+     * at least once. On a slow machine, the threads get up to 30 seconds more to achieve this.
      */
     private boolean isOver(long end) {
         var beyond = System.nanoTime() - end;

@@ -51,7 +51,7 @@ class RdmaChannelTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final Duration SHORT = Duration.ofMillis(20);
 
-    /** The limit of bytes that 200 rounds may allocate: less than one byte for each round. */
+    /** The limit for the allocations of 200 rounds: less than one byte for each round. */
     private static final long ALLOCATED_BELOW = 200;
 
     private static final RdmaChannel.Handler NOTHING =
@@ -83,12 +83,15 @@ class RdmaChannelTest {
         }
     }
 
-    /** The program of one side. */
+    /** The code that one side of a test runs. */
     private interface Script {
         void run(RdmaChannel channel) throws Exception;
     }
 
-    /** Starts a peer on a new thread. The peer accepts one connection and runs the script. */
+    /**
+     * Starts a peer on a new thread. The peer accepts one connection and runs {@code script} with
+     * its channel.
+     */
     private CompletableFuture<?> peer(RdmaChannelOptions options, Script script) {
         return BackgroundCalls.call(
                 Thread.ofPlatform().daemon(),
@@ -140,7 +143,7 @@ class RdmaChannelTest {
                                     throw new AssertionError("no free slot for the reply");
                                 }
                             } catch (VerbsException _) {
-                                // the peer has closed the channel
+                                // The peer has closed the channel.
                             }
                         },
                         TIMEOUT);
@@ -308,7 +311,7 @@ class RdmaChannelTest {
                 .hasMessage(
                         "%s is closed because %s was closed"
                                 .formatted(channel, closeDomain ? otherDomain : otherDevice));
-        get(peer); // the peer is notified that the connection has ended
+        get(peer); // The peer must be notified that the connection has ended.
         thread.join();
         otherDevice.close();
     }
@@ -605,7 +608,7 @@ class RdmaChannelTest {
                         channel.tryClaim();
                         channel.send(64);
                     } catch (VerbsException _) {
-                        // the peer has closed the channel
+                        // The peer has closed the channel.
                     }
                 };
         try {
@@ -635,7 +638,8 @@ class RdmaChannelTest {
                             for (var number = 0; number < 3; number++) {
                                 send(channel, MemorySegment.ofArray(new byte[10]), NOTHING);
                             }
-                            take(channel, 1); // waits for the message that confirms all three
+                            // The poll returns the message that confirms all three.
+                            take(channel, 1);
                         });
         try (var channel = connect(options)) {
             assertThat(take(channel, 3)).hasSize(3);
@@ -849,7 +853,7 @@ class RdmaChannelTest {
         try (var channel = connect(options)) {
             var message = MemorySegment.ofArray(new byte[10]);
             for (var number = 0; number < 4; number++) {
-                while (!channel.trySend(message)) { // on iWARP, the first message is only a header
+                while (!channel.trySend(message)) { // On iWARP, the first message is only a header.
                     channel.await(NOTHING, TIMEOUT);
                 }
             }

@@ -233,7 +233,7 @@ class ReregistrationTest {
         var moved = right.domain().reregister(region);
 
         assertThat(write(moved.remote().slice(0, 100))).isEqualTo(CompletionStatus.SUCCESS);
-        otherDomain.close(); // closes the arena and its region
+        otherDomain.close(); // Closes the arena and its region.
         assertThat(moved.isOpen()).isFalse();
     }
 

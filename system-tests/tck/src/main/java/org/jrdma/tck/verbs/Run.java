@@ -40,7 +40,7 @@ public final class Run {
             System.exit(1);
         }
         launcher.execute(request, report);
-        // threads of the SDK and of failed tests must not keep the JVM running
+        // Exits explicitly: threads of the SDK and of failed tests must not keep the JVM running.
         System.exit(report.finish() ? 0 : 1);
     }
 

@@ -375,7 +375,7 @@ class SharedReceiveQueueTest {
 
         hub.send(0, 8, 1);
         hub.arrived(1);
-        assertNoEventOfTheQueue(); // three receives are left, as many as the limit
+        assertNoEventOfTheQueue(); // Three receives are left, as many as the limit.
 
         hub.send(1, 8, 2);
         var event = await(AsyncEventType.SHARED_RECEIVE_QUEUE_LIMIT_REACHED);
@@ -384,7 +384,7 @@ class SharedReceiveQueueTest {
 
         hub.send(0, 8, 3);
         hub.arrived(2);
-        assertNoEventOfTheQueue(); // the event has removed the limit
+        assertNoEventOfTheQueue(); // The event has removed the limit.
 
         hub.shared().limit(1);
         hub.send(1, 8, 4);

@@ -122,7 +122,8 @@ class UnreliableConnectionTest {
 
         assertThat(left.complete(write.remoteOffset(100)).kind()).isEqualTo(CompletionKind.WRITE);
 
-        // when this later message has arrived, the write has arrived, because both stay in order
+        // When this later message has arrived, the write has arrived, too, because messages and
+        // writes stay in order.
         awaitMessage();
         assertThat(right.bytes(100, 5000)).isEqualTo(times(5000, 0x11));
         assertThat(right.bytes(0, 100)).isEqualTo(times(100, CANARY));

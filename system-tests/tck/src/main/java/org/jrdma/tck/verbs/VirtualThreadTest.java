@@ -109,7 +109,7 @@ class VirtualThreadTest {
                                 pair.right().receive(pair.there().slice(0, 8)).await(LONG);
                                 received.countDown();
                             } catch (Exception e) {
-                                // a failed receive does not count as received
+                                // A failed receive does not count as received.
                             }
                         });
             }
@@ -270,7 +270,7 @@ class VirtualThreadTest {
         }
     }
 
-    /** A blocking call. */
+    /** A call that waits. */
     @FunctionalInterface
     private interface Wait {
         void run() throws Exception;

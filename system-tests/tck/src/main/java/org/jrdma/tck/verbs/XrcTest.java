@@ -578,7 +578,8 @@ class XrcTest {
                             .prepareSend(hub.out(0, 10, 1))
                             .receiveQueue(inbox.number())
                             .id(i)
-                            .signaled(i == 2)); // cannot complete, because no receive is posted
+                            // The request cannot complete, because no receive is posted.
+                            .signaled(i == 2));
         }
         var statuses = new HashSet<CompletionStatus>();
 
