@@ -250,6 +250,23 @@ final class NodeLinkTest {
     }
 
     @Test
+    void shouldUseTheNextTransportAfterOneThrewARuntimeException() throws Exception {
+        listen(NodeTransport.SOCKETS);
+        addresses.put(NodeTransport.VERBS, "verbs:127.0.0.1:7471");
+        System.setProperty("jrdma.fabric", "invalid"); // verbs throws IllegalArgumentException
+        try (var link = open()) {
+            roundTrip(link, 1);
+
+            assertThat(link.state().transport()).contains(NodeTransport.SOCKETS);
+            assertThat(link.state().unused())
+                    .singleElement()
+                    .matches(failure -> failure.reason().contains("jrdma.fabric"));
+        } finally {
+            System.setProperty("jrdma.fabric", "software");
+        }
+    }
+
+    @Test
     void shouldRejectCallsAfterClose() throws Exception {
         listen(NodeTransport.SOCKETS);
         var link = open();
