@@ -4,7 +4,7 @@ import java.lang.foreign.SymbolLookup;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.SoftwareLibrary;
-import org.jrdma.soft.sisci.abi.Library;
+import org.jrdma.soft.sisci.abi.SoftSisciLibrary;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
@@ -27,7 +27,7 @@ import org.jrdma.soft.sisci.fabric.SciException;
  */
 public final class SoftSisci implements SoftwareLibrary {
 
-    private final Library library;
+    private final SoftSisciLibrary library;
 
     /**
      * Creates a library that joins the fabric of {@link SoftSisciOptions#configured()} when it is
@@ -39,7 +39,7 @@ public final class SoftSisci implements SoftwareLibrary {
 
     /** Creates a library that joins a given fabric when it is initialized. */
     public SoftSisci(SoftSisciOptions options) {
-        this.library = new Library(() -> join(options));
+        this.library = new SoftSisciLibrary(() -> join(options));
     }
 
     private static FabricProcess join(SoftSisciOptions options) {

@@ -5,10 +5,10 @@ import org.jrdma.soft.sisci.fabric.Descriptor;
 /** The base class of the classes that implement exported C functions. */
 abstract class AbstractExports {
 
-    final Library library;
+    final SoftSisciLibrary library;
     final Handles handles;
 
-    AbstractExports(Library library) {
+    AbstractExports(SoftSisciLibrary library) {
         this.library = library;
         this.handles = library.handles();
     }

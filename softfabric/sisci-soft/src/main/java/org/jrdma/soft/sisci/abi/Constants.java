@@ -54,7 +54,7 @@ final class Constants {
         numbers.putAll(published("SCI_FLAG_"));
         numbers.putAll(published("SCI_INFINITE_TIMEOUT"));
         for (var query : sisci_query.values()) {
-            numbers.put(query.name(), QueryNumbers.number(query));
+            numbers.put(query.name(), QueryCommandNumbers.number(query));
         }
         return Map.copyOf(numbers);
     }

@@ -10,14 +10,14 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
 import org.jrdma.soft.sisci.fabric.BorrowedDevice;
 import org.jrdma.soft.sisci.fabric.FabricDevice;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
 /** The functions for devices of other hosts (SmartIO). */
 final class DeviceExports extends AbstractExports {
 
-    DeviceExports(Library library) {
+    DeviceExports(SoftSisciLibrary library) {
         super(library);
     }
 
@@ -31,7 +31,7 @@ final class DeviceExports extends AbstractExports {
      */
     @Exported("SCIGetDeviceList")
     long list(long descriptor, long ids, long maxCount, long filter, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var _ = descriptor(descriptor);
         throwIf(ids == 0 && maxCount != 0, SCI_ERR_ILLEGAL_PARAMETER());
         var matching =
@@ -39,7 +39,7 @@ final class DeviceExports extends AbstractExports {
                         .filter(device -> filter == 0 || matches(device, filter))
                         .toList();
         for (var i = 0; i < matching.size() && Long.compareUnsigned(i, maxCount) < 0; i++) {
-            Memory.at(ids, (i + 1L) * Long.BYTES).setAtIndex(JAVA_LONG, i, matching.get(i).id());
+            ProgramMemory.at(ids, (i + 1L) * Long.BYTES).setAtIndex(JAVA_LONG, i, matching.get(i).id());
         }
         return matching.size();
     }
@@ -49,7 +49,7 @@ final class DeviceExports extends AbstractExports {
      * not zero.
      */
     private static boolean matches(FabricDevice device, long filter) {
-        var wanted = Memory.at(filter, sci_smartio_device_info_t.layout().byteSize());
+        var wanted = ProgramMemory.at(filter, sci_smartio_device_info_t.layout().byteSize());
         var identity = device.identity();
         return matches(sci_smartio_device_info_t.fdid(wanted), device.id())
                 && matches(sci_smartio_device_info_t.pci_device_id(wanted), identity.deviceId())
@@ -103,7 +103,7 @@ final class DeviceExports extends AbstractExports {
 
     @Exported("SCIReturnDevice")
     void giveBack(long device, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         device(device).giveBack();
         handles.release(device);
     }
@@ -150,30 +150,30 @@ final class DeviceExports extends AbstractExports {
             long offset,
             long bytes,
             int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var local = handles.object(segment, LocalSegment.class);
-        var place = Memory.at(address, Long.BYTES);
+        var place = ProgramMemory.at(address, Long.BYTES);
         place.set(JAVA_LONG, 0, device(device).map(local, adapter, offset, bytes));
     }
 
     @Exported("SCIUnmapLocalSegmentForDevice")
     void unmapLocal(long segment, int adapter, long device, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         library.member().checkAdapter(adapter);
         device(device).unmap(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIMapRemoteSegmentForDevice")
     void mapRemote(long segment, long device, long address, long offset, long bytes, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var remote = handles.object(segment, RemoteSegment.class);
-        var place = Memory.at(address, Long.BYTES);
+        var place = ProgramMemory.at(address, Long.BYTES);
         place.set(JAVA_LONG, 0, device(device).map(remote, offset, bytes));
     }
 
     @Exported("SCIUnmapRemoteSegmentForDevice")
     void unmapRemote(long segment, long device, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         device(device).unmap(handles.object(segment, RemoteSegment.class));
     }
 }

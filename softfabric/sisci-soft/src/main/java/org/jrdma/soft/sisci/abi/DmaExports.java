@@ -8,14 +8,14 @@ import java.util.List;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
 /** The functions for DMA queues and channels. */
 final class DmaExports extends AbstractExports {
 
-    DmaExports(Library library) {
+    DmaExports(SoftSisciLibrary library) {
         super(library);
     }
 
@@ -29,21 +29,21 @@ final class DmaExports extends AbstractExports {
 
     @Exported("SCICreateDMAQueue")
     void create(long descriptor, long queue, int adapter, int maxEntries, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var owner = descriptor(descriptor);
         var _ = handles.create(queue, _ -> DmaQueue.create(owner, adapter, maxEntries));
     }
 
     @Exported("SCIRemoveDMAQueue")
     void remove(long queue, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         queue(queue).remove();
         handles.release(queue);
     }
 
     @Exported("SCIAbortDMAQueue")
     void abort(long queue, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         queue(queue).abort();
     }
 
@@ -54,7 +54,7 @@ final class DmaExports extends AbstractExports {
 
     @Exported("SCIWaitForDMAQueue")
     int await(long queue, int timeout, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         return queue(queue).await(timeout);
     }
 
@@ -121,7 +121,7 @@ final class DmaExports extends AbstractExports {
             long argument,
             int flags) {
         throwIf(length <= 0 || length > DmaQueue.MAX_PIECES, SCI_ERR_MAX_ENTRIES());
-        var elements = Memory.at(vector, length * dis_dma_vec_t.layout().byteSize());
+        var elements = ProgramMemory.at(vector, length * dis_dma_vec_t.layout().byteSize());
         var pieces = new ArrayList<DmaQueue.Piece>();
         for (var i = 0; i < length; i++) {
             var element = dis_dma_vec_t.asSlice(elements, i);
@@ -151,31 +151,31 @@ final class DmaExports extends AbstractExports {
 
     @Exported("SCIAssignDMAChannel")
     void assign(long channel, long queue, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         channel(channel).assign(queue(queue));
     }
 
     @Exported("SCIPrepareLocalSegmentForDMA")
     void prepareLocal(long channel, long segment, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         channel(channel).prepare(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIPrepareRemoteSegmentForDMA")
     void prepareRemote(long channel, long segment, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         channel(channel).prepare(handles.object(segment, RemoteSegment.class));
     }
 
     @Exported("SCIUnprepareLocalSegmentForDMA")
     void unprepareLocal(long channel, long segment, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         channel(channel).unprepare(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIUnprepareRemoteSegmentForDMA")
     void unprepareRemote(long channel, long segment, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         channel(channel).unprepare(handles.object(segment, RemoteSegment.class));
     }
 }

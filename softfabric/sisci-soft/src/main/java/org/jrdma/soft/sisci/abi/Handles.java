@@ -79,7 +79,7 @@ final class Handles {
      * @param place the address at which the handle is stored
      */
     <T> T create(long place, LongFunction<T> factory) {
-        Memory.at(place, Long.BYTES);
+        ProgramMemory.at(place, Long.BYTES);
         var handle = reserve();
         T created;
         try {
@@ -89,7 +89,7 @@ final class Handles {
             release(handle);
             throw e;
         }
-        Memory.setLong(place, handle);
+        ProgramMemory.setLong(place, handle);
         return created;
     }
 

@@ -6,7 +6,7 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.lang.foreign.ValueLayout;
 import java.util.function.LongFunction;
 import org.jrdma.soft.sisci.fabric.EventQueue;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.InterruptFlag;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
@@ -18,7 +18,7 @@ final class InterruptExports extends AbstractExports {
 
     private static final byte[] NO_DATA = {};
 
-    InterruptExports(Library library) {
+    InterruptExports(SoftSisciLibrary library) {
         super(library);
     }
 
@@ -70,7 +70,7 @@ final class InterruptExports extends AbstractExports {
             LongFunction<EventQueue.@Nullable Callback<LocalInterrupt.Trigger>> callback) {
         var interrupts = library.member().interrupts();
         var owner = descriptor(descriptor);
-        var requestedNumber = Memory.integer(number);
+        var requestedNumber = ProgramMemory.integer(number);
         var created =
                 handles.create(
                         interrupt,
@@ -82,7 +82,7 @@ final class InterruptExports extends AbstractExports {
                                         requestedNumber,
                                         callback.apply(handle),
                                         flags));
-        Memory.setInteger(number, created.number());
+        ProgramMemory.setInteger(number, created.number());
     }
 
     private LocalInterrupt local(long handle, boolean carriesData) {
@@ -126,25 +126,25 @@ final class InterruptExports extends AbstractExports {
 
     @Exported("SCIEnableConditionalInterrupt")
     void enable(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         flag(interrupt).enable();
     }
 
     @Exported("SCIDisableConditionalInterrupt")
     void disable(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         flag(interrupt).disable();
     }
 
     @Exported("SCIGetConditionalInterruptTrigCounter")
     void count(long interrupt, long count, int flags) {
-        Flags.checkNone(flags);
-        Memory.setInteger(count, flag(interrupt).count());
+        SisciFlags.checkNone(flags);
+        ProgramMemory.setInteger(count, flag(interrupt).count());
     }
 
     @Exported("SCIRemoveInterrupt")
     void remove(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
             flag.remove();
         } else {
@@ -155,14 +155,14 @@ final class InterruptExports extends AbstractExports {
 
     @Exported("SCIRemoveDataInterrupt")
     void removeWithData(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         local(interrupt, true).remove();
         handles.release(interrupt);
     }
 
     @Exported("SCIWaitForInterrupt")
     void await(long interrupt, int timeout, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
             flag.await(timeout);
         } else {
@@ -177,13 +177,13 @@ final class InterruptExports extends AbstractExports {
      */
     @Exported("SCIWaitForDataInterrupt")
     void awaitData(long interrupt, long data, long length, int timeout, int flags) {
-        Flags.checkNone(flags);
-        var capacity = Integer.toUnsignedLong(Memory.integer(length));
+        SisciFlags.checkNone(flags);
+        var capacity = Integer.toUnsignedLong(ProgramMemory.integer(length));
         var bytes = local(interrupt, true).awaitData(timeout, capacity);
         if (bytes.length > 0) {
-            Memory.at(data, bytes.length).asByteBuffer().put(bytes);
+            ProgramMemory.at(data, bytes.length).asByteBuffer().put(bytes);
         }
-        Memory.setInteger(length, bytes.length);
+        ProgramMemory.setInteger(length, bytes.length);
     }
 
     /**
@@ -226,7 +226,7 @@ final class InterruptExports extends AbstractExports {
             int adapter,
             int number,
             int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var owner = descriptor(descriptor);
         var _ =
                 handles.create(
@@ -236,27 +236,27 @@ final class InterruptExports extends AbstractExports {
 
     @Exported("SCIDisconnectInterrupt")
     void disconnect(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         remote(interrupt, false).disconnect();
         handles.release(interrupt);
     }
 
     @Exported("SCIDisconnectDataInterrupt")
     void disconnectWithData(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         remote(interrupt, true).disconnect();
         handles.release(interrupt);
     }
 
     @Exported("SCITriggerInterrupt")
     void trigger(long interrupt, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         remote(interrupt, false).trigger();
     }
 
     @Exported("SCITriggerDataInterrupt")
     void triggerWithData(long interrupt, long data, int length, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         throwIf(
                 Integer.compareUnsigned(length, RemoteInterrupt.MAX_DATA) > 0,
                 SCI_ERR_OUT_OF_RANGE());
@@ -264,6 +264,6 @@ final class InterruptExports extends AbstractExports {
                 .trigger(
                         length == 0
                                 ? NO_DATA
-                                : Memory.at(data, length).toArray(ValueLayout.JAVA_BYTE));
+                                : ProgramMemory.at(data, length).toArray(ValueLayout.JAVA_BYTE));
     }
 }

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.jrdma.soft.sisci.fabric.Descriptor;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
 /** The functions that initialize the library, open descriptors and return texts. */
@@ -12,13 +12,13 @@ final class LibraryExports extends AbstractExports {
 
     private static final Map<Integer, String> ERRORS = errors();
 
-    LibraryExports(Library library) {
+    LibraryExports(SoftSisciLibrary library) {
         super(library);
     }
 
     @Exported("SCIInitialize")
     void initialize(int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         library.initialize();
     }
 
@@ -29,13 +29,13 @@ final class LibraryExports extends AbstractExports {
 
     @Exported("SCIOpen")
     void open(long descriptor, int flags) {
-        Flags.checkNone(flags);
-        Memory.setLong(descriptor, handles.add(library.member().open()));
+        SisciFlags.checkNone(flags);
+        ProgramMemory.setLong(descriptor, handles.add(library.member().open()));
     }
 
     @Exported("SCIClose")
     void close(long descriptor, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         library.member();
         handles.object(descriptor, Descriptor.class).close();
         handles.release(descriptor);
@@ -43,12 +43,12 @@ final class LibraryExports extends AbstractExports {
 
     @Exported(value = "SCIGetErrorString", reports = false)
     long errorString(int error) {
-        return Memory.text(ERRORS.getOrDefault(error, "unknown error 0x%X".formatted(error)));
+        return ProgramMemory.text(ERRORS.getOrDefault(error, "unknown error 0x%X".formatted(error)));
     }
 
     @Exported(value = "SCIGetAdapterTypeString", reports = false)
     long adapterTypeString(@SuppressWarnings("unused") int type) {
-        return Memory.text("software");
+        return ProgramMemory.text("software");
     }
 
     /**

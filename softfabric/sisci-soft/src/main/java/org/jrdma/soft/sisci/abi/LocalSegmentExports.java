@@ -5,7 +5,7 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import org.jrdma.soft.sisci.fabric.AttachedSegment;
 import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.Descriptor;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
 import org.jrdma.soft.sisci.fabric.SciException;
@@ -13,7 +13,7 @@ import org.jrdma.soft.sisci.fabric.SciException;
 /** The functions for local segments. */
 final class LocalSegmentExports extends AbstractExports {
 
-    LocalSegmentExports(Library library) {
+    LocalSegmentExports(SoftSisciLibrary library) {
         super(library);
     }
 
@@ -66,7 +66,7 @@ final class LocalSegmentExports extends AbstractExports {
                                                 callback, argument, handle, flags),
                                         flags));
         if (bytes != 0) {
-            Memory.setLong(bytes, attached.bytes());
+            ProgramMemory.setLong(bytes, attached.bytes());
         }
     }
 
@@ -108,10 +108,10 @@ final class LocalSegmentExports extends AbstractExports {
 
     @Exported("SCIWaitForLocalSegmentEvent")
     int await(long segment, long node, long adapter, int timeout, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
-        Memory.setIfNotNull(node, event.node());
-        Memory.setIfNotNull(adapter, event.adapter());
+        ProgramMemory.setIfNotNull(node, event.node());
+        ProgramMemory.setIfNotNull(adapter, event.adapter());
         return event.reason();
     }
 

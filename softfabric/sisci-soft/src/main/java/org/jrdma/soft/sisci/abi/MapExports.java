@@ -4,7 +4,7 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import org.jrdma.ffi.linkage.UncheckedMemory;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
@@ -17,7 +17,7 @@ import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
  */
 final class MapExports extends AbstractExports {
 
-    MapExports(Library library) {
+    MapExports(SoftSisciLibrary library) {
         super(library);
     }
 
@@ -56,13 +56,13 @@ final class MapExports extends AbstractExports {
         if (place == 0) {
             map.unmap();
         }
-        Memory.setLong(place, handles.add(map));
+        ProgramMemory.setLong(place, handles.add(map));
         return map.address();
     }
 
     @Exported("SCIUnmapSegment")
     void unmap(long map, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         map(map).unmap();
         handles.release(map);
     }
@@ -84,20 +84,20 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIRemoveSequence")
     void removeSequence(long sequence, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         sequence(sequence).remove();
         handles.release(sequence);
     }
 
     @Exported("SCIStartSequence")
     int start(long sequence, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         return sequence(sequence).start();
     }
 
     @Exported("SCICheckSequence")
     int check(long sequence, int flags) {
-        Flags.checkAllowed(flags, UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER);
+        SisciFlags.checkAllowed(flags, UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER);
         return sequence(sequence).check(flags);
     }
 
@@ -125,7 +125,7 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIMemCpy")
     void copy(long sequence, long memory, long map, long offset, long bytes, int flags) {
-        Flags.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
+        SisciFlags.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
         var mapped = map(map);
         var checked = (flags & UnpublishedFlags.ERROR_CHECK) == UnpublishedFlags.ERROR_CHECK;
         throwIf(memory == 0 || (checked && sequence == 0), SCI_ERR_ILLEGAL_PARAMETER());
@@ -148,7 +148,7 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIMemWrite")
     void write(long memory, long remote, long bytes, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         throwIf(memory == 0 || remote == 0, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(bytes < 0, SCI_ERR_OUT_OF_RANGE());
         UncheckedMemory.copy(memory, remote, bytes);
@@ -161,7 +161,7 @@ final class MapExports extends AbstractExports {
      */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
         var mapped = map(map);
         throwIf(
                 address < mapped.address()

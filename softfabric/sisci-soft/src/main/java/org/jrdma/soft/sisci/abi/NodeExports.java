@@ -23,7 +23,7 @@ import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SciException;
@@ -44,23 +44,23 @@ final class NodeExports extends AbstractExports {
 
     private record Requester(long descriptor, int adapter, int bus, int deviceFunction) {}
 
-    NodeExports(Library library) {
+    NodeExports(SoftSisciLibrary library) {
         super(library);
     }
 
     @Exported("SCIProbeNode")
     int probe(long descriptor, int adapter, int node, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var _ = handles.object(descriptor, Descriptor.class);
         return library.member().probe(node, adapter) ? 1 : 0;
     }
 
     @Exported("SCIGetLocalNodeId")
     void localNode(int adapter, long node, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var member = library.member();
         member.checkAdapter(adapter);
-        Memory.setInteger(node, member.node());
+        ProgramMemory.setInteger(node, member.node());
     }
 
     /**
@@ -69,9 +69,9 @@ final class NodeExports extends AbstractExports {
      */
     @Exported("SCIGetNodeIdByAdapterName")
     void nodeByName(long name, long nodes, long type, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var member = library.member();
-        Memory.at(name, 1);
+        ProgramMemory.at(name, 1);
         var nodeName = Downcalls.textAt(MemorySegment.ofAddress(name));
         var nodeId =
                 nodeName.equals("localhost")
@@ -80,16 +80,16 @@ final class NodeExports extends AbstractExports {
                                 .filter(node -> nodeName.equals(NODE_NAME + node))
                                 .findFirst()
                                 .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_NODEID()));
-        var list = Memory.at(nodes, 2 * Integer.BYTES);
+        var list = ProgramMemory.at(nodes, 2 * Integer.BYTES);
         list.setAtIndex(JAVA_INT, 0, nodeId);
         list.setAtIndex(JAVA_INT, 1, 0);
-        Memory.setIfNotNull(type, ADAPTER_TYPE);
+        ProgramMemory.setIfNotNull(type, ADAPTER_TYPE);
     }
 
     @Exported("SCIGetNodeInfoByAdapterName")
     void nodeInfoByName(long name, long adapter, long nodes, long type, int flags) {
         nodeByName(name, nodes, type, flags);
-        Memory.setIfNotNull(adapter, 0);
+        ProgramMemory.setIfNotNull(adapter, 0);
     }
 
     /**
@@ -98,7 +98,7 @@ final class NodeExports extends AbstractExports {
      */
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var _ = handles.object(descriptor, Descriptor.class);
         library.member().checkAdapter(adapter);
         requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
@@ -106,7 +106,7 @@ final class NodeExports extends AbstractExports {
 
     @Exported("SCIUnregisterPCIeRequester")
     void unregister(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var requester = new Requester(descriptor, adapter, bus, deviceFunction);
         throwIf(!requesters.remove(requester), SCI_ERR_ILLEGAL_OPERATION());
     }
@@ -114,20 +114,20 @@ final class NodeExports extends AbstractExports {
     @Exported("SCIQuery")
     void query(int command, long data, int flags) {
         var member = library.member();
-        switch (QueryNumbers.of(command)) {
+        switch (QueryCommandNumbers.of(command)) {
             case SCI_Q_VENDORID -> setText(data, "jrdma");
             case SCI_Q_API -> setText(data, "2, in software");
             case SCI_Q_ADAPTER ->
-                    queryAdapter(member, Memory.at(data, sci_query_adapter_t.layout().byteSize()));
+                    queryAdapter(member, ProgramMemory.at(data, sci_query_adapter_t.layout().byteSize()));
             case SCI_Q_SYSTEM ->
-                    querySystem(Memory.at(data, sci_query_system_t.layout().byteSize()));
+                    querySystem(ProgramMemory.at(data, sci_query_system_t.layout().byteSize()));
             case SCI_Q_DMA ->
-                    queryDma(member, Memory.at(data, sci_query_dma_t.layout().byteSize()), flags);
+                    queryDma(member, ProgramMemory.at(data, sci_query_dma_t.layout().byteSize()), flags);
             case SCI_Q_LOCAL_SEGMENT ->
-                    queryLocal(Memory.at(data, sci_query_local_segment_t.layout().byteSize()));
+                    queryLocal(ProgramMemory.at(data, sci_query_local_segment_t.layout().byteSize()));
             case SCI_Q_REMOTE_SEGMENT ->
-                    queryRemote(Memory.at(data, sci_query_remote_segment_t.layout().byteSize()));
-            case SCI_Q_MAP -> queryMap(Memory.at(data, sci_query_map_t.layout().byteSize()));
+                    queryRemote(ProgramMemory.at(data, sci_query_remote_segment_t.layout().byteSize()));
+            case SCI_Q_MAP -> queryMap(ProgramMemory.at(data, sci_query_map_t.layout().byteSize()));
             default -> throw illegalQuery();
         }
     }
@@ -137,14 +137,14 @@ final class NodeExports extends AbstractExports {
     }
 
     private static void setText(long data, String text) {
-        var query = Memory.at(data, sci_query_string_t.layout().byteSize());
+        var query = ProgramMemory.at(data, sci_query_string_t.layout().byteSize());
         var bytes = (text + "\0").getBytes(UTF_8);
         var capacity = Integer.toUnsignedLong(sci_query_string_t.length(query));
         throwIf(capacity < bytes.length, SCI_ERR_OUT_OF_RANGE());
         MemorySegment.copy(
                 bytes,
                 0,
-                Memory.at(sci_query_string_t.str(query).address(), bytes.length),
+                ProgramMemory.at(sci_query_string_t.str(query).address(), bytes.length),
                 ValueLayout.JAVA_BYTE,
                 0,
                 bytes.length);
@@ -156,7 +156,7 @@ final class NodeExports extends AbstractExports {
         var up = member.isLinkOperational(adapter) ? 1 : 0;
         var seconds = (int) ((System.nanoTime() - started) / 1_000_000_000);
         var value =
-                switch (QueryNumbers.of(sci_query_adapter_t.subcommand(query))) {
+                switch (QueryCommandNumbers.of(sci_query_adapter_t.subcommand(query))) {
                     case SCI_Q_ADAPTER_SERIAL_NUMBER -> member.node();
                     case SCI_Q_ADAPTER_CARD_TYPE -> ADAPTER_TYPE;
                     case SCI_Q_ADAPTER_NODEID -> member.node();
@@ -174,25 +174,25 @@ final class NodeExports extends AbstractExports {
                     case SCI_Q_ADAPTER_LINK_PARTNER_PORT_NO -> 0;
                     default -> throw illegalQuery();
                 };
-        Memory.setInteger(sci_query_adapter_t.data(query).address(), value);
+        ProgramMemory.setInteger(sci_query_adapter_t.data(query).address(), value);
     }
 
     private static void querySystem(MemorySegment query) {
         throwIf(
-                QueryNumbers.of(sci_query_system_t.subcommand(query))
+                QueryCommandNumbers.of(sci_query_system_t.subcommand(query))
                         != sisci_query.SCI_Q_SYSTEM_CPU_CACHE_LINE_SIZE,
                 SCI_ERR_ILLEGAL_QUERY());
-        Memory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
+        ProgramMemory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
     }
 
     private static void queryDma(FabricProcess member, MemorySegment query, int flags) {
         member.checkAdapter(sci_query_dma_t.localAdapterNo(query));
         DmaQueue.checkEngine(flags);
         var data = sci_query_dma_t.data(query).address();
-        switch (QueryNumbers.of(sci_query_dma_t.subcommand(query))) {
-            case SCI_Q_DMA_AVAILABLE -> Memory.setInteger(data, 1);
+        switch (QueryCommandNumbers.of(sci_query_dma_t.subcommand(query))) {
+            case SCI_Q_DMA_AVAILABLE -> ProgramMemory.setInteger(data, 1);
             case SCI_Q_DMA_CAPABILITIES -> {
-                var capabilities = Memory.at(data, sci_dma_capabilities_t.layout().byteSize());
+                var capabilities = ProgramMemory.at(data, sci_dma_capabilities_t.layout().byteSize());
                 sci_dma_capabilities_t.num_channels(capabilities, DmaChannel.NUMBER);
                 sci_dma_capabilities_t.max_transfer_size(capabilities, Integer.MAX_VALUE);
                 sci_dma_capabilities_t.max_vector_length(capabilities, DmaQueue.MAX_PIECES);
@@ -210,7 +210,7 @@ final class NodeExports extends AbstractExports {
         var segment =
                 handles.object(
                         sci_query_local_segment_t.segment(query).address(), LocalSegment.class);
-        switch (QueryNumbers.of(sci_query_local_segment_t.subcommand(query))) {
+        switch (QueryCommandNumbers.of(sci_query_local_segment_t.subcommand(query))) {
             case SCI_Q_LOCAL_SEGMENT_IOADDR,
                     SCI_Q_LOCAL_SEGMENT_PHYS_ADDR,
                     SCI_Q_LOCAL_SEGMENT_VIRTUAL_KERNEL_ADDR -> {
@@ -228,7 +228,7 @@ final class NodeExports extends AbstractExports {
                 handles.object(
                         sci_query_remote_segment_t.segment(query).address(), RemoteSegment.class);
         throwIf(
-                QueryNumbers.of(sci_query_remote_segment_t.subcommand(query))
+                QueryCommandNumbers.of(sci_query_remote_segment_t.subcommand(query))
                         != sisci_query.SCI_Q_REMOTE_SEGMENT_IOADDR,
                 SCI_ERR_ILLEGAL_QUERY());
         sci_query_remote_segment_t.data.ioaddr(
@@ -239,7 +239,7 @@ final class NodeExports extends AbstractExports {
         var map = handles.object(sci_query_map_t.map(query).address(), SegmentMap.class);
         sci_query_map_t.data(
                 query,
-                switch (QueryNumbers.of(sci_query_map_t.subcommand(query))) {
+                switch (QueryCommandNumbers.of(sci_query_map_t.subcommand(query))) {
                     case SCI_Q_MAP_MAPPED_TO_LOCAL_TARGET -> map.isLocal() ? 1 : 0;
                     case SCI_Q_MAP_IOADDR, SCI_Q_MAP_PHYS_ADDR -> map.address();
                     default -> throw illegalQuery();

@@ -2,13 +2,13 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 
-import org.jrdma.soft.sisci.fabric.Flags;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
 /** The functions for remote segments. */
 final class RemoteSegmentExports extends AbstractExports {
 
-    RemoteSegmentExports(Library library) {
+    RemoteSegmentExports(SoftSisciLibrary library) {
         super(library);
     }
 
@@ -68,7 +68,7 @@ final class RemoteSegmentExports extends AbstractExports {
 
     @Exported("SCIDisconnectSegment")
     void disconnect(long segment, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         segment(segment).disconnect();
         handles.release(segment);
     }
@@ -90,9 +90,9 @@ final class RemoteSegmentExports extends AbstractExports {
 
     @Exported("SCIWaitForRemoteSegmentEvent")
     int await(long segment, long status, int timeout, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
-        Memory.setIfNotNull(status, SCI_ERR_OK());
+        ProgramMemory.setIfNotNull(status, SCI_ERR_OK());
         return event.reason();
     }
 }

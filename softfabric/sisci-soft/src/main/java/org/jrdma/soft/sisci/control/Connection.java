@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /**
@@ -23,7 +23,7 @@ public final class Connection {
     /** If the queue is longer, {@link #sendOnce} drops messages. */
     private static final int MAX_MERGED = 4096;
 
-    private final ConnectionManager manager;
+    private final FabricConnections manager;
     private final int socket;
     private final PacketSocket.Packet packet =
             new PacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
@@ -42,7 +42,7 @@ public final class Connection {
     private volatile int node;
     private volatile int member = -1;
 
-    Connection(ConnectionManager manager, int socket) {
+    Connection(FabricConnections manager, int socket) {
         this.manager = manager;
         this.socket = socket;
     }
@@ -166,7 +166,7 @@ public final class Connection {
         try {
             response = response(request, 0, value).withDescriptor(descriptor);
         } catch (Throwable e) {
-            Host.close(descriptor);
+            SystemCalls.close(descriptor);
             throw e;
         }
         send(response);
@@ -229,7 +229,7 @@ public final class Connection {
      */
     synchronized void close() {
         if (!closed) {
-            Host.close(socket);
+            SystemCalls.close(socket);
         }
         closed = true;
         for (var message : waiting) {

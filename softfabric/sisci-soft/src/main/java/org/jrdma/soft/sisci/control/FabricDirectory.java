@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /**
@@ -86,7 +86,7 @@ public final class FabricDirectory implements AutoCloseable {
         if (mustBePrivate && Files.isSymbolicLink(path)) {
             throw unusable(path, "it is a symbolic link");
         }
-        var descriptor = Host.openDirectory(path.toString(), !mustBePrivate);
+        var descriptor = SystemCalls.openDirectory(path.toString(), !mustBePrivate);
         try {
             var opened = Path.of("/proc/self/fd", Integer.toString(descriptor));
             var directory = new FabricDirectory(path, descriptor, opened);
@@ -95,7 +95,7 @@ public final class FabricDirectory implements AutoCloseable {
             }
             return directory;
         } catch (Throwable e) {
-            Host.close(descriptor);
+            SystemCalls.close(descriptor);
             throw e;
         }
     }
@@ -154,7 +154,7 @@ public final class FabricDirectory implements AutoCloseable {
                 return change.make();
             } finally {
                 if (lock.getHoldCount() == 1) {
-                    Host.unlock(descriptor);
+                    SystemCalls.unlock(descriptor);
                 }
             }
         } finally {
@@ -164,7 +164,7 @@ public final class FabricDirectory implements AutoCloseable {
 
     private void lockFile() throws FabricException {
         var deadline = Deadline.after(LOCK_TIMEOUT);
-        while (!Host.tryLock(descriptor)) {
+        while (!SystemCalls.tryLock(descriptor)) {
             if (deadline.hasPassed()) {
                 throw deadline.missed("Another process did not release the lock of " + path);
             }
@@ -172,9 +172,9 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    public List<Entry> entries() throws FabricException {
+    public List<FabricFile> entries() throws FabricException {
         try (var files = Files.list(opened)) {
-            return files.map(file -> Entry.of(file.getFileName().toString()))
+            return files.map(file -> FabricFile.of(file.getFileName().toString()))
                     .flatMap(Optional::stream)
                     .toList();
         } catch (IOException e) {
@@ -186,13 +186,13 @@ public final class FabricDirectory implements AutoCloseable {
      * Finds the file of an object by the number of the object. Reads the names of all files, which
      * may be thousands.
      */
-    public Optional<Entry> find(int node, Entry.Kind kind, int number) throws FabricException {
-        var start = Entry.startOfName(node, kind, number);
+    public Optional<FabricFile> find(int node, FabricFile.Kind kind, int number) throws FabricException {
+        var start = FabricFile.startOfName(node, kind, number);
         try (var files = Files.newDirectoryStream(opened)) {
             for (var file : files) {
                 var name = file.getFileName().toString();
                 if (name.startsWith(start)) {
-                    var entry = Entry.of(name);
+                    var entry = FabricFile.of(name);
                     if (entry.isPresent()) {
                         return entry;
                     }
@@ -208,13 +208,13 @@ public final class FabricDirectory implements AutoCloseable {
      * Returns a path to a file that is short enough for a socket address, even if the directory's
      * path is long.
      */
-    String path(Entry entry) {
+    String path(FabricFile entry) {
         return opened.resolve(entry.name()).toString();
     }
 
     /** Creates an empty file. The caller must hold the lock. */
-    public void mark(Entry entry) throws FabricException {
-        Host.close(Host.createFile(path(entry)));
+    public void mark(FabricFile entry) throws FabricException {
+        SystemCalls.close(SystemCalls.createFile(path(entry)));
     }
 
     /**
@@ -223,8 +223,8 @@ public final class FabricDirectory implements AutoCloseable {
      *
      * @param bytes the size; 0 if {@link #reserve} is called later
      */
-    public int createMemory(Entry entry, long bytes) throws FabricException {
-        var memory = Host.createMemory(path.resolve(entry.name()).toString());
+    public int createMemory(FabricFile entry, long bytes) throws FabricException {
+        var memory = SystemCalls.createMemory(path.resolve(entry.name()).toString());
         var created = false;
         try {
             mark(entry);
@@ -234,7 +234,7 @@ public final class FabricDirectory implements AutoCloseable {
             }
             return memory;
         } catch (Throwable e) {
-            Host.close(memory);
+            SystemCalls.close(memory);
             if (created) {
                 delete(entry);
             }
@@ -250,16 +250,16 @@ public final class FabricDirectory implements AutoCloseable {
      * @throws FabricException with the code ENOSPC if the segments of the fabric would be larger
      *     than the free space of the directory's file system
      */
-    public void reserve(Entry entry, int memory, long bytes) throws FabricException {
+    public void reserve(FabricFile entry, int memory, long bytes) throws FabricException {
         if (bytes > credit) {
             credit = computeCredit(bytes);
         }
-        Host.reserve(memory, bytes);
-        var file = Host.openFile(path(entry));
+        SystemCalls.reserve(memory, bytes);
+        var file = SystemCalls.openFile(path(entry));
         try {
-            Host.setFileBytes(file, bytes);
+            SystemCalls.setFileBytes(file, bytes);
         } finally {
-            Host.close(file);
+            SystemCalls.close(file);
         }
         credit = Math.max(0, credit - bytes);
     }
@@ -273,7 +273,7 @@ public final class FabricDirectory implements AutoCloseable {
         try (var files = Files.newDirectoryStream(opened)) {
             var free = Files.getFileStore(opened).getUsableSpace();
             for (var file : files) {
-                if (Entry.of(file.getFileName().toString())
+                if (FabricFile.of(file.getFileName().toString())
                         .filter(entry -> hasMemory(entry.kind()))
                         .isPresent()) {
                     free -= Math.min(free, bytesOf(file));
@@ -298,8 +298,8 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    private static boolean hasMemory(Entry.Kind kind) {
-        return kind == Entry.Kind.SEGMENT || kind == Entry.Kind.DEVICE_SEGMENT;
+    private static boolean hasMemory(FabricFile.Kind kind) {
+        return kind == FabricFile.Kind.SEGMENT || kind == FabricFile.Kind.DEVICE_SEGMENT;
     }
 
     private static long bytesOf(Path file) throws IOException {
@@ -311,7 +311,7 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /** Deletes a file. The memory of a segment remains until its last descriptor is closed. */
-    public void delete(Entry entry) throws FabricException {
+    public void delete(FabricFile entry) throws FabricException {
         try {
             Files.deleteIfExists(opened.resolve(entry.name()));
         } catch (IOException e) {
@@ -322,10 +322,10 @@ public final class FabricDirectory implements AutoCloseable {
     /** Deletes the files of processes that have ended. */
     public void sweep() throws FabricException {
         locked(() -> {
-            var alive = new HashSet<Entry>();
+            var alive = new HashSet<FabricFile>();
             var nodes = new HashSet<Integer>();
             for (var entry : entries()) {
-                if (entry.kind() == Entry.Kind.MEMBER && isAlive(entry)) {
+                if (entry.kind() == FabricFile.Kind.MEMBER && isAlive(entry)) {
                     alive.add(entry);
                     nodes.add(entry.node());
                 }
@@ -333,9 +333,9 @@ public final class FabricDirectory implements AutoCloseable {
             for (var entry : entries()) {
                 // The file of a cut link remains until the last process of the node ends.
                 var isStale =
-                        entry.kind() == Entry.Kind.CUT
+                        entry.kind() == FabricFile.Kind.CUT
                                 ? !nodes.contains(entry.node())
-                                : !alive.contains(Entry.ofMember(entry.node(), entry.member()));
+                                : !alive.contains(FabricFile.ofMember(entry.node(), entry.member()));
                 if (isStale) {
                     delete(entry);
                 }
@@ -344,9 +344,9 @@ public final class FabricDirectory implements AutoCloseable {
         });
     }
 
-    private boolean isAlive(Entry member) throws FabricException {
+    private boolean isAlive(FabricFile member) throws FabricException {
         try {
-            Host.close(PacketSocket.connect(path(member)));
+            SystemCalls.close(PacketSocket.connect(path(member)));
             return true;
         } catch (FabricException e) {
             return switch (e.code()) {
@@ -362,7 +362,7 @@ public final class FabricDirectory implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            Host.close(descriptor);
+            SystemCalls.close(descriptor);
         } finally {
             lock.unlock();
         }

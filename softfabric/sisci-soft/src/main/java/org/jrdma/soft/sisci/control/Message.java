@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket.Packet;
 
 /**
@@ -190,7 +190,7 @@ public record Message(
     /** Closes the descriptor that the message carries, if any. */
     void discard() {
         if (descriptor != Packet.NO_DESCRIPTOR) {
-            Host.close(descriptor);
+            SystemCalls.close(descriptor);
         }
     }
 

@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
 
     private final Descriptor descriptor;
-    private final MemberContext context;
+    private final ProcessServices context;
     private final Connection owner;
     private final int number;
     private final int id;
@@ -54,11 +54,11 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
         var context = descriptor.context();
         var fabric = context.fabric();
         var entry =
-                fabric.find(fabric.node(), Entry.Kind.SEGMENT, id)
+                fabric.find(fabric.node(), FabricFile.Kind.SEGMENT, id)
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         var owner = fabric.connect(entry);
         var number = context.objects().newNumber();
@@ -123,7 +123,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
      */
     private void closeUnlessMapped(FabricClient.SharedMemory shared) {
         if (memory == null) {
-            Host.close(shared.descriptor());
+            SystemCalls.close(shared.descriptor());
         }
     }
 
@@ -212,7 +212,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
 
     @Override
     public void remove(int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_FORCE_REMOVE());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_FORCE_REMOVE());
         synchronized (this) {
             throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
             throwIf(users > 0, SCI_ERR_BUSY());
@@ -228,7 +228,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
     private synchronized void closeFile() {
         if (memory != null) {
             memory.close();
-            Host.close(file);
+            SystemCalls.close(file);
         }
     }
 }

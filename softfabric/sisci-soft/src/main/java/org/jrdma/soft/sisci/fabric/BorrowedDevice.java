@@ -10,10 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,8 +38,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
                     | SCI_MEMACCESS_P2P_WRITE();
 
     private final Descriptor descriptor;
-    private final MemberContext context;
-    private final Entry entry;
+    private final ProcessServices context;
+    private final FabricFile entry;
     private final Connection lender;
     private final int number;
 
@@ -68,7 +68,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     private record Window(
             int number, long offset, long bytes, Runnable release, LongConsumer signaled) {}
 
-    private BorrowedDevice(Descriptor descriptor, Entry entry, Connection lender, int number) {
+    private BorrowedDevice(Descriptor descriptor, FabricFile entry, Connection lender, int number) {
         this.descriptor = descriptor;
         this.context = descriptor.context();
         this.entry = entry;
@@ -79,13 +79,13 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
 
     /** Borrows a device. In C: {@code SCIBorrowDevice}. */
     public static BorrowedDevice borrow(Descriptor descriptor, long fabricDeviceId, int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
         var context = descriptor.context();
         var fabric = context.fabric();
         var node = FabricDevice.nodeOf(fabricDeviceId);
         throwIf(node <= 0 || node >= Topology.END_OF_NODES, UnpublishedErrors.NO_SUCH_FDID);
         var entry =
-                fabric.find((int) node, Entry.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
+                fabric.find((int) node, FabricFile.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
                         .orElseThrow(() -> new SciException(UnpublishedErrors.NO_SUCH_FDID));
         context.topology().checkLink(entry.node(), 0);
         var lender =
@@ -95,7 +95,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             var device = new BorrowedDevice(descriptor, entry, lender, number);
             context.objects().add(number, lender, device);
             try {
-                var exclusive = Flags.has(flags, SCI_FLAG_EXCLUSIVE()) ? 1 : 0;
+                var exclusive = SisciFlags.has(flags, SCI_FLAG_EXCLUSIVE()) ? 1 : 0;
                 device.request(
                         Message.of(Kind.BORROW_DEVICE, number, entry.number(), exclusive, 0));
                 return device;
@@ -125,8 +125,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
 
     /** Creates memory at the device. In C: {@code SCICreateDeviceSegment}. */
     public void createSegment(int id, long bytes, int memoryType, int accessHints, int flags) {
-        Flags.checkAllowed(flags, CREATE_FLAGS);
-        Flags.checkAllowed(accessHints, ACCESS_HINTS);
+        SisciFlags.checkAllowed(flags, CREATE_FLAGS);
+        SisciFlags.checkAllowed(accessHints, ACCESS_HINTS);
         throwIf(
                 memoryType != SCI_MEMTYPE_PRIVATE() && memoryType != SCI_MEMTYPE_SHARED(),
                 SCI_ERR_ILLEGAL_PARAMETER());
@@ -141,7 +141,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             int memoryType,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        Flags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
+        SisciFlags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
         throwIf(
                 memoryType != SCI_MEMTYPE_BAR()
                         && memoryType != SCI_MEMTYPE_PRIVATE()
@@ -186,7 +186,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             return map(
                     segment,
                     new Window(newWindow(), offset, bytes, segment::release, signaled),
-                    () -> Host.duplicate(segment.file()),
+                    () -> SystemCalls.duplicate(segment.file()),
                     context.fabric().node(),
                     adapter);
         } catch (Throwable e) {

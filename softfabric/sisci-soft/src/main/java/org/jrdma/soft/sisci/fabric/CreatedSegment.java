@@ -13,10 +13,10 @@ import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.MappedMemoryCheck;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +25,8 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     private final Descriptor descriptor;
     private final LocalSegments segments;
-    private final MemberContext context;
-    private final Entry entry;
+    private final ProcessServices context;
+    private final FabricFile entry;
     private final int file;
     private final int flags;
     private final EventQueue<SegmentEvent> events;
@@ -72,7 +72,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     CreatedSegment(
             LocalSegments segments,
             Descriptor descriptor,
-            Entry entry,
+            FabricFile entry,
             int file,
             int flags,
             EventQueue<SegmentEvent> events) {
@@ -90,7 +90,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
             memory = Mapping.of(file, 0, length, true);
             bytes = length;
         } catch (Throwable e) {
-            Host.close(file);
+            SystemCalls.close(file);
             context.fabric().directory().delete(entry);
             throw e;
         }
@@ -101,9 +101,9 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
      * SCIRegisterSegmentMemory}.
      */
     public synchronized void register(long address, long length, int registerFlags) {
-        Flags.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
+        SisciFlags.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
         throwIf(
-                !Flags.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
+                !SisciFlags.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
                 SCI_ERR_ILLEGAL_OPERATION());
         throwIf(length <= 0 || !Mapping.isPageAligned(length), SCI_ERR_SIZE_ALIGNMENT());
         throwIf(
@@ -151,11 +151,11 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                 case PREPARE -> prepare(adapter, operationFlags);
                 case MAKE_AVAILABLE -> {
                     makeAvailable(adapter, operationFlags);
-                    joinsGroup = Flags.has(flags, SCI_FLAG_BROADCAST());
+                    joinsGroup = SisciFlags.has(flags, SCI_FLAG_BROADCAST());
                 }
                 case MAKE_UNAVAILABLE -> makeUnavailable(adapter, operationFlags);
                 case SHARE -> {
-                    Flags.checkAllowed(operationFlags, SCI_FLAG_SHARE_EXTERNAL());
+                    SisciFlags.checkAllowed(operationFlags, SCI_FLAG_SHARE_EXTERNAL());
                     throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
                     shared = true;
                 }
@@ -175,25 +175,25 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     private void prepare(int adapter, int operationFlags) {
-        Flags.checkAllowed(operationFlags, SCI_FLAG_DMA_SOURCE_ONLY());
+        SisciFlags.checkAllowed(operationFlags, SCI_FLAG_DMA_SOURCE_ONLY());
         throwIf(memory == null || prepared.containsKey(adapter), SCI_ERR_ILLEGAL_OPERATION());
         prepared.put(adapter, operationFlags);
     }
 
     private void makeAvailable(int adapter, int operationFlags) {
-        Flags.checkNone(operationFlags);
-        throwIf(Flags.has(flags, SCI_FLAG_PRIVATE()), SCI_ERR_ILLEGAL_OPERATION());
+        SisciFlags.checkNone(operationFlags);
+        throwIf(SisciFlags.has(flags, SCI_FLAG_PRIVATE()), SCI_ERR_ILLEGAL_OPERATION());
         throwIf(!prepared.containsKey(adapter), SCI_ERR_SEGMENT_NOT_PREPARED());
         throwIf(!available.add(adapter), SCI_ERR_ILLEGAL_OPERATION());
     }
 
     private void makeUnavailable(int adapter, int operationFlags) {
-        Flags.checkAllowed(
+        SisciFlags.checkAllowed(
                 operationFlags, UnpublishedFlags.FORCE_DISCONNECT | UnpublishedFlags.NOTIFY);
         throwIf(!available.remove(adapter), SCI_ERR_ILLEGAL_OPERATION());
-        if (Flags.has(operationFlags, UnpublishedFlags.FORCE_DISCONNECT)) {
+        if (SisciFlags.has(operationFlags, UnpublishedFlags.FORCE_DISCONNECT)) {
             disconnect(adapter);
-        } else if (Flags.has(operationFlags, UnpublishedFlags.NOTIFY)) {
+        } else if (SisciFlags.has(operationFlags, UnpublishedFlags.NOTIFY)) {
             sendGone(adapter, 0);
         }
     }
@@ -247,15 +247,15 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     private void respondWithMemory(Connection to, Message request) {
-        int duplicate = SciException.translate(() -> Host.duplicate(file));
+        int duplicate = SciException.translate(() -> SystemCalls.duplicate(file));
         to.respondWithDescriptor(request, bytes, duplicate);
     }
 
     private boolean offers(boolean toGroup) {
         return toGroup
-                ? Flags.has(flags, SCI_FLAG_BROADCAST())
-                : !Flags.has(flags, SCI_FLAG_BROADCAST())
-                        || Flags.has(flags, SCI_FLAG_ALLOW_UNICAST());
+                ? SisciFlags.has(flags, SCI_FLAG_BROADCAST())
+                : !SisciFlags.has(flags, SCI_FLAG_BROADCAST())
+                        || SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST());
     }
 
     /** Attaches a process, and sends it the memory of the segment in response to its request. */
@@ -286,7 +286,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         removePeers(which, reason);
     }
 
-    MemberContext context() {
+    ProcessServices context() {
         return context;
     }
 
@@ -368,10 +368,10 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     @Override
     public void remove(int removeFlags) {
-        Flags.checkAllowed(removeFlags, SCI_FLAG_FORCE_REMOVE());
+        SisciFlags.checkAllowed(removeFlags, SCI_FLAG_FORCE_REMOVE());
         synchronized (this) {
             throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
-            if (!Flags.has(removeFlags, SCI_FLAG_FORCE_REMOVE())) {
+            if (!SisciFlags.has(removeFlags, SCI_FLAG_FORCE_REMOVE())) {
                 throwIf(isInUse(), SCI_ERR_BUSY());
             }
             throwIf(users > 0, SCI_ERR_BUSY());
@@ -410,7 +410,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
             if (memory != null) {
                 memory.close();
             }
-            Host.close(file);
+            SystemCalls.close(file);
         }
     }
 }

@@ -6,15 +6,15 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 /** The owner of the objects that a program creates. In C: {@code sci_desc_t}. */
 public final class Descriptor {
 
-    private final MemberContext context;
+    private final ProcessServices context;
     private int objects;
     private boolean closed;
 
-    Descriptor(MemberContext context) {
+    Descriptor(ProcessServices context) {
         this.context = context;
     }
 
-    MemberContext context() {
+    ProcessServices context() {
         return context;
     }
 

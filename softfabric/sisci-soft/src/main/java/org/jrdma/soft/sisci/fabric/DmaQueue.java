@@ -34,7 +34,7 @@ public final class DmaQueue {
     private static final long CHUNK_BYTES = 256 << 10;
 
     private final Descriptor descriptor;
-    private final MemberContext context;
+    private final ProcessServices context;
     private final int adapter;
     private final int maxEntries;
     private int state = SCI_DMAQUEUE_IDLE();
@@ -72,8 +72,8 @@ public final class DmaQueue {
             List<Piece> pieces,
             EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        throwIf(Flags.has(flags, SCI_FLAG_DMA_USER_MEM()), SCI_ERR_ILLEGAL_FLAG());
-        var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
+        throwIf(SisciFlags.has(flags, SCI_FLAG_DMA_USER_MEM()), SCI_ERR_ILLEGAL_FLAG());
+        var pulls = SisciFlags.has(flags, SCI_FLAG_DMA_READ());
         local.apply(
                 pulls
                         ? LocalSegment.Operation.REQUIRE_PREPARED_AS_TARGET
@@ -100,7 +100,7 @@ public final class DmaQueue {
             long remoteOffset,
             EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        var pulls = Flags.has(flags, SCI_FLAG_DMA_READ());
+        var pulls = SisciFlags.has(flags, SCI_FLAG_DMA_READ());
         throwIf(
                 bytes < 0 || !MappedMemoryCheck.isMapped(address, bytes, pulls),
                 SCI_ERR_ILLEGAL_ADDRESS());
@@ -118,7 +118,7 @@ public final class DmaQueue {
             long address, RemoteMemory remote, List<Piece> pieces, int flags, Runnable release) {
 
         boolean pulls() {
-            return Flags.has(flags, SCI_FLAG_DMA_READ());
+            return SisciFlags.has(flags, SCI_FLAG_DMA_READ());
         }
     }
 
@@ -131,13 +131,13 @@ public final class DmaQueue {
     private void start(Transfer transfer, EventQueue.@Nullable Callback<Integer> callback) {
         var flags = transfer.flags();
         var remote = transfer.remote();
-        Flags.checkAllowed(flags, TRANSFER_FLAGS);
+        SisciFlags.checkAllowed(flags, TRANSFER_FLAGS);
         checkEngine(flags & ENGINES);
-        var waits = Flags.has(flags, SCI_FLAG_DMA_WAIT());
+        var waits = SisciFlags.has(flags, SCI_FLAG_DMA_WAIT());
         throwIf(waits && callback != null, SCI_ERR_ILLEGAL_FLAG());
         var toGroup = remote.isGroup();
         throwIf(
-                toGroup && (transfer.pulls() || !Flags.has(flags, SCI_FLAG_BROADCAST())),
+                toGroup && (transfer.pulls() || !SisciFlags.has(flags, SCI_FLAG_BROADCAST())),
                 SCI_ERR_ILLEGAL_OPERATION());
         throwIf(
                 transfer.pieces().size() > maxEntries || transfer.pieces().isEmpty(),

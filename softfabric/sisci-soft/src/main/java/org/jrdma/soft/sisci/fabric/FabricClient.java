@@ -13,12 +13,12 @@ import java.util.function.LongSupplier;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.ConnectionManager;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricConnections;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,29 +32,29 @@ import org.slf4j.LoggerFactory;
  * @param number the number of the process among the processes of the node
  */
 record FabricClient(
-        FabricDirectory directory, ConnectionManager connections, int node, int number) {
+        FabricDirectory directory, FabricConnections connections, int node, int number) {
 
     private static final Logger LOG = LoggerFactory.getLogger(FabricClient.class);
 
-    List<Entry> entries() {
+    List<FabricFile> entries() {
         return SciException.translate(() -> directory.entries());
     }
 
     List<Integer> nodes() {
         return entries().stream()
-                .filter(entry -> entry.kind() == Entry.Kind.MEMBER)
-                .map(Entry::node)
+                .filter(entry -> entry.kind() == FabricFile.Kind.MEMBER)
+                .map(FabricFile::node)
                 .distinct()
                 .sorted()
                 .toList();
     }
 
-    Optional<Entry> find(int nodeId, Entry.Kind kind, int objectNumber) {
+    Optional<FabricFile> find(int nodeId, FabricFile.Kind kind, int objectNumber) {
         return SciException.translate(() -> directory.find(nodeId, kind, objectNumber));
     }
 
     /** Finds the file of an object of a node. Fails if the node or the object does not exist. */
-    Entry require(int nodeId, Entry.Kind kind, int objectNumber) {
+    FabricFile require(int nodeId, FabricFile.Kind kind, int objectNumber) {
         var found = find(nodeId, kind, objectNumber);
         if (found.isPresent()) {
             return found.get();
@@ -69,7 +69,7 @@ record FabricClient(
     int findSpace(int nodeId, long address) {
         throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
-            if (entry.node() == nodeId && entry.kind() == Entry.Kind.MEMBER) {
+            if (entry.node() == nodeId && entry.kind() == FabricFile.Kind.MEMBER) {
                 try {
                     var request = Message.of(Kind.FIND_SPACE, 0, 0, 0, address);
                     return (int) request(connect(entry), request).value();
@@ -89,7 +89,7 @@ record FabricClient(
         var found = new ArrayList<FabricDevice>();
         var unresponsive = new HashSet<Connection>();
         for (var entry : entries()) {
-            if (entry.kind() == Entry.Kind.DEVICE) {
+            if (entry.kind() == FabricFile.Kind.DEVICE) {
                 find(entry)
                         .filter(lender -> !unresponsive.contains(lender))
                         .ifPresent(lender -> {
@@ -108,22 +108,22 @@ record FabricClient(
         return found;
     }
 
-    private static Optional<FabricDevice> device(Entry entry, Message response) {
+    private static Optional<FabricDevice> device(FabricFile entry, Message response) {
         return IdentityCodec.decode(response.data())
                 .map(identity -> new FabricDevice(entry.node(), entry.number(), identity));
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */
-    Connection connect(Entry entry) {
+    Connection connect(FabricFile entry) {
         return find(entry).orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
     }
 
     /** Returns the connection to the process that owns a file; empty if the process has ended. */
-    Optional<Connection> find(Entry entry) {
+    Optional<Connection> find(FabricFile entry) {
         return SciException.translate(() -> connections.connect(entry.node(), entry.member()));
     }
 
-    void delete(Entry entry) {
+    void delete(FabricFile entry) {
         var _ =
                 SciException.translate(() -> {
                     directory.delete(entry);
@@ -167,14 +167,14 @@ record FabricClient(
             // This process has too many open files.
             throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC());
             throwIf(response.value() <= 0, SCI_ERR_NO_SUCH_SEGMENT());
-            Host.checkMemory(descriptor, response.value());
+            SystemCalls.checkMemory(descriptor, response.value());
             return new SharedMemory(descriptor, response.value());
         } catch (FabricException e) {
-            Host.close(descriptor);
+            SystemCalls.close(descriptor);
             throw new SciException(SCI_ERR_NO_SUCH_SEGMENT(), String.valueOf(e.getMessage()));
         } catch (RuntimeException | Error e) {
             if (descriptor != NO_DESCRIPTOR) {
-                Host.close(descriptor);
+                SystemCalls.close(descriptor);
             }
             throw e;
         }

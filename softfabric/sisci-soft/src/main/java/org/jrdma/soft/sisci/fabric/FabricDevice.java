@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 
 /**
@@ -21,7 +21,7 @@ public record FabricDevice(int node, int slot, DeviceIdentity identity) {
         return id(node, slot);
     }
 
-    static long id(Entry device) {
+    static long id(FabricFile device) {
         return id(device.node(), device.number());
     }
 

@@ -11,15 +11,15 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.ConnectionManager;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricConnections;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A process that has joined a fabric as a part of a node. Safe for use by multiple threads. */
-public final class FabricProcess implements ConnectionManager.Listener {
+public final class FabricProcess implements FabricConnections.Listener {
 
     public static final int MAX_GROUPS = Topology.MAX_GROUPS;
 
@@ -29,7 +29,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
     private static final long SWEEP_PAUSE_NANOS = 20_000_000;
 
     private final FabricClient fabric;
-    private final MemberContext context;
+    private final ProcessServices context;
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
@@ -37,7 +37,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
     private FabricProcess(FabricClient fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
         this.context =
-                new MemberContext(
+                new ProcessServices(
                         fabric,
                         new Topology(fabric, adapters),
                         faults,
@@ -73,14 +73,14 @@ public final class FabricProcess implements ConnectionManager.Listener {
                     directory.sweep();
                     var members =
                             directory.entries().stream()
-                                    .filter(entry -> entry.kind() == Entry.Kind.MEMBER)
+                                    .filter(entry -> entry.kind() == FabricFile.Kind.MEMBER)
                                     .toList();
                     var id = node == ANY_NODE ? freeNode(members) : node;
                     var number = 0;
-                    while (members.contains(new Entry(id, Entry.Kind.MEMBER, number, number))) {
+                    while (members.contains(new FabricFile(id, FabricFile.Kind.MEMBER, number, number))) {
                         number++;
                     }
-                    var connections = new ConnectionManager(directory, id, number);
+                    var connections = new FabricConnections(directory, id, number);
                     try {
                         var fabric = new FabricClient(directory, connections, id, number);
                         var member = new FabricProcess(fabric, adapters, faults);
@@ -106,8 +106,8 @@ public final class FabricProcess implements ConnectionManager.Listener {
         }
     }
 
-    private static int freeNode(List<Entry> members) {
-        var used = members.stream().map(Entry::node).collect(Collectors.toSet());
+    private static int freeNode(List<FabricFile> members) {
+        var used = members.stream().map(FabricFile::node).collect(Collectors.toSet());
         return IntStream.iterate(
                         Topology.FIRST_NODE,
                         id -> id < Topology.END_OF_NODES,
@@ -138,7 +138,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
                 for (var entry : directory.entries()) {
                     if (entry.node() == fabric.node()
                             && entry.member() == fabric.number()
-                            && entry.kind() != Entry.Kind.CUT) {
+                            && entry.kind() != FabricFile.Kind.CUT) {
                         directory.delete(entry);
                     }
                 }
@@ -279,7 +279,7 @@ public final class FabricProcess implements ConnectionManager.Listener {
      * socket.
      */
     private void sweepAfter(Connection lost) {
-        var gone = new Entry(lost.node(), Entry.Kind.MEMBER, lost.member(), lost.member());
+        var gone = new FabricFile(lost.node(), FabricFile.Kind.MEMBER, lost.member(), lost.member());
         var directory = fabric.directory();
         try {
             for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {

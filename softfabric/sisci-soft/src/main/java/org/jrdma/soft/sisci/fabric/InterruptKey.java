@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 
 /**
  * The identity of an interrupt of a node: its number and whether it carries data, because
@@ -11,7 +11,7 @@ import org.jrdma.soft.sisci.control.Entry;
  */
 record InterruptKey(boolean carriesData, int number) {
 
-    Entry.Kind kind() {
-        return carriesData ? Entry.Kind.DATA_INTERRUPT : Entry.Kind.INTERRUPT;
+    FabricFile.Kind kind() {
+        return carriesData ? FabricFile.Kind.DATA_INTERRUPT : FabricFile.Kind.INTERRUPT;
     }
 }

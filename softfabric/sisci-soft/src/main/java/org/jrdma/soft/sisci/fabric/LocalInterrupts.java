@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ public final class LocalInterrupts {
                     | SCI_FLAG_SHARED_INT()
                     | SCI_FLAG_COUNTING_INT();
 
-    private final MemberContext context;
+    private final ProcessServices context;
     private final FabricClient fabric;
     private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
@@ -38,9 +38,9 @@ public final class LocalInterrupts {
 
     /** The interrupts of this process that have the same number. */
     private record Shared(
-            Entry entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
+            FabricFile entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
 
-    LocalInterrupts(MemberContext context) {
+    LocalInterrupts(ProcessServices context) {
         this.context = context;
         this.fabric = context.fabric();
     }
@@ -53,14 +53,14 @@ public final class LocalInterrupts {
             int requestedNumber,
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
-        throwIf(Flags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
-        Flags.checkAllowed(flags, FLAGS);
+        throwIf(SisciFlags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        SisciFlags.checkAllowed(flags, FLAGS);
         context.topology().checkAdapter(adapter);
         return descriptor.add(() ->
                 fabric.directory()
                         .locked(() -> {
-                            var fixed = Flags.has(flags, SCI_FLAG_FIXED_INTNO());
-                            var shared = Flags.has(flags, SCI_FLAG_SHARED_INT());
+                            var fixed = SisciFlags.has(flags, SCI_FLAG_FIXED_INTNO());
+                            var shared = SisciFlags.has(flags, SCI_FLAG_SHARED_INT());
                             var number =
                                     new InterruptKey(
                                             carriesData,
@@ -70,7 +70,7 @@ public final class LocalInterrupts {
                                             this,
                                             descriptor,
                                             number,
-                                            Flags.has(flags, SCI_FLAG_COUNTING_INT()),
+                                            SisciFlags.has(flags, SCI_FLAG_COUNTING_INT()),
                                             EventQueue.unbounded(context.callbacks(), callback));
                             add(interrupt, adapter, shared);
                             return interrupt;
@@ -82,7 +82,7 @@ public final class LocalInterrupts {
         var used =
                 fabric.entries().stream()
                         .filter(entry -> entry.node() == fabric.node() && entry.kind() == kind)
-                        .map(Entry::number)
+                        .map(FabricFile::number)
                         .collect(Collectors.toSet());
         var free = 0;
         while (used.contains(free)) {
@@ -109,7 +109,7 @@ public final class LocalInterrupts {
                     fabric.find(fabric.node(), number.kind(), number.number()).isPresent(),
                     SCI_ERR_SEGMENTID_USED());
         }
-        var entry = new Entry(fabric.node(), number.kind(), number.number(), fabric.number());
+        var entry = new FabricFile(fabric.node(), number.kind(), number.number(), fabric.number());
         fabric.directory().mark(entry);
         byNumber.put(
                 number,

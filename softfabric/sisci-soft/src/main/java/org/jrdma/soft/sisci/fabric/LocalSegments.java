@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 
@@ -26,11 +26,11 @@ public final class LocalSegments {
                     | SCI_FLAG_AUTO_ID()
                     | SCI_FLAG_DMA_GLOBAL();
 
-    private final MemberContext context;
+    private final ProcessServices context;
     private final FabricClient fabric;
     private final Map<Integer, CreatedSegment> byId = new ConcurrentHashMap<>();
 
-    LocalSegments(MemberContext context) {
+    LocalSegments(ProcessServices context) {
         this.context = context;
         this.fabric = context.fabric();
     }
@@ -42,14 +42,14 @@ public final class LocalSegments {
             long bytes,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        Flags.checkAllowed(flags, CREATE_FLAGS);
-        var empty = Flags.has(flags, SCI_FLAG_EMPTY());
-        var automatic = Flags.has(flags, SCI_FLAG_AUTO_ID());
-        var inGroup = Flags.has(flags, SCI_FLAG_BROADCAST());
+        SisciFlags.checkAllowed(flags, CREATE_FLAGS);
+        var empty = SisciFlags.has(flags, SCI_FLAG_EMPTY());
+        var automatic = SisciFlags.has(flags, SCI_FLAG_AUTO_ID());
+        var inGroup = SisciFlags.has(flags, SCI_FLAG_BROADCAST());
         throwIf(
-                inGroup && (automatic || Flags.has(flags, SCI_FLAG_PRIVATE())),
+                inGroup && (automatic || SisciFlags.has(flags, SCI_FLAG_PRIVATE())),
                 SCI_ERR_ILLEGAL_FLAG());
-        throwIf(Flags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup, SCI_ERR_ILLEGAL_FLAG());
+        throwIf(SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup, SCI_ERR_ILLEGAL_FLAG());
         throwIf(
                 inGroup && Integer.compareUnsigned(id, Topology.MAX_GROUPS) >= 0,
                 SCI_ERR_OUT_OF_RANGE());
@@ -89,14 +89,14 @@ public final class LocalSegments {
                         var events = new EventQueue<SegmentEvent>(context.callbacks(), callback);
                         return new CreatedSegment(this, descriptor, entry, file, flags, events);
                     } catch (Throwable e) {
-                        Host.close(file);
+                        SystemCalls.close(file);
                         fabric.directory().delete(entry);
                         throw e;
                     }
                 });
     }
 
-    private Entry freeEntry(int id, boolean automatic) throws FabricException {
+    private FabricFile freeEntry(int id, boolean automatic) throws FabricException {
         var free = id;
         while (isUsed(free)) {
             if (automatic) {
@@ -106,11 +106,11 @@ public final class LocalSegments {
                 throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
             }
         }
-        return new Entry(fabric.node(), Entry.Kind.SEGMENT, free, fabric.number());
+        return new FabricFile(fabric.node(), FabricFile.Kind.SEGMENT, free, fabric.number());
     }
 
     private boolean isUsed(int id) throws FabricException {
-        return fabric.directory().find(fabric.node(), Entry.Kind.SEGMENT, id).isPresent();
+        return fabric.directory().find(fabric.node(), FabricFile.Kind.SEGMENT, id).isPresent();
     }
 
     void remove(CreatedSegment segment) {

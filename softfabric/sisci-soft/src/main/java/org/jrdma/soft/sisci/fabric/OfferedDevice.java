@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.device.BorrowEvent;
@@ -19,7 +19,7 @@ import org.jrdma.soft.sisci.device.DeviceHost;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.fabric.OfferedDevices.Borrower;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,15 +40,15 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OfferedDevice.class);
     private static final int MAX_BARS = 6;
 
-    private final MemberContext context;
+    private final ProcessServices context;
     private final OfferedDevices devices;
-    private final Entry entry;
+    private final FabricFile entry;
     private final DeviceIdentity identity;
     private final List<Bar> bars;
     private final DeviceHost host;
     private final Consumer<BorrowEvent> listener;
     private final Map<Borrower, Borrow> borrows = new HashMap<>();
-    private DeviceSegments shared;
+    private BorrowerSegments shared;
     private boolean available = true;
     private boolean closed;
 
@@ -62,7 +62,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
      * @param windows the mapped memory by the numbers that the borrower has chosen
      */
     private record Borrow(
-            int number, boolean exclusive, DeviceSegments segments, Map<Integer, Window> windows) {
+            int number, boolean exclusive, BorrowerSegments segments, Map<Integer, Window> windows) {
 
         long mappedBytes() {
             return windows.values().stream().mapToLong(Window::bytes).sum();
@@ -78,9 +78,9 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private record Window(long address, Mapping memory, long bytes, int node, int adapter) {}
 
     private OfferedDevice(
-            MemberContext context,
+            ProcessServices context,
             OfferedDevices devices,
-            Entry entry,
+            FabricFile entry,
             DeviceModel model,
             List<@Nullable Bar> bars,
             Consumer<BorrowEvent> listener) {
@@ -90,7 +90,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         this.identity = model.identity();
         this.bars = bars;
         this.listener = listener;
-        this.shared = new DeviceSegments(context.fabric());
+        this.shared = new BorrowerSegments(context.fabric());
         this.host =
                 DeviceHost.start(
                         model,
@@ -103,9 +103,9 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     }
 
     static OfferedDevice start(
-            MemberContext context,
+            ProcessServices context,
             OfferedDevices devices,
-            Entry entry,
+            FabricFile entry,
             DeviceModel model,
             Consumer<BorrowEvent> listener) {
         var bars = new ArrayList<@Nullable Bar>();
@@ -132,14 +132,14 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         return barBytes;
     }
 
-    private static Bar createBar(Entry entry, int number, int bytes) {
+    private static Bar createBar(FabricFile entry, int number, int bytes) {
         return SciException.translate(() -> {
-            var file = Host.createMemory("bar%d of %s".formatted(number, entry));
+            var file = SystemCalls.createMemory("bar%d of %s".formatted(number, entry));
             try {
-                Host.reserve(file, Mapping.wholePages(bytes));
+                SystemCalls.reserve(file, Mapping.wholePages(bytes));
                 return new Bar(file, Mapping.of(file, 0, bytes, true), bytes);
             } catch (FabricException e) {
-                Host.close(file);
+                SystemCalls.close(file);
                 throw e;
             }
         });
@@ -148,7 +148,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private static void free(@Nullable Bar bar) {
         if (bar != null) {
             bar.memory().close();
-            Host.close(bar.file());
+            SystemCalls.close(bar.file());
         }
     }
 
@@ -193,7 +193,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         borrows.put(
                 borrower,
                 new Borrow(
-                        number, exclusive, new DeviceSegments(context.fabric()), new HashMap<>()));
+                        number, exclusive, new BorrowerSegments(context.fabric()), new HashMap<>()));
         LOG.debug(
                 "Node {} has borrowed the device \"{}\"{}",
                 borrower.connection().node(),
@@ -225,7 +225,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             var bar = bars.get(id);
             throwIf(bar == null, SCI_ERR_NO_SUCH_SEGMENT());
             return new FabricClient.SharedMemory(
-                    SciException.translate(() -> Host.duplicate(bar.file())), bar.bytes());
+                    SciException.translate(() -> SystemCalls.duplicate(bar.file())), bar.bytes());
         }
     }
 
@@ -233,7 +233,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         segments(borrower, type).create(id, bytes);
     }
 
-    private synchronized DeviceSegments segments(Borrower borrower, int type) {
+    private synchronized BorrowerSegments segments(Borrower borrower, int type) {
         var borrow = require(borrower);
         throwIf(
                 type != SCI_MEMTYPE_PRIVATE() && type != SCI_MEMTYPE_SHARED(),
@@ -263,7 +263,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         throwIf(bytes > MAX_WINDOW_BYTES - borrow.mappedBytes(), SCI_ERR_NOSPC());
         SegmentMap.checkRange(offset, bytes, Long.MAX_VALUE);
         try {
-            Host.checkMemory(file, offset + bytes);
+            SystemCalls.checkMemory(file, offset + bytes);
         } catch (FabricException e) {
             throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), String.valueOf(e.getMessage()));
         }
@@ -344,7 +344,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             borrow.segments().close();
             if (borrows.isEmpty()) {
                 shared.close();
-                shared = new DeviceSegments(context.fabric());
+                shared = new BorrowerSegments(context.fabric());
             }
             LOG.debug(
                     "The borrow of the device \"{}\" by node {} has ended",

@@ -11,12 +11,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,14 +35,14 @@ public final class OfferedDevices {
      * The limit for waiting requests that return a device or unmap memory. It is higher than the
      * number of borrows and windows of a process.
      */
-    private static final int MAX_WAITING_CLEAN_UPS = 2 * WindowQuota.MAX_OF_PROCESS;
+    private static final int MAX_WAITING_CLEAN_UPS = 2 * DeviceWindowQuota.MAX_OF_PROCESS;
 
     private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
 
-    private final MemberContext context;
+    private final ProcessServices context;
     private final FabricClient fabric;
     private final RequestQueues requests;
-    private final WindowQuota quota = new WindowQuota();
+    private final DeviceWindowQuota quota = new DeviceWindowQuota();
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
     private final Map<Borrower, OfferedDevice> byBorrower = new ConcurrentHashMap<>();
 
@@ -52,7 +52,7 @@ public final class OfferedDevices {
      */
     record Borrower(Connection connection, int number) {}
 
-    OfferedDevices(MemberContext context) {
+    OfferedDevices(ProcessServices context) {
         this.context = context;
         this.fabric = context.fabric();
         this.requests = new RequestQueues(context.workers());
@@ -71,12 +71,12 @@ public final class OfferedDevices {
         }
     }
 
-    private Entry reserveSlot() throws FabricException {
+    private FabricFile reserveSlot() throws FabricException {
         var directory = fabric.directory();
         directory.sweep(); // Another lender may have been killed.
         for (var slot = 1; slot <= FabricDevice.MAX_SLOT; slot++) {
-            if (directory.find(fabric.node(), Entry.Kind.DEVICE, slot).isEmpty()) {
-                var entry = new Entry(fabric.node(), Entry.Kind.DEVICE, slot, fabric.number());
+            if (directory.find(fabric.node(), FabricFile.Kind.DEVICE, slot).isEmpty()) {
+                var entry = new FabricFile(fabric.node(), FabricFile.Kind.DEVICE, slot, fabric.number());
                 directory.mark(entry);
                 return entry;
             }
@@ -84,7 +84,7 @@ public final class OfferedDevices {
         throw new SciException(SCI_ERR_NOSPC(), "The node has no free slot for a device.");
     }
 
-    WindowQuota quota() {
+    DeviceWindowQuota quota() {
         return quota;
     }
 
@@ -135,7 +135,7 @@ public final class OfferedDevices {
                     () -> FabricClient.handle(from, message, () -> handle(from, message, memory)));
         } catch (Throwable e) {
             if (memory != NO_DESCRIPTOR) {
-                Host.close(memory);
+                SystemCalls.close(memory);
             }
             throw e;
         }
@@ -144,7 +144,7 @@ public final class OfferedDevices {
     private static int duplicate(int descriptor) {
         // This process has too many descriptors.
         throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC());
-        return SciException.translate(() -> Host.duplicate(descriptor));
+        return SciException.translate(() -> SystemCalls.duplicate(descriptor));
     }
 
     /** Handles a request on a worker thread. */
@@ -176,7 +176,7 @@ public final class OfferedDevices {
                 try {
                     from.respond(message, SCI_ERR_OK(), map(borrower, message, memory));
                 } finally {
-                    Host.close(memory);
+                    SystemCalls.close(memory);
                 }
             }
             case UNMAP_FOR_DEVICE -> {

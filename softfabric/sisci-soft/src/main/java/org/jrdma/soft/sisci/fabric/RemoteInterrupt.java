@@ -22,7 +22,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     private static final int MAX_UNTAKEN = 64;
 
     private final Descriptor descriptor;
-    private final MemberContext context;
+    private final ProcessServices context;
     private final Connection connection;
     private final int number;
     private final int adapter;

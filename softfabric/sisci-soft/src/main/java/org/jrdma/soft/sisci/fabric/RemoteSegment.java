@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private static final int CONNECT_FLAGS = SCI_FLAG_USE_CALLBACK() | SCI_FLAG_BROADCAST();
 
     private final Descriptor descriptor;
-    private final MemberContext context;
+    private final ProcessServices context;
     private final int node;
     private final int id;
     private final int adapter;
@@ -67,10 +67,10 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             int adapter,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        Flags.checkAllowed(flags, CONNECT_FLAGS);
+        SisciFlags.checkAllowed(flags, CONNECT_FLAGS);
         var topology = descriptor.context().topology();
         topology.checkAdapter(adapter);
-        if (Flags.has(flags, SCI_FLAG_BROADCAST())) {
+        if (SisciFlags.has(flags, SCI_FLAG_BROADCAST())) {
             throwIf(node != DIS_BROADCAST_NODEID_GROUP_ALL(), SCI_ERR_ILLEGAL_NODEID());
         } else {
             topology.checkNode(node);
@@ -93,13 +93,13 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             connectToMembers();
             throwIf(memory.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
         } else {
-            var entry = context.fabric().require(node, Entry.Kind.SEGMENT, id);
+            var entry = context.fabric().require(node, FabricFile.Kind.SEGMENT, id);
             add(SegmentConnection.connect(context, this, entry, request(entry, false)));
         }
         connected();
     }
 
-    private IntFunction<Message> request(Entry entry, boolean toGroup) {
+    private IntFunction<Message> request(FabricFile entry, boolean toGroup) {
         return number ->
                 Message.of(Kind.CONNECT_SEGMENT, entry.number(), adapter, number, toGroup ? 1 : 0);
     }
@@ -118,7 +118,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     static RemoteSegment connect(
             Descriptor descriptor,
-            Entry entry,
+            FabricFile entry,
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             Message request) {
@@ -138,7 +138,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     public static RemoteSegment connectSpace(
             Descriptor descriptor, int node, int adapter, long address, long length, int flags) {
-        Flags.checkNone(flags);
+        SisciFlags.checkNone(flags);
         var topology = descriptor.context().topology();
         topology.checkAdapter(adapter);
         topology.checkNode(node);
@@ -180,7 +180,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private void connectToMembers() {
         synchronized (connecting) {
             for (var entry : context.fabric().entries()) {
-                var isMember = entry.kind() == Entry.Kind.SEGMENT && entry.number() == id;
+                var isMember = entry.kind() == FabricFile.Kind.SEGMENT && entry.number() == id;
                 if (isMember
                         && memory.connections().stream().noneMatch(to -> to.entry().equals(entry))
                         && context.topology().isLinked(entry.node(), adapter)) {

@@ -8,10 +8,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +24,7 @@ final class SegmentConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
 
-    private final Entry entry;
+    private final FabricFile entry;
     private final Connection connection;
     private final int number;
     private final int file;
@@ -38,7 +38,7 @@ final class SegmentConnection {
     private boolean closed;
 
     private SegmentConnection(
-            Entry entry, Connection connection, int number, FabricClient.SharedMemory memory)
+            FabricFile entry, Connection connection, int number, FabricClient.SharedMemory memory)
             throws FabricException {
         this.entry = entry;
         this.connection = connection;
@@ -61,9 +61,9 @@ final class SegmentConnection {
      * @param request a function that creates the request from the number of the connection
      */
     static SegmentConnection connect(
-            MemberContext context,
+            ProcessServices context,
             ConnectedObjects.ConnectedObject object,
-            Entry entry,
+            FabricFile entry,
             IntFunction<Message> request) {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
@@ -76,10 +76,10 @@ final class SegmentConnection {
             try {
                 return new SegmentConnection(entry, connection, number, memory);
             } catch (FabricException e) {
-                Host.close(memory.descriptor());
+                SystemCalls.close(memory.descriptor());
                 throw SciException.of(e);
             } catch (RuntimeException | Error e) {
-                Host.close(memory.descriptor());
+                SystemCalls.close(memory.descriptor());
                 throw e;
             }
         } catch (Throwable e) {
@@ -89,7 +89,7 @@ final class SegmentConnection {
         }
     }
 
-    Entry entry() {
+    FabricFile entry() {
         return entry;
     }
 
@@ -115,7 +115,7 @@ final class SegmentConnection {
      */
     synchronized int duplicate() {
         throwIf(closed, SCI_ERR_SEGMENT_NOT_CONNECTED());
-        return SciException.translate(() -> Host.duplicate(file));
+        return SciException.translate(() -> SystemCalls.duplicate(file));
     }
 
     /**
@@ -178,7 +178,7 @@ final class SegmentConnection {
         cut();
         if (!closed) {
             closed = true;
-            Host.close(file);
+            SystemCalls.close(file);
         }
     }
 
@@ -188,7 +188,7 @@ final class SegmentConnection {
             window.close();
             if (!closed) {
                 closed = true;
-                Host.close(file);
+                SystemCalls.close(file);
             }
         }
         connection.send(Message.about(Kind.DISCONNECT_SEGMENT, number));

@@ -37,13 +37,13 @@ public final class Mapping {
     public static Mapping of(int file, long offset, long bytes, boolean writable)
             throws FabricException {
         var rounded = wholePages(bytes);
-        return new Mapping(Host.map(file, offset, rounded, writable), rounded, offset, writable);
+        return new Mapping(SystemCalls.map(file, offset, rounded, writable), rounded, offset, writable);
     }
 
     /** Maps private memory that is filled with zeros. */
     public static Mapping anonymous(long bytes) throws FabricException {
         var rounded = wholePages(bytes);
-        return new Mapping(Host.mapAnonymous(rounded), rounded, 0, true);
+        return new Mapping(SystemCalls.mapAnonymous(rounded), rounded, 0, true);
     }
 
     /** Rounds a size up to whole pages. */
@@ -68,14 +68,14 @@ public final class Mapping {
         if (closed) {
             return;
         }
-        var ones = Host.mapAnonymous(bytes);
+        var ones = SystemCalls.mapAnonymous(bytes);
         Downcalls.memoryAt(MemorySegment.ofAddress(ones), bytes).fill((byte) -1);
-        Host.move(ones, address, bytes, writable);
+        SystemCalls.move(ones, address, bytes, writable);
     }
 
     public synchronized void restore(int file) throws FabricException {
         if (!closed) {
-            Host.mapAt(address, file, offset, bytes, writable);
+            SystemCalls.mapAt(address, file, offset, bytes, writable);
         }
     }
 
@@ -83,7 +83,7 @@ public final class Mapping {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            Host.unmap(address, bytes);
+            SystemCalls.unmap(address, bytes);
         }
     }
 
@@ -92,10 +92,10 @@ public final class Mapping {
      * stores of other threads may be lost.
      */
     public static void shareInPlace(int file, long address, long bytes) throws FabricException {
-        var copy = Host.map(file, 0, bytes, true);
+        var copy = SystemCalls.map(file, 0, bytes, true);
         copy(address, copy, bytes);
-        Host.unmap(copy, bytes);
-        Host.mapAt(address, file, 0, bytes, true);
+        SystemCalls.unmap(copy, bytes);
+        SystemCalls.mapAt(address, file, 0, bytes, true);
     }
 
     /**
@@ -103,9 +103,9 @@ public final class Mapping {
      * process, and keeps the contents.
      */
     public static void unshareInPlace(long address, long bytes) throws FabricException {
-        var own = Host.mapAnonymous(bytes);
+        var own = SystemCalls.mapAnonymous(bytes);
         copy(address, own, bytes);
-        Host.move(own, address, bytes, true);
+        SystemCalls.move(own, address, bytes, true);
     }
 
     private static void copy(long from, long to, long bytes) {

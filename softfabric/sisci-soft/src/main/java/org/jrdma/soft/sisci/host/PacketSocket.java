@@ -48,14 +48,14 @@ public final class PacketSocket {
     private static final int SOL_SOCKET = 1;
     private static final int SCM_RIGHTS = 1;
 
-    private static final MemorySegment SOCKET = Host.symbol("socket");
-    private static final MemorySegment BIND = Host.symbol("bind");
-    private static final MemorySegment LISTEN = Host.symbol("listen");
-    private static final MemorySegment CONNECT = Host.symbol("connect");
-    private static final MemorySegment ACCEPT4 = Host.symbol("accept4");
-    private static final MemorySegment SEND = Host.symbol("sendmsg");
-    private static final MemorySegment RECV = Host.symbol("recvmsg");
-    private static final MemorySegment POLL = Host.symbol("poll");
+    private static final MemorySegment SOCKET = SystemCalls.symbol("socket");
+    private static final MemorySegment BIND = SystemCalls.symbol("bind");
+    private static final MemorySegment LISTEN = SystemCalls.symbol("listen");
+    private static final MemorySegment CONNECT = SystemCalls.symbol("connect");
+    private static final MemorySegment ACCEPT4 = SystemCalls.symbol("accept4");
+    private static final MemorySegment SEND = SystemCalls.symbol("sendmsg");
+    private static final MemorySegment RECV = SystemCalls.symbol("recvmsg");
+    private static final MemorySegment POLL = SystemCalls.symbol("poll");
 
     private static final MethodHandle OF_TWO_INTS =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
@@ -78,7 +78,7 @@ public final class PacketSocket {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
             var address = address(path, arena);
-            Host.check(
+            SystemCalls.check(
                     "bind to " + path,
                     call(() ->
                             (int)
@@ -88,12 +88,12 @@ public final class PacketSocket {
                                             socket,
                                             address,
                                             (int) address.byteSize())));
-            Host.check(
+            SystemCalls.check(
                     "listen",
                     call(() -> (int) OF_TWO_INTS.invokeExact(LISTEN, segment(), socket, BACKLOG)));
             return socket;
         } catch (Throwable e) {
-            Host.close(socket);
+            SystemCalls.close(socket);
             throw e;
         }
     }
@@ -106,7 +106,7 @@ public final class PacketSocket {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
             var address = address(path, arena);
-            Host.check(
+            SystemCalls.check(
                     "connect to " + path,
                     call(() ->
                             (int)
@@ -118,7 +118,7 @@ public final class PacketSocket {
                                             (int) address.byteSize())));
             return socket;
         } catch (Throwable e) {
-            Host.close(socket);
+            SystemCalls.close(socket);
             throw e;
         }
     }
@@ -292,7 +292,7 @@ public final class PacketSocket {
     }
 
     private static int socket() throws FabricException {
-        return Host.check(
+        return SystemCalls.check(
                 "socket",
                 call(() ->
                         (int)

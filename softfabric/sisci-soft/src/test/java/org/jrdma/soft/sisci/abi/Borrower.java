@@ -20,7 +20,7 @@ record Borrower(CProgram program, long descriptor) {
                         "SCIBorrowDevice", descriptor, program.place().address(), id, flags));
     }
 
-    /** Returns the name of an error that is not in the header. */
+    /** Returns the name of an error code that the header does not contain. */
     private String name(String error) {
         return program.error() == program.constant("SCI_ERR_NO_SUCH_FDID") ? "NO_SUCH_FDID" : error;
     }

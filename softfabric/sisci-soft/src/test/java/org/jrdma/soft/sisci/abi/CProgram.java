@@ -22,8 +22,8 @@ import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /**
- * A process that calls libsisci like a C program: through the symbols, with the types of the
- * header. Each object is a separate process, which leaves the fabric when it is closed.
+ * Calls libsisci like a C program: through the symbols, with the types of the header. Each object
+ * is a separate process of the fabric, which leaves the fabric when the object is closed.
  */
 final class CProgram implements AutoCloseable {
 
@@ -52,8 +52,8 @@ final class CProgram implements AutoCloseable {
     }
 
     /**
-     * Calls a function that reports an error code. Returns the result, or 0 if the function has no
-     * result.
+     * Calls a C function that has an argument for the error code. Returns the result, or 0 if the
+     * function has no result.
      */
     long call(String function, Object... arguments) {
         var all = new ArrayList<>(Arrays.asList(arguments));
@@ -65,7 +65,7 @@ final class CProgram implements AutoCloseable {
         return result;
     }
 
-    /** Calls a function without an argument for the error code. */
+    /** Calls a C function without an argument for the error code. */
     long plain(String function, Object... arguments) {
         return raw(function, Arrays.asList(arguments));
     }
@@ -133,7 +133,7 @@ final class CProgram implements AutoCloseable {
         }
     }
 
-    /** Calls a function that must succeed, and returns its result. */
+    /** Calls a C function that must succeed, and returns its result. */
     long ok(String function, Object... arguments) {
         var result = call(function, arguments);
         if (error() != 0) {
@@ -142,7 +142,7 @@ final class CProgram implements AutoCloseable {
         return result;
     }
 
-    /** Calls a function that may fail, and returns the name of the error. */
+    /** Calls a C function that may fail, and returns the name of the error. */
     String attempt(String function, Object... arguments) {
         call(function, arguments);
         return errorName();

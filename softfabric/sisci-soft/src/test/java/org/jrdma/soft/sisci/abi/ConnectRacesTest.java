@@ -23,7 +23,7 @@ class ConnectRacesTest {
 
     private static final int ID = 7;
     private static final int ROUNDS = 100;
-    private static final int OFFER_NANOS = 50_000; // about the duration of a connect
+    private static final int OFFER_NANOS = 50_000; // About the duration of a connect.
 
     private ThreeNodes nodes;
 
@@ -60,7 +60,7 @@ class ConnectRacesTest {
             var remote = connect();
             var bytes = nodes.second.plain("SCIGetRemoteSegmentSize", remote);
             var map = nodes.second.mapRemote(remote, bytes);
-            map.memory().set(JAVA_LONG, bytes - 8, stamp); // must not raise SIGBUS
+            map.memory().set(JAVA_LONG, bytes - 8, stamp); // The access must not raise SIGBUS.
             assertThat(ownersMemory(bytes).get(JAVA_LONG, bytes - 8)).isEqualTo(stamp);
             nodes.second.ok("SCIUnmapSegment", map.handle(), 0);
             nodes.second.ok("SCIDisconnectSegment", remote, 0);
@@ -86,7 +86,7 @@ class ConnectRacesTest {
         }
         while (nodes.first.call("SCIWaitForLocalSegmentEvent", segment, 0, 0, 0, 0)
                 == sisci_h.SCI_CB_CONNECT()) {
-            nodes.first.localEvent(segment); // waits until the peer has disconnected
+            nodes.first.localEvent(segment); // Waits until the peer has disconnected.
         }
         nodes.first.ok("SCIUnmapSegment", map.handle(), 0);
         while (!nodes.first.attempt("SCIRemoveSegment", segment, 0).equals("OK")) {

@@ -185,7 +185,8 @@ class DeviceLendingTest {
                 .isEqualTo(nodes.first.node());
         for (var number : new int[] {1, 3, -1, Integer.MAX_VALUE}) {
             assertThat(second.connectError(device, number, SCI_MEMTYPE_BAR()))
-                    .isEqualTo("NO_SUCH_INTNO"); // has the same number as NO_SUCH_SEGMENT
+                    // NO_SUCH_INTNO has the same number as NO_SUCH_SEGMENT.
+                    .isEqualTo("NO_SUCH_INTNO");
         }
     }
 
@@ -425,16 +426,17 @@ class DeviceLendingTest {
             var flag = flag(nodes.second, segment, 8192);
             var address = second.mapLocal(segment, device, 0, BYTES);
             own.set(JAVA_LONG, 0, 7);
-            registers.set(JAVA_LONG, 0xa0, address + 8192); // message address
-            registers.set(JAVA_LONG, 0x80, address); // source
-            registers.set(JAVA_LONG, 0x88, 0x40000); // destination: the buffer of the device
-            registers.set(JAVA_LONG, 0x90, 4096); // number of bytes
+            // The address of the message that signals an interrupt.
+            registers.set(JAVA_LONG, 0xa0, address + 8192);
+            registers.set(JAVA_LONG, 0x80, address); // The source.
+            registers.set(JAVA_LONG, 0x88, 0x40000); // The destination: the buffer of the device.
+            registers.set(JAVA_LONG, 0x90, 4096); // The number of bytes.
 
-            WORD.setRelease(registers, 0x98L, 1 | 4); // copy, and signal an interrupt
+            WORD.setRelease(registers, 0x98L, 1 | 4); // Copies, and signals an interrupt.
             nodes.second.ok("SCIWaitForInterrupt", flag, 5_000, 0);
             registers.set(JAVA_LONG, 0x80, 0x40000);
             registers.set(JAVA_LONG, 0x88, address + 4096);
-            WORD.setRelease(registers, 0x98L, 1 | 2 | 4); // copy from the device
+            WORD.setRelease(registers, 0x98L, 1 | 2 | 4); // Copies from the device.
             nodes.second.ok("SCIWaitForInterrupt", flag, 5_000, 0);
 
             assertThat(own.get(JAVA_LONG, 4096)).isEqualTo(7);
@@ -446,7 +448,7 @@ class DeviceLendingTest {
         var first = new Borrower(nodes.first, nodes.firstDescriptor);
         var device = first.borrow(id, EXCLUSIVE);
         var segment = first.prepare(9, BYTES);
-        nodes.first.fabric().cutLink(0); // a device of the same node uses no link
+        nodes.first.fabric().cutLink(0); // A device of the same node uses no link.
 
         assertThat(model.write(first.mapLocal(segment, device, 0, 4096), 1)).isTrue();
     }

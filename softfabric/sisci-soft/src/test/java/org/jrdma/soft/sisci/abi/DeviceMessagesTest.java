@@ -11,10 +11,10 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.control.Entry;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,13 +49,13 @@ class DeviceMessagesTest {
         lent = lender.fabric().lend(model);
         borrower = new RawProcess(folder, lender.node()).hello(8);
         assertThat(borrower.request(Kind.BORROW_DEVICE, BORROW, SLOT, 0, 0)).isEqualTo("OK");
-        memory = Host.createMemory("of the borrower");
-        Host.reserve(memory, BYTES);
+        memory = SystemCalls.createMemory("of the borrower");
+        SystemCalls.reserve(memory, BYTES);
     }
 
     @AfterEach
     void leave() {
-        Host.close(memory);
+        SystemCalls.close(memory);
         borrower.close();
         lender.close();
     }
@@ -73,9 +73,9 @@ class DeviceMessagesTest {
     void shouldMapOnlySealedMemoryOfSufficientSize() throws Exception {
         var path = folder.resolve("file");
         Files.write(path, new byte[BYTES]);
-        var ordinary = Host.openFile(path.toString());
-        var unsealed = Host.createMemory("unsealed");
-        Host.setFileBytes(unsealed, BYTES);
+        var ordinary = SystemCalls.openFile(path.toString());
+        var unsealed = SystemCalls.createMemory("unsealed");
+        SystemCalls.setFileBytes(unsealed, BYTES);
 
         assertThat(map(BORROW, 1, 0, BYTES, ordinary)).isEqualTo("ILLEGAL_PARAMETER");
         assertThat(map(BORROW, 1, 0, BYTES, unsealed)).isEqualTo("ILLEGAL_PARAMETER");
@@ -83,8 +83,8 @@ class DeviceMessagesTest {
         assertThat(map(BORROW, 1, 4096, BYTES, memory)).isEqualTo("ILLEGAL_PARAMETER");
         assertThat(map(BORROW, 1, 0, BYTES, NO_DESCRIPTOR)).isEqualTo("NOSPC");
         assertThat(map(BORROW, 1, 0, BYTES, memory)).isEqualTo("OK");
-        Host.close(ordinary);
-        Host.close(unsealed);
+        SystemCalls.close(ordinary);
+        SystemCalls.close(unsealed);
     }
 
     @Test
@@ -178,9 +178,9 @@ class DeviceMessagesTest {
         for (var i = 0; i < 2_000; i++) {
             var kind = i % 2 == 0 ? Kind.MAP_FOR_DEVICE : kinds[random.nextInt(kinds.length)];
             if (kind == Kind.HELLO || kind == Kind.RESPONSE || kind == Kind.REFRESH) {
-                continue; // ends the connection, or has no effect
+                continue; // The message ends the connection, or has no effect.
             }
-            borrower.discardMessages(); // the lender stops reading if responses accumulate
+            borrower.discardMessages(); // The lender stops reading if responses accumulate.
             borrower.send(
                     kind,
                     random.nextBoolean() ? BORROW : random.nextInt(),
@@ -210,7 +210,10 @@ class DeviceMessagesTest {
         assertThat(descriptors()).isLessThan(before + 1_500);
     }
 
-    /** Sends requests until the socket is full. Returns true if it was full from the beginning. */
+    /**
+     * Sends requests until the buffer of the socket is full. Returns true if not even the first
+     * request has fitted.
+     */
     private boolean isFull() {
         var full = true;
         while (requestBar()) {
@@ -263,7 +266,7 @@ class DeviceMessagesTest {
             }
             send(Kind.DEVICE_GONE, number, 0, 0);
         }
-        // the process has handled all earlier messages when it responds to this one
+        // The process has handled all earlier messages when it responds to this one.
         assertThat(borrower.request(Kind.IDENTIFY_DEVICE, SLOT, 0, 0, 0)).isEqualTo("OK");
 
         assertThat(awaitInterrupt(flag, 50)).isEqualTo("TIMEOUT");
@@ -282,7 +285,7 @@ class DeviceMessagesTest {
         try (var directory = FabricDirectory.open(folder, false)) {
             var _ =
                     directory.locked(() -> {
-                        directory.mark(new Entry(12, Entry.Kind.DEVICE, SLOT, 0));
+                        directory.mark(new FabricFile(12, FabricFile.Kind.DEVICE, SLOT, 0));
                         return true;
                     });
         }
@@ -309,7 +312,7 @@ class DeviceMessagesTest {
             assertThat(awaitInterrupt(before, 0)).isEqualTo("TIMEOUT");
             assertThat(awaitInterrupt(after, 0)).isEqualTo("TIMEOUT");
         } finally {
-            Host.close(listening);
+            SystemCalls.close(listening);
         }
     }
 

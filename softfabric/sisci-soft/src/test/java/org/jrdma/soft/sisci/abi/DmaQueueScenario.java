@@ -38,7 +38,7 @@ final class DmaQueueScenario implements Scenario {
 
     @Override
     public void reach(String state) {
-        // the delay keeps the transfer pending until the end of the test
+        // The delay keeps the transfer pending until the end of the test.
         var slow = state.equals("posted") || state.equals("aborted");
         user =
                 CProgram.in(

@@ -23,7 +23,7 @@ class FabricDirectoryTest {
 
     private static final int RACES = 300;
     private static final Set<PosixFilePermission> ALL =
-            PosixFilePermissions.fromString("rwxr-xr-x"); // not reduced by the usual umask
+            PosixFilePermissions.fromString("rwxr-xr-x"); // Not reduced by the usual umask.
 
     @Test
     void shouldCreateAPrivateDirectoryAndOpenItAgain(@TempDir Path place) throws Exception {
@@ -79,7 +79,7 @@ class FabricDirectoryTest {
             start.await();
             Files.createDirectory(path, PosixFilePermissions.asFileAttribute(ALL));
         } catch (IOException e) {
-            // the fabric was created first
+            // The fabric was created first.
         } catch (InterruptedException | BrokenBarrierException e) {
             throw new AssertionError(e);
         }

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
  * A process of a fabric that opens files until it has no free descriptor, and closes the files when
@@ -18,20 +18,20 @@ final class FullDescriptorTable {
     public static void main(String... arguments) throws Exception {
         var self = CProgram.in(SoftSisciOptions.in(Path.of(arguments[0])));
         var opened = new ArrayDeque<Integer>();
-        var _ = tryOpen("/missing", opened); // loads all classes, which needs descriptors
+        var _ = tryOpen("/missing", opened); // Loads all classes, which needs descriptors.
         while (tryOpen("/dev/null", opened)) {
-            // until there is no free descriptor
+            // The loop ends when there is no free descriptor.
         }
         IO.println("full");
         var _ = IO.readln();
-        opened.forEach(Host::close);
+        opened.forEach(SystemCalls::close);
         var _ = IO.readln();
         self.close();
     }
 
     private static boolean tryOpen(String file, ArrayDeque<Integer> opened) {
         try {
-            opened.add(Host.openFile(file));
+            opened.add(SystemCalls.openFile(file));
             return true;
         } catch (FabricException e) {
             return false;

@@ -19,7 +19,7 @@ final class FullHeap {
     private static final int WARM_UP_CALLS = 3;
     private static final int CALLS = 10;
 
-    // a C program passes pointers, which cost no memory on the heap
+    // A C program passes pointers, which need no memory on the heap.
     private static final MethodHandle CREATE =
             Downcalls.plain(
                     FunctionDescriptor.ofVoid(
@@ -30,7 +30,7 @@ final class FullHeap {
     private static final MethodHandle TEXT =
             Downcalls.plain(FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
 
-    /** The objects that fill the heap, as a list. */
+    /** The objects that fill the heap, as a linked list. */
     private static Object[] hog;
 
     private FullHeap() {}
@@ -49,21 +49,21 @@ final class FullHeap {
         var errors = 0;
 
         for (var i = 0; i < CALLS; i++) {
-            if (i >= WARM_UP_CALLS) { // before, the calls are linked
+            if (i >= WARM_UP_CALLS) { // Before the heap is full, the calls are linked.
                 fill();
             }
             try {
                 CREATE.invokeExact(create, descriptor, place, i, 4096L, 0L, 0L, 0, code.address());
                 errors += code.get(JAVA_INT, 0) == 0 ? 0 : 1;
             } catch (OutOfMemoryError e) {
-                // of this method, and not of the function
+                // Memory was exhausted in this method and not in the function.
             }
             try {
                 OPEN.invokeExact(open, place, 0, code.address());
                 errors += code.get(JAVA_INT, 0) == 0 ? 0 : 1;
                 errors += (long) TEXT.invokeExact(text, -i) == 0 ? 1 : 0;
             } catch (OutOfMemoryError e) {
-                // of this method, and not of the functions
+                // Memory was exhausted in this method and not in the functions.
             }
         }
         hog = null;
@@ -83,7 +83,7 @@ final class FullHeap {
                     hog = more;
                 }
             } catch (OutOfMemoryError e) {
-                // continues with smaller objects
+                // Continues with smaller objects.
             }
         }
     }

@@ -53,7 +53,7 @@ class GroupTest {
 
         group.set(JAVA_LONG, 8, 5);
         nodes.third.plain("SCIFlush", 0, 0);
-        first.set(JAVA_LONG, 16, 6); // the member itself stores this value
+        first.set(JAVA_LONG, 16, 6); // The member itself stores this value.
 
         assertThat(first.get(JAVA_LONG, 8)).isEqualTo(5);
         assertThat(second.get(JAVA_LONG, 8)).isEqualTo(5);
@@ -136,14 +136,15 @@ class GroupTest {
         var group = group(nodes.third, nodes.thirdDescriptor).memory();
         group.set(JAVA_LONG, 8, 1);
         nodes.third.plain("SCIFlush", 0, 0);
-        first.set(JAVA_LONG, 8, 0); // the member resets a flag
+        first.set(JAVA_LONG, 8, 0); // The member resets a flag.
 
         group.set(JAVA_LONG, 8, 1);
         nodes.third.plain("SCIFlush", 0, 0);
 
         // A map of a group shows only the stores of this process.
         assertThat(group.get(JAVA_LONG, 8)).isEqualTo(1);
-        assertThat(first.get(JAVA_LONG, 8)).isZero(); // documented in SoftSisci
+        // The documentation of SoftSisci describes this.
+        assertThat(first.get(JAVA_LONG, 8)).isZero();
     }
 
     @Test

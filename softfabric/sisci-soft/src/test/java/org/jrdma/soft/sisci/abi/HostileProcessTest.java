@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -106,7 +106,7 @@ class HostileProcessTest {
         try {
             return Files.readSymbolicLink(link).toString();
         } catch (IOException e) {
-            return ""; // closed meanwhile
+            return ""; // The segment was closed in the meantime.
         }
     }
 
@@ -114,13 +114,13 @@ class HostileProcessTest {
     void shouldRejectMemoryWhoseOwnerCanTruncateIt() throws Exception {
         var file = folder.resolve("file");
         Files.write(file, new byte[(int) BYTES]);
-        var ordinary = Host.openFile(file.toString());
-        var unsealed = Host.createMemory("unsealed");
-        Host.setFileBytes(unsealed, BYTES);
-        var tooSmall = Host.createMemory("too small");
-        Host.reserve(tooSmall, BYTES);
-        var valid = Host.createMemory("valid");
-        Host.reserve(valid, BYTES);
+        var ordinary = SystemCalls.openFile(file.toString());
+        var unsealed = SystemCalls.createMemory("unsealed");
+        SystemCalls.setFileBytes(unsealed, BYTES);
+        var tooSmall = SystemCalls.createMemory("too small");
+        SystemCalls.reserve(tooSmall, BYTES);
+        var valid = SystemCalls.createMemory("valid");
+        SystemCalls.reserve(valid, BYTES);
 
         assertThat(connectTo(ordinary, BYTES)).isEqualTo("NO_SUCH_INTNO");
         assertThat(connectTo(unsealed, BYTES)).isEqualTo("NO_SUCH_INTNO");
@@ -130,7 +130,7 @@ class HostileProcessTest {
         assertThat(connectTo(NO_DESCRIPTOR, BYTES)).isEqualTo("NOSPC");
         assertThat(connectTo(valid, BYTES)).isEqualTo("OK");
         for (var each : new int[] {ordinary, unsealed, tooSmall, valid}) {
-            Host.close(each);
+            SystemCalls.close(each);
         }
     }
 
@@ -140,15 +140,17 @@ class HostileProcessTest {
     }
 
     private String connectTo(int memory, long bytes, int error) throws Exception {
-        node += 4; // because the process may not have noticed yet that the former node has ended
+        // The process may not have noticed yet that the previous node has ended, so the connect is
+        // repeated.
+        node += 4;
         var member = folder.resolve(node + ".member.0.0");
         int listening;
         try (var directory = FabricDirectory.open(folder, false)) {
             listening =
-                    directory.locked(() -> { // otherwise, a process could delete the new files
+                    directory.locked(() -> { // Otherwise, a process could delete the new files.
                         var socket = PacketSocket.listen(member.toString());
-                        Host.close(
-                                Host.createFile(folder.resolve(node + ".segment.7.0").toString()));
+                        SystemCalls.close(
+                                SystemCalls.createFile(folder.resolve(node + ".segment.7.0").toString()));
                         return socket;
                     });
         }
@@ -170,7 +172,7 @@ class HostileProcessTest {
                     0);
         } finally {
             owner.join();
-            Host.close(listening);
+            SystemCalls.close(listening);
         }
     }
 
@@ -182,11 +184,11 @@ class HostileProcessTest {
             packet.memory().set(JAVA_INT, 8, error);
             packet.memory().set(JAVA_LONG, 24, bytes);
             assertThat(PacketSocket.send(socket, packet, 32, memory)).isZero();
-            Host.close(socket);
+            SystemCalls.close(socket);
         }
     }
 
-    /** Skips connections by which a process checks whether this one exists. */
+    /** Skips the connections by which a process only checks whether this process exists. */
     private static int acceptRequest(int listening, PacketSocket.Packet packet) {
         while (true) {
             var socket = (int) await(() -> PacketSocket.accept(listening));
@@ -195,7 +197,7 @@ class HostileProcessTest {
                     return socket;
                 }
             }
-            Host.close(socket);
+            SystemCalls.close(socket);
         }
     }
 
@@ -223,7 +225,7 @@ class HostileProcessTest {
             var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
             send(socket, packet, Message.Kind.HELLO, 0, 8, NO_DESCRIPTOR);
             var before = count(DESCRIPTORS);
-            var sent = Host.createMemory("unwanted");
+            var sent = SystemCalls.createMemory("unwanted");
 
             for (var i = 1; i <= REPETITIONS; i++) {
                 send(socket, packet, Message.Kind.RESPONSE, i, 0, sent);
@@ -232,9 +234,9 @@ class HostileProcessTest {
                 var _ = await(() -> PacketSocket.receive(socket, packet));
             }
 
-            Host.close(sent);
+            SystemCalls.close(sent);
             assertThat(count(DESCRIPTORS)).isLessThan(before + 10);
-            Host.close(socket);
+            SystemCalls.close(socket);
         }
     }
 
@@ -252,7 +254,7 @@ class HostileProcessTest {
             for (var i = 1; i <= MANY_REQUESTS && refusals < MAX_REFUSALS; ) {
                 if (trySend(socket, packet, Message.Kind.CONNECT_SEGMENT, i, SEGMENT)) {
                     i++;
-                } else { // the socket is full: the receiver is slow, or receives no longer
+                } else { // The socket is full: the receiver is slow, or no longer receives.
                     refusals++;
                     LockSupport.parkNanos(REFUSAL_PAUSE_NANOS);
                 }
@@ -262,11 +264,11 @@ class HostileProcessTest {
             for (var i = 0; i < 10; i++) {
                 var _ = await(() -> PacketSocket.receive(socket, packet));
                 if (packet.descriptor() != NO_DESCRIPTOR) {
-                    Host.close(packet.descriptor());
+                    SystemCalls.close(packet.descriptor());
                 }
             }
-            self.connect(descriptor, self.node(), SEGMENT); // others are still served
-            Host.close(socket);
+            self.connect(descriptor, self.node(), SEGMENT); // Other processes are still served.
+            SystemCalls.close(socket);
         }
     }
 
@@ -285,8 +287,8 @@ class HostileProcessTest {
 
     @Test
     void shouldCloseADescriptorThatComesWithAnErrorCode() throws Exception {
-        var memory = Host.createMemory("with an error");
-        Host.reserve(memory, BYTES);
+        var memory = SystemCalls.createMemory("with an error");
+        SystemCalls.reserve(memory, BYTES);
         assertThat(connectTo(memory, BYTES, SCI_ERR_ACCESS())).isEqualTo("ACCESS");
         var before = count(DESCRIPTORS);
 
@@ -295,16 +297,16 @@ class HostileProcessTest {
         }
 
         assertThat(count(DESCRIPTORS)).isLessThan(before + 15);
-        Host.close(memory);
+        SystemCalls.close(memory);
     }
 
     /** A name of memory may have 249 bytes. */
     @Test
     void shouldShortenTheNameOfMemoryToWhatTheKernelAccepts() throws Exception {
-        var memory = Host.createMemory("\u00e4\u8a9e".repeat(200));
+        var memory = SystemCalls.createMemory("\u00e4\u8a9e".repeat(200));
 
         assertThat(target(DESCRIPTORS.resolve("" + memory))).contains("\u00e4\u8a9e");
-        Host.close(memory);
+        SystemCalls.close(memory);
     }
 
     private static void send(

@@ -39,7 +39,7 @@ class InterruptTest {
         nodes.close();
     }
 
-    @SuppressWarnings("unused") // called by the library
+    @SuppressWarnings("unused") // Called by the library.
     private static int receive(long argument, long interrupt, long data, int length, int status) {
         RECEIVED_TEXTS.add(argument + ":" + Downcalls.textAt(MemorySegment.ofAddress(data)));
         return action;
@@ -150,7 +150,7 @@ class InterruptTest {
                 .isEqualTo("TIMEOUT");
     }
 
-    @SuppressWarnings("unused") // called by the library
+    @SuppressWarnings("unused") // Called by the library.
     private static int countTrigger(long argument, long interrupt, int status) {
         TRIGGERS.release();
         return action;
@@ -184,7 +184,7 @@ class InterruptTest {
     @Test
     void shouldNotLoseDataOfManySenders() {
         var local = create(true, 0, 0);
-        var senders = 70; // each sends 64 messages
+        var senders = 70; // Each of them sends 64 messages.
         for (var i = 0; i < senders; i++) {
             var remote = connect(true, local.number());
             var sent = 0;
@@ -258,7 +258,7 @@ class InterruptTest {
                                 length.address(),
                                 5_000,
                                 0))
-                .isEqualTo("OVERFLOW"); // the data remains in the queue
+                .isEqualTo("OVERFLOW"); // The data remains in the queue.
         length.set(JAVA_INT, 0, 8);
         nodes.first.ok(
                 "SCIWaitForDataInterrupt",
@@ -295,7 +295,7 @@ class InterruptTest {
                                 0,
                                 0,
                                 sisci_h.SCI_FLAG_FIXED_INTNO()))
-                .isEqualTo("SEGMENTID_USED"); // has the same value as INTNO_USED
+                .isEqualTo("SEGMENTID_USED"); // The error has the same number as INTNO_USED.
 
         nodes.second.ok("SCITriggerInterrupt", connect(false, first.number()), 0);
 

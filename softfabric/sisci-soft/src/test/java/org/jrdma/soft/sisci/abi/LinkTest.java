@@ -135,7 +135,7 @@ class LinkTest {
                                 "SCIProbeNode", nodes.secondDescriptor, 0, nodes.third.node(), 0))
                 .isEqualTo(1);
         assertThat(connectError(nodes.first, nodes.firstDescriptor, nodes.first.node()))
-                .isEqualTo("OK"); // a connection within a node uses no link
+                .isEqualTo("OK"); // A connection within a node uses no link.
     }
 
     private static String connectError(CProgram process, long descriptor, int node) {

@@ -195,7 +195,9 @@ class LostDeviceTest {
         }
     }
 
-    /** Checks that only cleaning up is possible. */
+    /**
+     * Checks that memory can be unmapped and the device returned, and that all other calls fail.
+     */
     private void assertIsLost(long device, long segment) {
         assertThat(second.connectError(device, 0, SCI_MEMTYPE_BAR())).isEqualTo("NOT_AVAILABLE");
         assertThat(second.create(device, 1, 4096, PRIVATE)).isEqualTo("NOT_AVAILABLE");
@@ -250,7 +252,7 @@ class LostDeviceTest {
             release.countDown();
             assertThat(unmap.get(5, TimeUnit.SECONDS)).isEqualTo("OK");
         } finally {
-            release.countDown(); // the device must not remain blocked after a failure
+            release.countDown(); // The device must not remain blocked after a failure.
         }
         withdrawal.get(5, TimeUnit.SECONDS);
     }

@@ -129,7 +129,7 @@ final class Peer implements AutoCloseable {
         }
         IO.println("node " + self.node());
         while (System.in.read() >= 0) {
-            // waits until the parent closes the stream
+            // Waits until the parent closes the stream.
         }
     }
 

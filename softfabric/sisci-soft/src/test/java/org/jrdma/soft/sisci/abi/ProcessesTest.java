@@ -24,7 +24,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -236,7 +236,7 @@ class ProcessesTest {
                         .isZero();
 
                 eventually(() -> PacketSocket.receive(socket, packet) == 0);
-                Host.close(socket);
+                SystemCalls.close(socket);
             }
         }
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
@@ -294,7 +294,7 @@ class ProcessesTest {
 
             assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
             assertThat(self.attempt("SCIPrepareSegment", CProgram.handle(segment), 0, 0))
-                    .isEqualTo("ILLEGAL_OPERATION"); // the owner has already prepared it
+                    .isEqualTo("ILLEGAL_OPERATION"); // The owner has already prepared the segment.
             self.ok("SCISetSegmentUnavailable", CProgram.handle(segment), 0, 0);
             assertThat(
                             self.attempt(
@@ -358,7 +358,7 @@ class ProcessesTest {
             eventually(() -> writer.isDone() || rounds.get() > roundsAtLoss + 100);
 
             running.set(false);
-            writer.join(); // rethrows an exception of the writer
+            writer.join(); // Rethrows an exception of the writer.
         }
     }
 }

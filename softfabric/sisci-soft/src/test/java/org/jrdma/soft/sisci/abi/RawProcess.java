@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 
 /** A process that sends arbitrary messages to another process of a fabric. */
@@ -115,12 +115,12 @@ final class RawProcess implements AutoCloseable {
 
     private void closeDescriptor() {
         if (packet.descriptor() != NO_DESCRIPTOR) {
-            Host.close(packet.descriptor());
+            SystemCalls.close(packet.descriptor());
         }
     }
 
     @Override
     public void close() {
-        Host.close(socket);
+        SystemCalls.close(socket);
     }
 }

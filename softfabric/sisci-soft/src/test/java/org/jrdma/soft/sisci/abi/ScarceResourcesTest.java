@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.processes.Program;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -98,7 +98,7 @@ class ScarceResourcesTest {
             var _ = HostileProcessTest.await(() -> PacketSocket.receive(socket, packet));
             assertThat(packet.memory().get(ValueLayout.JAVA_INT, 0))
                     .isEqualTo(HostileProcessTest.number(Message.Kind.RESPONSE));
-            Host.close(socket);
+            SystemCalls.close(socket);
         } finally {
             process.destroyForcibly();
         }

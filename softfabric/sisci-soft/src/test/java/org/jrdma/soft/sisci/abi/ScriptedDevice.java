@@ -16,7 +16,7 @@ import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
 
-/** A device that does what a test requests, and records the calls of its methods. */
+/** A device model whose actions a test determines, and which records the calls of its methods. */
 final class ScriptedDevice implements DeviceModel {
 
     static final int BAR_BYTES = 8192;

@@ -160,7 +160,7 @@ class SegmentTest {
             peer.ok("SCIUnmapSegment", map.handle(), 0);
             peer.ok("SCIDisconnectSegment", remote, 0);
             owner.localEvent(segment);
-            owner.localEvent(segment); // waits until the peer has disconnected
+            owner.localEvent(segment); // Waits until the peer has disconnected.
             owner.ok("SCIRemoveSegment", segment, 0);
             assertThat(memory.get(JAVA_LONG, 8)).isEqualTo(2);
         }

@@ -18,7 +18,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * processes would wait for responses meanwhile. The thread survives every failure, because all
  * objects of the process depend on it.
  */
-public final class ConnectionManager implements AutoCloseable {
+public final class FabricConnections implements AutoCloseable {
 
     /** Receives messages and losses of connections. Called on the receiving thread. */
     public interface Listener {
@@ -49,7 +49,7 @@ public final class ConnectionManager implements AutoCloseable {
         void lost(Connection connection);
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
+    private static final Logger LOG = LoggerFactory.getLogger(FabricConnections.class);
     private static final long RESPONSE_TIMEOUT_SECONDS = 5;
     private static final int CONNECT_ATTEMPTS = 1_000;
     private static final long CONNECT_PAUSE_NANOS = 1_000_000;
@@ -64,14 +64,14 @@ public final class ConnectionManager implements AutoCloseable {
     private static final int MAX_BATCH = 64;
 
     private final FabricDirectory directory;
-    private final Entry self;
+    private final FabricFile self;
     private final int listening;
     private final EventDescriptor wakeUp;
 
     /** All connections, accepted and outgoing. */
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
 
-    private final Map<Entry, Connection> outgoing = new HashMap<>();
+    private final Map<FabricFile, Connection> outgoing = new HashMap<>();
     private final Map<Integer, Request> requests = new ConcurrentHashMap<>();
     private final AtomicInteger lastCorrelation = new AtomicInteger();
 
@@ -98,10 +98,10 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Creates the listening socket of this process. The caller must hold the lock of the directory.
      */
-    public ConnectionManager(FabricDirectory directory, int node, int member)
+    public FabricConnections(FabricDirectory directory, int node, int member)
             throws FabricException {
         this.directory = directory;
-        this.self = Entry.ofMember(node, member);
+        this.self = FabricFile.ofMember(node, member);
         this.wakeUp = EventDescriptor.open();
         try {
             this.listening = PacketSocket.listen(directory.path(self));
@@ -125,7 +125,7 @@ public final class ConnectionManager implements AutoCloseable {
      * empty if the process has ended, or if its backlog remains full for about 1 s.
      */
     public Optional<Connection> connect(int node, int member) throws FabricException {
-        var entry = Entry.ofMember(node, member);
+        var entry = FabricFile.ofMember(node, member);
         synchronized (outgoing) {
             var known = outgoing.get(entry);
             if (known != null) {
@@ -152,7 +152,7 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    private Connection open(Entry entry) throws FabricException {
+    private Connection open(FabricFile entry) throws FabricException {
         var socket = PacketSocket.connect(directory.path(entry));
         try {
             var connection = new Connection(this, socket);
@@ -164,7 +164,7 @@ public final class ConnectionManager implements AutoCloseable {
             return connection;
         } catch (Throwable e) {
             connections.removeIf(connection -> connection.socket() == socket);
-            Host.close(socket);
+            SystemCalls.close(socket);
             throw e;
         }
     }
@@ -283,7 +283,7 @@ public final class ConnectionManager implements AutoCloseable {
             try {
                 connections.add(new Connection(this, socket));
             } catch (Throwable e) {
-                Host.close(socket);
+                SystemCalls.close(socket);
                 throw e;
             }
         }
@@ -329,7 +329,7 @@ public final class ConnectionManager implements AutoCloseable {
         } finally {
             if (outcome != Outcome.DESCRIPTOR_TAKEN
                     && descriptor != PacketSocket.Packet.NO_DESCRIPTOR) {
-                Host.close(descriptor);
+                SystemCalls.close(descriptor);
             }
         }
     }
@@ -439,7 +439,7 @@ public final class ConnectionManager implements AutoCloseable {
         while (thread != null && thread.isAlive() && Thread.currentThread() != thread) {
             LockSupport.parkNanos(100_000);
         }
-        Host.close(listening);
+        SystemCalls.close(listening);
         wakeUp.close();
         for (var connection : connections) {
             connection.close();

@@ -4,9 +4,9 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 /** Checks the {@code flags} arguments of SISCI functions. */
-public final class Flags {
+public final class SisciFlags {
 
-    private Flags() {}
+    private SisciFlags() {}
 
     public static boolean has(int flags, int flag) {
         return (flags & flag) == flag;

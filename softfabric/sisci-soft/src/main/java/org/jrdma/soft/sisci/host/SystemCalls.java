@@ -22,7 +22,7 @@ import org.jrdma.ffi.linkage.Downcalls;
  * System calls for files and memory. The constants are those of 64-bit Linux, which are the same on
  * x86-64 and aarch64 unless noted.
  */
-public final class Host {
+public final class SystemCalls {
 
     private static final int O_CREAT = 0x40;
     private static final int O_EXCL = 0x80;
@@ -114,7 +114,7 @@ public final class Host {
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
 
-    private Host() {}
+    private SystemCalls() {}
 
     /**
      * Opens a directory, to lock it and to access its files by a short path.

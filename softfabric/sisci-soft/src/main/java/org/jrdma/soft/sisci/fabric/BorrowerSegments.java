@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.Entry;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,12 +18,12 @@ import org.slf4j.LoggerFactory;
  * The segments of device memory that borrowers of one device have created, by the ids that the
  * borrowers have chosen. All segments are removed together. Safe for use by multiple threads.
  */
-final class DeviceSegments {
+final class BorrowerSegments {
 
     static final int MAX_SEGMENTS = 256;
     static final long MAX_BYTES = 1L << 30;
 
-    private static final Logger LOG = LoggerFactory.getLogger(DeviceSegments.class);
+    private static final Logger LOG = LoggerFactory.getLogger(BorrowerSegments.class);
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 
     private final FabricClient fabric;
@@ -34,9 +34,9 @@ final class DeviceSegments {
     private long totalBytes;
     private boolean closed;
 
-    private record Memory(Entry entry, int file, long bytes) {}
+    private record Memory(FabricFile entry, int file, long bytes) {}
 
-    DeviceSegments(FabricClient fabric) {
+    BorrowerSegments(FabricClient fabric) {
         this.fabric = fabric;
     }
 
@@ -69,9 +69,9 @@ final class DeviceSegments {
     private Memory allocate(long bytes, long rounded) throws FabricException {
         var directory = fabric.directory();
         var entry =
-                new Entry(
+                new FabricFile(
                         fabric.node(),
-                        Entry.Kind.DEVICE_SEGMENT,
+                        FabricFile.Kind.DEVICE_SEGMENT,
                         LAST_NUMBER.incrementAndGet(),
                         fabric.number());
         return directory.locked(
@@ -95,7 +95,7 @@ final class DeviceSegments {
                 byId.getOrDefault(id, Optional.empty())
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         return new FabricClient.SharedMemory(
-                SciException.translate(() -> Host.duplicate(found.file())), found.bytes());
+                SciException.translate(() -> SystemCalls.duplicate(found.file())), found.bytes());
     }
 
     /** Removes all segments. Borrowers that have mapped their memory keep the maps. */
@@ -106,7 +106,7 @@ final class DeviceSegments {
     }
 
     private void free(Memory memory) {
-        Host.close(memory.file());
+        SystemCalls.close(memory.file());
         try {
             fabric.directory().delete(memory.entry());
         } catch (FabricException e) {

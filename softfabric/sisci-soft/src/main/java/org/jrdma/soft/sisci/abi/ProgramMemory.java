@@ -15,11 +15,11 @@ import org.jrdma.soft.sisci.fabric.SciException;
  * Reads and writes memory that the program passes by address, and allocates the texts that
  * functions return to the program.
  */
-final class Memory {
+final class ProgramMemory {
 
     private static final Map<String, MemorySegment> TEXTS = new ConcurrentHashMap<>();
 
-    private Memory() {}
+    private ProgramMemory() {}
 
     static MemorySegment at(long address, long bytes) {
         if (address == 0) {

@@ -15,16 +15,16 @@ import org.jrdma.abi.sisci.sisci_query;
  * are not public. This library uses arbitrary numbers, so that only programs that read them from
  * the exported constants work.
  */
-final class QueryNumbers {
+final class QueryCommandNumbers {
 
     private static final List<sisci_query> ALL = List.of(sisci_query.values());
     private static final int FIRST_NUMBER = 0x00C0_FFE5;
     private static final int STEP = 0x0001_0007;
     private static final Map<Integer, sisci_query> BY_NUMBER =
             Arrays.stream(sisci_query.values())
-                    .collect(Collectors.toMap(QueryNumbers::number, Function.identity()));
+                    .collect(Collectors.toMap(QueryCommandNumbers::number, Function.identity()));
 
-    private QueryNumbers() {}
+    private QueryCommandNumbers() {}
 
     static int number(sisci_query query) {
         return FIRST_NUMBER + STEP * ALL.indexOf(query);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * as a separate process, even if a JVM contains several libraries. Safe for use by multiple
  * threads.
  */
-public final class Library implements SymbolLookup {
+public final class SoftSisciLibrary implements SymbolLookup {
 
     private static final List<String> FUNCTION_PREFIXES =
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
@@ -40,7 +40,7 @@ public final class Library implements SymbolLookup {
      *
      * @param fabric the function that joins the fabric
      */
-    public Library(Supplier<FabricProcess> fabric) {
+    public SoftSisciLibrary(Supplier<FabricProcess> fabric) {
         this.fabric = fabric;
         var methods = new HashMap<String, Supplier<MethodHandle>>();
         for (var exports : exports()) {

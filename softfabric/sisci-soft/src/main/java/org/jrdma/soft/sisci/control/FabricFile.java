@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  *     {@code member}
  * @param member the number of the process that owns the file, among the processes of the node
  */
-public record Entry(int node, Kind kind, int number, int member) {
+public record FabricFile(int node, Kind kind, int number, int member) {
 
     /** The kind of object. */
     public enum Kind {
@@ -43,18 +43,18 @@ public record Entry(int node, Kind kind, int number, int member) {
 
     private static final Pattern NAME = Pattern.compile("(\\d+)\\.([a-z_]+)\\.(\\d+)\\.(\\d+)");
 
-    static Entry ofMember(int node, int member) {
-        return new Entry(node, Kind.MEMBER, member, member);
+    static FabricFile ofMember(int node, int member) {
+        return new FabricFile(node, Kind.MEMBER, member, member);
     }
 
-    static Optional<Entry> of(String name) {
+    static Optional<FabricFile> of(String name) {
         var parts = NAME.matcher(name);
         if (!parts.matches()) {
             return Optional.empty();
         }
         try {
             return Optional.of(
-                    new Entry(
+                    new FabricFile(
                             Integer.parseInt(parts.group(1)),
                             Kind.valueOf(parts.group(2).toUpperCase(java.util.Locale.ROOT)),
                             Integer.parseUnsignedInt(parts.group(3)),

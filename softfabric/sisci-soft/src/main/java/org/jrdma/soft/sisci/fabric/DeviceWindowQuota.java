@@ -12,7 +12,7 @@ import org.jrdma.soft.sisci.control.Connection;
  * mapping of this process, of which Linux permits about 65,000 ({@code vm.max_map_count}). A JVM
  * that exceeds this limit cannot start threads any more. Safe for use by multiple threads.
  */
-final class WindowQuota {
+final class DeviceWindowQuota {
 
     /** The maximum number of windows that one borrowing process may have. */
     static final int MAX_OF_PROCESS = 4096;

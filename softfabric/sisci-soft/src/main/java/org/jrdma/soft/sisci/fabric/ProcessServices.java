@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutorService;
  * @param channels the DMA channels
  * @param objects the objects that messages from other processes refer to
  */
-record MemberContext(
+record ProcessServices(
         FabricClient fabric,
         Topology topology,
         FaultInjector faults,

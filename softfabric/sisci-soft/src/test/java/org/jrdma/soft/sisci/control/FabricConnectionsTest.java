@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.Host;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,16 +15,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(30)
-class ConnectionManagerTest {
+class FabricConnectionsTest {
 
     private FabricDirectory directory;
-    private ConnectionManager receiver;
-    private ConnectionManager sender;
+    private FabricConnections receiver;
+    private FabricConnections sender;
     private final AtomicInteger received = new AtomicInteger();
     private final CountDownLatch lost = new CountDownLatch(1);
 
     /** Fails for some kinds of messages, and responds to REFRESH. */
-    private final class ErringListener implements ConnectionManager.Listener {
+    private final class ErringListener implements FabricConnections.Listener {
 
         @Override
         public void received(Connection from, Message message) {
@@ -55,7 +55,7 @@ class ConnectionManagerTest {
     void shouldMergeEqualMessagesToAProcessThatDoesNotReceiveThem(@TempDir Path folder)
             throws Exception {
         try (var own = FabricDirectory.open(folder, false);
-                var manager = new ConnectionManager(own, 4, 0)) {
+                var manager = new FabricConnections(own, 4, 0)) {
             manager.start(new ErringListener());
             var stopped = PacketSocket.listen(folder.resolve("8.member.0.0").toString());
             var connection = manager.connect(8, 0).orElseThrow();
@@ -69,16 +69,16 @@ class ConnectionManagerTest {
                 connection.sendOnce(Message.of(Kind.DEVICE_SIGNAL, 1, 2, 0, i));
             }
             assertThat(connection.backlog()).isEqualTo(4096);
-            Host.close(stopped);
+            SystemCalls.close(stopped);
         }
     }
 
     @BeforeEach
     void start(@TempDir Path folder) throws Exception {
         directory = FabricDirectory.open(folder, false);
-        receiver = new ConnectionManager(directory, 4, 0);
+        receiver = new FabricConnections(directory, 4, 0);
         receiver.start(new ErringListener());
-        sender = new ConnectionManager(directory, 8, 0);
+        sender = new FabricConnections(directory, 8, 0);
         sender.start(new ErringListener());
     }
 
@@ -104,7 +104,7 @@ class ConnectionManagerTest {
 
     @Test
     void shouldRepeatTheHandlingOfALossThatFailsForLackOfMemory() throws Exception {
-        try (var ended = new ConnectionManager(directory, 12, 0)) {
+        try (var ended = new FabricConnections(directory, 12, 0)) {
             ended.start(new ErringListener());
             var _ = ended.connect(4, 0).orElseThrow();
         }
@@ -115,10 +115,10 @@ class ConnectionManagerTest {
 
     @Test
     void shouldCloseWhileItRepeatsAMessageThatKeepsFailing() throws Exception {
-        var failing = new ConnectionManager(directory, 12, 0);
+        var failing = new FabricConnections(directory, 12, 0);
         var failed = new CountDownLatch(2);
         failing.start(
-                new ConnectionManager.Listener() {
+                new FabricConnections.Listener() {
                     @Override
                     public void received(Connection from, Message message) {
                         failed.countDown();
@@ -139,7 +139,7 @@ class ConnectionManagerTest {
     /** Another process could guess the number of a request. */
     @Test
     void shouldIgnoreTheResponseOfAnotherProcess() throws Exception {
-        try (var third = new ConnectionManager(directory, 12, 0)) {
+        try (var third = new FabricConnections(directory, 12, 0)) {
             third.start(new ErringListener());
             var toSender = third.connect(8, 0).orElseThrow();
             var connection = sender.connect(4, 0).orElseThrow();

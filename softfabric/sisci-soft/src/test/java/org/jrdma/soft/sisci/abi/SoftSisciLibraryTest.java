@@ -31,12 +31,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests of the exported symbols and their signatures. */
-class LibraryTest {
+class SoftSisciLibraryTest {
 
     private static final Path HEADER = Path.of("../../headers/sisci/sisci.h");
     private static final Path UNUSED_FOLDER = Path.of("/dev/shm/sisci-test-never-joined");
-    private static final Library LIBRARY =
-            new Library(() -> {
+    private static final SoftSisciLibrary LIBRARY =
+            new SoftSisciLibrary(() -> {
                 throw new AssertionError("The library must not join a fabric.");
             });
 
@@ -73,7 +73,7 @@ class LibraryTest {
     private static FunctionDescriptor withNumbersForPointers(FunctionDescriptor header) {
         var arguments =
                 header.argumentLayouts().stream()
-                        .map(LibraryTest::parameterLayout)
+                        .map(SoftSisciLibraryTest::parameterLayout)
                         .toArray(MemoryLayout[]::new);
         return header.returnLayout()
                 .map(result -> FunctionDescriptor.of(parameterLayout(result), arguments))
@@ -124,7 +124,7 @@ class LibraryTest {
             if (numbers.containsKey(name)) {
                 assertThat(constant(name)).as(name).isEqualTo(numbers.get(name));
             } else {
-                // an arbitrary number of more than 16 bits, which no program uses by accident
+                // An arbitrary number of more than 16 bits, which no program uses by accident.
                 assertThat(Integer.toUnsignedLong(constant(name))).as(name).isGreaterThan(0xFFFF);
             }
         }
@@ -139,7 +139,7 @@ class LibraryTest {
 
     @Test
     void shouldHaveADistinctNumberForEachQuery() {
-        assertThat(Stream.of(sisci_query.values()).map(QueryNumbers::number))
+        assertThat(Stream.of(sisci_query.values()).map(QueryCommandNumbers::number))
                 .doesNotHaveDuplicates();
     }
 
