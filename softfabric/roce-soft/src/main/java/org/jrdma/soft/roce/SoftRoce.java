@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.SoftwareLibrary;
-import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.cm.ConnectionExports;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.abi.verbs.VerbsLibrary;
@@ -113,6 +113,6 @@ public final class SoftRoce implements SoftwareLibrary {
 
     @Override
     public String explanation() {
-        return Failure.explanation();
+        return ErrorConvention.explanation();
     }
 }

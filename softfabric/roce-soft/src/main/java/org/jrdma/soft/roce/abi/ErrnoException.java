@@ -4,7 +4,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * Thrown inside an implementation of a C function if the function fails. {@link Failure} converts
+ * Thrown inside an implementation of a C function if the function fails. {@link ErrorConvention} converts
  * the exception to the function's error convention, so it never reaches the C caller. Has no stack
  * trace.
  */
@@ -20,7 +20,7 @@ public final class ErrnoException extends RuntimeException {
 
     /**
      * Creates an exception with a message, which the program can query with {@link
-     * Failure#explanation}.
+     * ErrorConvention#explanation}.
      *
      * @param explanation the message, with details that the errno does not express
      */

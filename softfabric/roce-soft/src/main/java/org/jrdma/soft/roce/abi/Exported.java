@@ -23,5 +23,5 @@ public @interface Exported {
     String value();
 
     /** The convention by which the C function reports a failure. */
-    Failure failure();
+    ErrorConvention failure();
 }

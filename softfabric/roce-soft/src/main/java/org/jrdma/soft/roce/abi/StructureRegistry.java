@@ -75,7 +75,7 @@ public final class StructureRegistry {
         FREE_MEMORY
                 .get(structure.byteSize())
                 .addLast(
-                        Memory.at(
+                        CallerMemory.at(
                                 structure.address() - HEADER_BYTES,
                                 HEADER_BYTES + structure.byteSize()));
     }

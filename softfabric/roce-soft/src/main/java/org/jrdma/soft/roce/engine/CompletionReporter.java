@@ -28,7 +28,7 @@ final class CompletionReporter {
     }
 
     /**
-     * Returns the completion queue for receives. Receives of an {@link ExtendedReceiveQueue} are
+     * Returns the completion queue for receives. Receives of an {@link XrcReceiveQueue} are
      * reported to the completion queue of that receive queue instead.
      */
     CompletionSink receives() {

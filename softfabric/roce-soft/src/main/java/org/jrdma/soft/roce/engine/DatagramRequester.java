@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.packet.PacketSequence;
 
 /**
  * Sends the work requests of a datagram queue pair. Each datagram is one packet, and its request is
- * complete when the packet has been passed to the {@link PacketLink}.
+ * complete when the packet has been passed to the {@link PacketSender}.
  */
 final class DatagramRequester implements Requester {
 

@@ -48,11 +48,9 @@ public final class Engine {
     private final TimerQueue timers = new TimerQueue();
 
     private final NumberTable<QueuePair> queuePairs;
-    private final NumberTable<ExtendedReceiveQueue> extendedReceives;
+    private final NumberTable<XrcReceiveQueue> extendedReceives;
 
-    /**
-     * The queue pairs that may have packets to send, in the order in which they will get a turn.
-     */
+    /** The queue pairs that may have packets to send, in the order of their turns. */
     private final ArrayDeque<Schedulable> active = new ArrayDeque<>();
 
     private final CongestionWindows paths;
@@ -71,13 +69,13 @@ public final class Engine {
      *     peers
      */
     public Engine(
-            PacketLink link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
+            PacketSender link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
         this(link, memory, options, random, Engine::log);
     }
 
     /** Creates an engine that reports failures to {@code failures} instead of logging them. */
     Engine(
-            PacketLink link,
+            PacketSender link,
             MemoryRegistry memory,
             EngineOptions options,
             RandomGenerator random,
@@ -108,7 +106,6 @@ public final class Engine {
         return queuePair;
     }
 
-    /** Returns the queue pair with a number, or null if there is none. */
     public @Nullable QueuePair queuePair(int number) {
         return queuePairs.find(number);
     }
@@ -152,13 +149,13 @@ public final class Engine {
      *
      * @return the receive queue, or null if all 65,534 exist
      */
-    public @Nullable ExtendedReceiveQueue newExtendedReceives(
-            ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
+    public @Nullable XrcReceiveQueue newExtendedReceives(
+            XrcDomainKey domain, ReceiveQueue queue, CompletionSink completions) {
         var number = extendedReceives.choose();
         if (number == NumberTable.NONE) {
             return null;
         }
-        var receives = new ExtendedReceiveQueue(number, domain, queue, completions);
+        var receives = new XrcReceiveQueue(number, domain, queue, completions);
         extendedReceives.put(number, receives);
         return receives;
     }
@@ -167,12 +164,12 @@ public final class Engine {
      * Destroys an XRC receive queue. No further completions are reported for it, and requests that
      * name it are rejected.
      */
-    public void destroy(ExtendedReceiveQueue receives) {
+    public void destroy(XrcReceiveQueue receives) {
         extendedReceives.remove(receives.number());
         receives.destroy();
     }
 
-    @Nullable ExtendedReceiveQueue extendedReceives(int number) {
+    @Nullable XrcReceiveQueue extendedReceives(int number) {
         return extendedReceives.find(number);
     }
 
@@ -343,7 +340,6 @@ public final class Engine {
         return alarms.isEmpty() ? TimerQueue.NEVER : alarms.peek().deadline;
     }
 
-    /** Returns the number of completions that this engine has reported so far. */
     public long completions() {
         return completion.count();
     }
@@ -370,8 +366,7 @@ public final class Engine {
      * Processes doorbells and sends all pending packets. The queue pairs take turns, each sending
      * at most {@link EngineOptions#burst} packets per turn.
      *
-     * @return false if the {@link PacketLink} ran out of buffers before all pending packets were
-     *     sent
+     * @return false if the link ran out of packet buffers before all pending packets were sent
      */
     public boolean transmit() {
         processDoorbells();
@@ -440,9 +435,8 @@ public final class Engine {
     }
 
     /**
-     * Returns the next queue pair that has packets to send. If there is none, returns a queue pair
-     * that has waited for its path and may send now. Returns null if there is no such queue pair
-     * either.
+     * Returns the next queue pair that has packets, or one that has waited for its path and may
+     * send now; null if there is none.
      */
     private @Nullable Schedulable nextActive() {
         paths.endTurn();
@@ -456,9 +450,7 @@ public final class Engine {
         return next;
     }
 
-    /**
-     * Returns the congestion window of the path to a remote address and counts one more user of it.
-     */
+    /** Returns the congestion window of a path and counts one more user of it. */
     CongestionWindow enterPath(Address remote) {
         return paths.enter(remote, now);
     }

@@ -26,7 +26,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private final SendQueue sends;
     private final ReceiveQueue receives;
     private final boolean receivesShared;
-    private final @Nullable ExtendedDomain extendedDomain;
+    private final @Nullable XrcDomainKey extendedDomain;
     private final Requester requester;
     private final Responder responder;
 
@@ -421,7 +421,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      * Returns the XRC domain if this is the receiving end of an extended connection; otherwise
      * null.
      */
-    @Nullable ExtendedDomain extendedDomain() {
+    @Nullable XrcDomainKey extendedDomain() {
         return extendedDomain;
     }
 

@@ -23,7 +23,7 @@ final class ReliableRequester implements Requester {
     private final QueuePair queuePair;
     private final SendQueue queue;
     private final SendWindow window;
-    private final WindowShare usage;
+    private final CongestionWindowShare usage;
     private final Retransmission retransmission;
     private final ResponseHandler responses;
     private final RequestWriter writer;
@@ -33,7 +33,7 @@ final class ReliableRequester implements Requester {
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
         this.window = new SendWindow(queuePair);
-        this.usage = new WindowShare(queuePair, engine.options().window());
+        this.usage = new CongestionWindowShare(queuePair, engine.options().window());
         this.retransmission = new Retransmission(engine, queuePair, window, usage);
         this.responses = new ResponseHandler(engine, queuePair, window, retransmission);
         this.writer = queuePair.newRequestWriter();

@@ -44,7 +44,7 @@ final class ReliableResponder implements Responder {
      * The receive queue that the last request over an extended connection named; null on other
      * connections.
      */
-    private @Nullable ExtendedReceiveQueue named;
+    private @Nullable XrcReceiveQueue named;
 
     private ResponseQueue responses;
     private ReplayCache replays;

@@ -4,7 +4,7 @@ import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
-import org.jrdma.soft.roce.packet.ExtendedHeader;
+import org.jrdma.soft.roce.packet.XrcHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
@@ -41,8 +41,8 @@ final class RequestWriter {
         if (transport != Transport.EXTENDED) {
             return HEADERS;
         }
-        new ExtendedHeader(work.receiveQueue).encode(packet.memory(), HEADERS);
-        return HEADERS + ExtendedHeader.BYTES;
+        new XrcHeader(work.receiveQueue).encode(packet.memory(), HEADERS);
+        return HEADERS + XrcHeader.BYTES;
     }
 
     /**

@@ -16,7 +16,7 @@ final class Retransmission {
     private final Engine engine;
     private final QueuePair queuePair;
     private final SendWindow window;
-    private final WindowShare usage;
+    private final CongestionWindowShare usage;
     private SendParameters parameters = new SendParameters(0, 0, 0, 0, 0);
     private int retriesLeft;
     private int notReadyRetriesLeft;
@@ -36,7 +36,7 @@ final class Retransmission {
      */
     private boolean waitingForReceiver;
 
-    Retransmission(Engine engine, QueuePair queuePair, SendWindow window, WindowShare usage) {
+    Retransmission(Engine engine, QueuePair queuePair, SendWindow window, CongestionWindowShare usage) {
         this.engine = engine;
         this.queuePair = queuePair;
         this.window = window;

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the source port and the ICRC to outgoing packets and passes the packets to the {@link
- * PacketLink}.
+ * PacketSender}.
  */
 final class Transmitter {
 
-    private final PacketLink link;
+    private final PacketSender link;
     private final InvariantCrc checksum;
 
-    Transmitter(PacketLink link, InvariantCrc checksum) {
+    Transmitter(PacketSender link, InvariantCrc checksum) {
         this.link = link;
         this.checksum = checksum;
     }

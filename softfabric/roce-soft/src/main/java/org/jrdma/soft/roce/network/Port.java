@@ -43,10 +43,7 @@ public final class Port implements AutoCloseable {
 
     private static final long RECENT_POLL_NANOS = 250_000;
 
-    /**
-     * The time for which the daemon thread first sleeps while other threads poll. The time doubles
-     * with each sleep.
-     */
+    /** The first sleep of the daemon thread while other threads poll. Doubles with each sleep. */
     private static final long YIELD_NANOS = 50_000;
 
     private static final long MAX_YIELD_NANOS = 250_000;
@@ -62,7 +59,7 @@ public final class Port implements AutoCloseable {
     private final EngineDriver driver;
     private final PacketTransmitter outgoing;
     private final PacketReceiver incoming;
-    private final Readiness readiness;
+    private final SocketPoller readiness;
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -190,7 +187,6 @@ public final class Port implements AutoCloseable {
         return localInterface.index();
     }
 
-    /** Returns the name of the network interface to which the address is assigned. */
     public String interfaceName() {
         return localInterface.name();
     }
@@ -213,8 +209,8 @@ public final class Port implements AutoCloseable {
             }
             driver.advance();
             if (driver.isSendingDeferred() && lock.getHoldCount() == 1) {
-                // Packets are sent first, because the action may destroy a queue pair that has
-                // unsent acknowledgements.
+                // Sent first, because the action may destroy a queue pair with unsent
+                // acknowledgements.
                 send();
             }
             var result = action.apply(engine);
@@ -275,10 +271,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /**
-     * Makes the daemon thread drive the engine, because the calling thread will wait for a
-     * completion event and therefore stops polling.
-     */
+    /** Makes the daemon thread drive the engine, because the calling thread stops polling. */
     public void callerWaits() {
         callerWaiting = true;
         if (yielding) {
@@ -286,7 +279,6 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    /** Sets the faults that are injected into the packets sent from now on. */
     public void faults(NetworkFaults faults) {
         run(_ -> outgoing.faults(faults));
     }

@@ -7,7 +7,7 @@ import org.jrdma.ffi.FabricException;
  * that the port uses with them.
  */
 record PortResources(
-        LocalInterface localInterface, SystemCalls calls, UdpSocket socket, Readiness readiness) {
+        LocalInterface localInterface, SystemCalls calls, UdpSocket socket, SocketPoller readiness) {
 
     /** Creates a port. Leaves no resources open if this fails. */
     static Port openPort(PortOptions options) throws FabricException {
@@ -25,7 +25,7 @@ record PortResources(
     private static Port openPort(
             PortOptions options, LocalInterface localInterface, SystemCalls calls, UdpSocket socket)
             throws FabricException {
-        var readiness = new Readiness();
+        var readiness = new SocketPoller();
         try {
             return new Port(options, new PortResources(localInterface, calls, socket, readiness));
         } catch (Throwable e) {

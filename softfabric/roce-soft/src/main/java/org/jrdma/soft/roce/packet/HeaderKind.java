@@ -2,8 +2,8 @@ package org.jrdma.soft.roce.packet;
 
 /** The headers that may follow the base transport header, depending on the opcode. */
 public enum HeaderKind {
-    /** The {@link ExtendedHeader} (XRCETH). */
-    EXTENDED(ExtendedHeader.BYTES),
+    /** The {@link XrcHeader} (XRCETH). */
+    EXTENDED(XrcHeader.BYTES),
     /** The {@link RdmaHeader} (RETH). */
     RDMA(RdmaHeader.BYTES),
     /** The {@link AtomicHeader} (AtomicETH). */

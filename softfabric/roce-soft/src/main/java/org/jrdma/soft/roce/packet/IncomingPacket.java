@@ -158,8 +158,8 @@ public final class IncomingPacket {
      * Decodes the header {@link HeaderKind#EXTENDED}, which is always the first after the base
      * transport header.
      */
-    public ExtendedHeader extended() {
-        return ExtendedHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
+    public XrcHeader extended() {
+        return XrcHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
     }
 
     /**
@@ -169,6 +169,6 @@ public final class IncomingPacket {
     private int firstHeader() {
         return PacketBuffer.START
                 + BaseTransportHeader.BYTES
-                + (opCode.hasExtended() ? ExtendedHeader.BYTES : 0);
+                + (opCode.hasExtended() ? XrcHeader.BYTES : 0);
     }
 }

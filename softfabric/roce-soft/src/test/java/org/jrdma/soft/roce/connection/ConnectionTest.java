@@ -20,10 +20,14 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class ConnectionTest {
 
-    /** Milliseconds in which lost messages are repeated and the time-wait state ends. */
+    /**
+     * The number of milliseconds in which lost messages are repeated and the time-wait state ends.
+     */
     private static final long A_WHILE = 20_000;
 
-    /** Milliseconds in which a connection manager gives up repeating a message. */
+    /**
+     * The number of milliseconds after which a connection manager has given up repeating a message.
+     */
     private static final long FOREVER = 300_000;
 
     private final World world = new World();
@@ -486,7 +490,8 @@ class ConnectionTest {
                             assertThat(rejection.reason())
                                     .isEqualTo(RejectionReason.INVALID_COMMUNICATION_ID);
                             assertThat(rejection.remoteId()).isEqualTo(2);
-                            assertThat(rejection.localId()).isEqualTo(3); // as in the reply
+                            // The parameters are those of the reply.
+                            assertThat(rejection.localId()).isEqualTo(3);
                         });
         world.there.manager.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
         assertThat(world.sent.removeFirst().message()).isEqualTo(new DisconnectReply(1, 3, 2));

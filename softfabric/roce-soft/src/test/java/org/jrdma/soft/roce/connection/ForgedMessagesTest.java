@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests messages that carry the address of the peer of a live connection, but were not sent by it.
+ * Tests messages that an attacker sends with the address of the peer of an established connection.
  */
 class ForgedMessagesTest {
 
@@ -51,8 +51,8 @@ class ForgedMessagesTest {
     }
 
     /**
-     * The requests try all numbers that the queue pair of the peer may have. The one with the right
-     * number makes this side probe the remote queue pair, which answers.
+     * The requests try all numbers that the queue pair of the peer may have. The request with the
+     * right number makes this side probe the remote queue pair, which answers.
      */
     @Test
     void shouldKeepALiveConnectionWhenRequestsNameItsQueuePair() {

@@ -51,7 +51,7 @@ class HostileMessagesTest {
         callers.forEach(peer -> peer.connection().close());
         listener.requests.forEach(peer -> peer.connection().close());
         listener.servers.forEach(SidrServer::close);
-        world.advance(2_000_000); // half an hour, although the messages contain timeouts of days
+        world.advance(2_000_000); // Half an hour, although the messages contain timeouts of days.
         assertThat(world.here.manager.size()).isZero();
         assertThat(world.there.manager.size()).isZero();
     }

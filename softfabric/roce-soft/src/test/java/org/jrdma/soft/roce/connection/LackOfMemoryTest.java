@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests connection managers that run out of memory now and then: no event is lost or reported
- * twice, because a program might wait for it for ever.
+ * Tests connection managers in which allocations fail at random: no event may be lost or reported
+ * twice, because a program might wait for it forever.
  */
 class LackOfMemoryTest {
 
@@ -112,7 +112,9 @@ class LackOfMemoryTest {
         assertThat(condition.getAsBoolean()).isTrue();
     }
 
-    /** Performs an action of a program, which repeats it as long as memory lacks. */
+    /**
+     * Performs an action of a program. The program repeats the action until memory is available.
+     */
     private static void retry(World world, Runnable action) {
         while (true) {
             try {

@@ -13,7 +13,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests SIDR exchanges, which resolve the queue pair of a datagram service. */
 class SidrTest implements SidrClient.Receiver {
 
-    /** Milliseconds after which a SIDR server forgets a request that it has answered. */
+    /**
+     * The number of milliseconds after which a SIDR server forgets a request that it has answered.
+     */
     private static final long A_WHILE = 20_000;
 
     private final World world = new World();

@@ -36,7 +36,7 @@ final class World {
     private long now;
 
     /**
-     * Returns true when an operation that may allocate memory must throw an {@link
+     * Decides about each operation that may allocate memory: true if it must throw an {@link
      * OutOfMemoryError}.
      */
     BooleanSupplier memoryLacks = () -> false;
@@ -129,8 +129,8 @@ final class World {
         /**
          * Listens for connect requests.
          *
-         * @param backlog the number of requests that are accepted by the listener before it drops
-         *     further ones
+         * @param backlog the number of requests that the listener accepts. It drops further
+         *     requests
          */
         Listener listen(int backlog) {
             var listener = new Listener(backlog);
@@ -223,17 +223,17 @@ final class World {
         }
     }
 
-    /** Loses all messages for which a condition holds, from now on. */
+    /** Loses all messages from now on that match a condition. */
     void lose(Predicate<Sent> condition) {
         lost = condition;
     }
 
-    /** Duplicates all messages for which a condition holds, from now on. */
+    /** Duplicates all messages from now on that match a condition. */
     void duplicate(Predicate<Sent> condition) {
         duplicated = condition;
     }
 
-    /** Returns a condition that holds only for the first message with a name. */
+    /** Returns a condition that matches only the first message with a name. */
     static Predicate<Sent> first(String name) {
         var seen = new boolean[1];
         return message -> {

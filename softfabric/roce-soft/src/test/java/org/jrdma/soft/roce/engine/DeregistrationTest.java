@@ -31,7 +31,7 @@ class DeregistrationTest {
         var region = register();
         assertThat(region.enter()).isTrue();
         var waiting = Thread.ofPlatform().daemon().start(() -> registry.deregister(region));
-        while (region.enter()) { // wait until the deregistration has closed the region
+        while (region.enter()) { // Waits until the deregistration has closed the region.
             region.exit();
         }
 

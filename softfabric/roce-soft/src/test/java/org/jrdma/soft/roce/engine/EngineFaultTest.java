@@ -18,8 +18,8 @@ class EngineFaultTest {
     private static final String INJECTED = "injected";
 
     /**
-     * For a reliable connection, the sink throws when an answer arrives; for an unreliable one,
-     * when a packet is sent.
+     * For a reliable connection, the completion sink throws an exception when an answer arrives;
+     * for an unreliable connection, when a packet is sent.
      */
     @ParameterizedTest
     @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
@@ -31,7 +31,7 @@ class EngineFaultTest {
         pair.left.connect(failing, pair.right, other.number(), 14, 7);
         pair.right.connect(other, pair.left, failing.number(), 14, 7);
         // In the second pass, the queue pair is in the error state, and the flush of its work
-        // throws.
+        // throws an exception.
         for (var pass = 1; pass <= 2; pass++) {
             pair.left.write(pair.left.queuePair, pass, 100, pair.right);
             pair.left.write(failing, 0, 100, pair.right);
@@ -63,7 +63,10 @@ class EngineFaultTest {
         assertOnlyInjectedExceptions(pair);
     }
 
-    /** The thread that drives the engine must not lose the completions for which memory lacks. */
+    /**
+     * If memory is exhausted while completions are reported, the thread that drives the engine must
+     * report them later.
+     */
     @Test
     void shouldFlushAllWorkRequestsWhenThereIsMemoryAgain() {
         var pair = new Pair(Transport.RELIABLE, 1);
@@ -116,7 +119,7 @@ class EngineFaultTest {
         assertThat(pair.exceptions).extracting(Throwable::getMessage).containsOnly(INJECTED);
     }
 
-    /** Creates a queue pair whose completion sink throws. */
+    /** Creates a queue pair whose completion sink throws an exception. */
     private static QueuePair newFailingQueuePair(Pair.Side side) {
         return side.newQueuePair(
                 side.domain,

@@ -40,9 +40,9 @@ class ExtendedConnectionTest {
         final MemoryRegion region = right.registry.register(domain, right.memory, 0, Pair.ALL);
         final ReceiveQueue queue = new ReceiveQueue(domain, 8, 1, () -> {});
         final List<Pair.Done> done = new ArrayList<>();
-        final ExtendedReceiveQueue named;
+        final XrcReceiveQueue named;
 
-        AdditionalQueue(ExtendedDomain extendedDomain) {
+        AdditionalQueue(XrcDomainKey extendedDomain) {
             named =
                     Objects.requireNonNull(
                             right.engine.newExtendedReceives(extendedDomain, queue, this::add));
@@ -69,7 +69,7 @@ class ExtendedConnectionTest {
         }
     }
 
-    private ExtendedDomain domain() {
+    private XrcDomainKey domain() {
         return Objects.requireNonNull(right.queuePair.extendedDomain());
     }
 
@@ -197,7 +197,7 @@ class ExtendedConnectionTest {
     @Test
     void shouldRejectAQueueOfAnotherXrcDomain() {
         pair.connect(MTU, 0);
-        var otherDomainQueue = new AdditionalQueue(new ExtendedDomain());
+        var otherDomainQueue = new AdditionalQueue(new XrcDomainKey());
         otherDomainQueue.receive(12, 0, 100);
         right.receive(11, 0, 100);
 

@@ -69,7 +69,7 @@ class FlushTest {
             left.work(id++, SendOperation.FETCH_AND_ADD)
                     .buffer(left.start + 8192 + 8L * i, 8, left.region.key())
                     .remote(right.start, region.key())
-                    .atomic(-1000, 0); // detects an ATOMIC WRITE that is executed twice
+                    .atomic(-1000, 0); // Detects an ATOMIC WRITE that is executed twice.
             left.post();
         }
 
@@ -125,7 +125,8 @@ class FlushTest {
         left.memory.set(ValueLayout.JAVA_LONG, 0, -1);
 
         assertRejected(
-                RIGHTS, right.start + 4, CompletionStatus.REMOTE_INVALID_REQUEST); // unaligned
+                // The address is not aligned.
+                RIGHTS, right.start + 4, CompletionStatus.REMOTE_INVALID_REQUEST);
         assertRejected(
                 RIGHTS & ~Access.REMOTE_WRITE,
                 right.start,
@@ -163,7 +164,7 @@ class FlushTest {
                 range,
                 start,
                 8,
-                access); // no region permits persistent flushes
+                access); // No region permits persistent flushes.
         assertFlushRejected(RIGHTS, global, range, start + Pair.REGION, 8, access);
         region = register(Pair.ALL);
         assertFlushRejected(RIGHTS, global, range, start, 8, access);

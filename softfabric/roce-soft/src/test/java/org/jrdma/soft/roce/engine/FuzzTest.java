@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
-import org.jrdma.soft.roce.packet.ExtendedHeader;
+import org.jrdma.soft.roce.packet.XrcHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
 import org.jrdma.soft.roce.packet.InvariantCrc;
@@ -163,7 +163,7 @@ class FuzzTest {
             victim.receive(i, random.nextInt(4) * 256L, random.nextInt(700));
         }
         if (victim.transport == Transport.EXTENDED) {
-            return; // the receiving end of an XRC connection sends no requests
+            return; // The receiving side of an XRC connection sends no requests.
         }
         if (!window.isBound() && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.BIND)
@@ -233,8 +233,8 @@ class FuzzTest {
                                 };
         var remaining = opCode.headers();
         if (opCode.hasExtended()) {
-            new ExtendedHeader(receiveQueue(victim, traffic)).encode(memory, headers);
-            headers += ExtendedHeader.BYTES;
+            new XrcHeader(receiveQueue(victim, traffic)).encode(memory, headers);
+            headers += XrcHeader.BYTES;
             remaining = remaining.subList(1, remaining.size());
         }
         switch (remaining.isEmpty() ? null : remaining.getFirst()) {

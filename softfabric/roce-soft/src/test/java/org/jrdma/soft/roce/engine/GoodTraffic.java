@@ -57,7 +57,7 @@ final class GoodTraffic {
         bytes = transport == Transport.DATAGRAM ? 200 : 700;
         offset = transport == Transport.DATAGRAM ? RouteHeader.BYTES : 0;
         left = new End(pair.left, this::sent, null);
-        right = new End(pair.right, this::received, new ExtendedDomain());
+        right = new End(pair.right, this::received, new XrcDomainKey());
         left.connect(right);
         right.connect(left);
     }
@@ -76,7 +76,7 @@ final class GoodTraffic {
 
         final int receiveQueue;
 
-        End(Pair.Side side, CompletionSink completions, @Nullable ExtendedDomain extendedDomain) {
+        End(Pair.Side side, CompletionSink completions, @Nullable XrcDomainKey extendedDomain) {
             this.side = side;
             var domain = new ProtectionDomain();
             region = side.registry.register(domain, memory, memory.address(), Pair.ALL);
@@ -160,8 +160,8 @@ final class GoodTraffic {
     }
 
     /**
-     * Returns true if an operation takes a receive. A WRITE over an unreliable connection does,
-     * because it carries immediate data; otherwise its arrival would be unknown.
+     * Returns true if an operation consumes a receive. This includes a WRITE over an unreliable
+     * connection: it carries immediate data, because otherwise its arrival would be unknown.
      */
     private boolean takesReceive(SendOperation operation) {
         return operation == SendOperation.SEND || transport == Transport.UNRELIABLE;

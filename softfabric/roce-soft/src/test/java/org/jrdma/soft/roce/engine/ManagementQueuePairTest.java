@@ -115,7 +115,8 @@ class ManagementQueuePairTest {
 
     @Test
     void shouldDropDatagramsIfThereIsNoAgent() {
-        var second = new Pair(Transport.DATAGRAM, 2); // only the left engine has an agent
+        // Only the left engine has a management agent.
+        var second = new Pair(Transport.DATAGRAM, 2);
         second.left.engine.management(second.left.address, left);
 
         second.left.engine.sendManagement(second.right.address, datagram(256));

@@ -45,7 +45,7 @@ class MemoryWindowTest {
                                 Access.REMOTE_WRITE | Access.REMOTE_READ));
     }
 
-    /** Returns the key that a window has after being bound {@code binds} more times. */
+    /** Returns the key of a window after {@code binds} more binds. */
     private static int next(int key, int binds) {
         return (key & ~0xff) | (key + binds & 0xff);
     }
@@ -77,7 +77,7 @@ class MemoryWindowTest {
         var window = window(MemoryWindow.Type.TWO);
         left.fill(0, 700, 3);
         var id = 0L;
-        for (var i = 0; i < ROUNDS; i++) { // a repeated bind or invalidation would fail
+        for (var i = 0; i < ROUNDS; i++) { // A repeated bind or invalidation would fail.
             var key = next(window.key(), i);
             left.work(id++, SendOperation.WRITE)
                     .buffer(left.start, 700, left.region.key())
@@ -112,7 +112,7 @@ class MemoryWindowTest {
     @Test
     void shouldCompleteLocalOperationsAfterUnansweredRequests() {
         pair.connect(256, 0);
-        pair.passes = (to, _) -> to == right; // all answers are lost
+        pair.passes = (to, _) -> to == right; // All answers are lost.
         left.work(1, SendOperation.WRITE)
                 .buffer(left.start, 8, left.region.key())
                 .remote(right.start, right.region.key());
@@ -333,7 +333,7 @@ class MemoryWindowTest {
                         CompletionStatus.SUCCESS,
                         CompletionStatus.SUCCESS,
                         CompletionStatus.SUCCESS,
-                        CompletionStatus.WINDOW_BIND_ERROR, // the window is already bound
+                        CompletionStatus.WINDOW_BIND_ERROR, // The window is already bound.
                         CompletionStatus.FLUSHED,
                         CompletionStatus.FLUSHED);
         assertThat(side.queuePair.state()).isEqualTo(QueuePairState.SEND_QUEUE_ERROR);

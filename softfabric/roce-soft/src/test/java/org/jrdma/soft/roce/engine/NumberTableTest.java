@@ -17,8 +17,8 @@ class NumberTableTest {
     private static final int COUNT = 4_096;
 
     /**
-     * Each bit of the numbers must be set in about half of them, and consecutive numbers must
-     * differ in each bit as often: then all 24 bits are unpredictable.
+     * Each bit must be set in about half of the numbers, and consecutive numbers must differ in
+     * each bit equally often. All 24 bits are then unpredictable.
      */
     @Test
     void shouldChooseAllBitsAtRandom() {

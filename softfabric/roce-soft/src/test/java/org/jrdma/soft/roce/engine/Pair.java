@@ -54,7 +54,7 @@ final class Pair {
     Faults faults = Faults.NONE;
 
     /**
-     * Returns true for a packet that the link may deliver to a side, before other faults are
+     * Returns true if the link may deliver a packet to a side. Evaluated before other faults are
      * applied.
      */
     BiPredicate<Side, PacketBuffer> passes = (to, packet) -> true;
@@ -80,14 +80,14 @@ final class Pair {
     Pair(Transport transport, long seed, Address leftAddress, Address rightAddress) {
         random = new Random(seed);
         left = new Side(leftAddress, transport, 0x10000, null);
-        right = new Side(rightAddress, transport, 0x8000_0000L, new ExtendedDomain());
+        right = new Side(rightAddress, transport, 0x8000_0000L, new XrcDomainKey());
     }
 
     /**
      * One side of the link: an engine with a queue pair, and a memory region between two guard
      * areas that contain a known pattern.
      */
-    final class Side implements PacketLink {
+    final class Side implements PacketSender {
 
         final Address address;
         final MemoryRegistry registry = new MemoryRegistry(random);
@@ -108,8 +108,8 @@ final class Pair {
          */
         @Nullable ReceiveQueue shared;
 
-        @Nullable ExtendedReceiveQueue named;
-        private final @Nullable ExtendedDomain extendedDomain;
+        @Nullable XrcReceiveQueue named;
+        private final @Nullable XrcDomainKey extendedDomain;
         private final PacketBuffer outgoing = new PacketBuffer();
 
         /**
@@ -120,7 +120,7 @@ final class Pair {
                 Address address,
                 Transport transport,
                 long start,
-                @Nullable ExtendedDomain extendedDomain) {
+                @Nullable XrcDomainKey extendedDomain) {
             this.address = address;
             this.transport = transport;
             this.start = start;
@@ -167,7 +167,7 @@ final class Pair {
                 ProtectionDomain owner,
                 CompletionSink completions,
                 @Nullable ReceiveQueue sharedReceives,
-                @Nullable ExtendedDomain receivesIn) {
+                @Nullable XrcDomainKey receivesIn) {
             var options =
                     new QueuePairOptions(
                             kind,

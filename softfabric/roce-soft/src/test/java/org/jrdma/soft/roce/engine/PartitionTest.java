@@ -29,7 +29,7 @@ class PartitionTest {
     static Stream<Arguments> mismatchingKeys() {
         return everyTransport(
                 new int[][] {
-                    {0x7fff, 0x7fff}, // two limited members
+                    {0x7fff, 0x7fff}, // Both are limited members.
                     {0x8001, 0xffff},
                     {0xffff, 0x8001},
                     {0x0001, 0xffff}

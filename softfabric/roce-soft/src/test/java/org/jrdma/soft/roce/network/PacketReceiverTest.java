@@ -13,7 +13,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.EngineOptions;
-import org.jrdma.soft.roce.engine.PacketLink;
+import org.jrdma.soft.roce.engine.PacketSender;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +79,7 @@ class PacketReceiverTest {
         }
     }
 
-    private static final class NoLink implements PacketLink {
+    private static final class NoLink implements PacketSender {
 
         @Override
         public @Nullable PacketBuffer claim() {

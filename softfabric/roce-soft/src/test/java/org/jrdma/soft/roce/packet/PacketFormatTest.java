@@ -153,12 +153,12 @@ class PacketFormatTest {
         var send =
                 decoded("a4d0ffff0000012380000abc" + "00123456" + "53616c75746f6e00" + "00000000");
         assertThat(send.opCode()).isEqualTo(OpCode.XRC_SEND_ONLY);
-        assertThat(send.extended()).isEqualTo(new ExtendedHeader(0x123456));
+        assertThat(send.extended()).isEqualTo(new XrcHeader(0x123456));
         assertThat(payload(send))
                 .isEqualTo("Saluton".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
         var middle = decoded("a740ffff0000012300000abc" + "ff123456" + "41424344" + "00000000");
         assertThat(middle.opCode()).isEqualTo(OpCode.XRC_WRITE_MIDDLE);
-        assertThat(middle.extended()).isEqualTo(new ExtendedHeader(0x123456));
+        assertThat(middle.extended()).isEqualTo(new XrcHeader(0x123456));
         var write =
                 decoded(
                         "ab40ffff0065432180ffffff"
@@ -168,7 +168,7 @@ class PacketFormatTest {
                                 + "41424344"
                                 + "00000000");
         assertThat(write.opCode()).isEqualTo(OpCode.XRC_WRITE_ONLY_IMMEDIATE);
-        assertThat(write.extended()).isEqualTo(new ExtendedHeader(7));
+        assertThat(write.extended()).isEqualTo(new XrcHeader(7));
         assertThat(write.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4));
         assertThat(write.immediate()).isEqualTo(new ImmediateHeader(0xdeadbeef));
         assertThat(payload(write)).containsExactly('A', 'B', 'C', 'D');
@@ -204,7 +204,7 @@ class PacketFormatTest {
         assertThat(hex(memory, 12)).isEqualTo(DATAGRAM.substring(24, 48));
         new InvalidateHeader(0x12345678).encode(memory, 0);
         assertThat(InvalidateHeader.decode(memory, 0)).isEqualTo(new InvalidateHeader(0x12345678));
-        new ExtendedHeader(0x123456).encode(memory, 0);
+        new XrcHeader(0x123456).encode(memory, 0);
         assertThat(hex(memory, 4)).isEqualTo("00123456");
     }
 

@@ -7,8 +7,8 @@ import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
@@ -44,11 +44,11 @@ final class AddressInfoExports {
      * until the name is resolved, so the caller's thread must be allowed to block. A service must
      * be a port number: service names are not supported.
      */
-    @Exported(value = "rdma_getaddrinfo", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_getaddrinfo", failure = ErrorConvention.MINUS_ONE)
     static int lookUp(long host, long service, long hints, long target) {
         var query = AddressInfoQuery.read(host, service, hints);
         try {
-            Memory.setPointer(target, query.resolve());
+            CallerMemory.setPointer(target, query.resolve());
         } catch (UnknownHostException e) {
             throw new ErrnoException(
                     NO_NAME, "Cannot resolve the host name \"%s\".".formatted(query.name()));
@@ -56,10 +56,10 @@ final class AddressInfoExports {
         return 0;
     }
 
-    @Exported(value = "rdma_freeaddrinfo", failure = Failure.NONE)
+    @Exported(value = "rdma_freeaddrinfo", failure = ErrorConvention.NONE)
     static void free(long result) {
         if (result != 0 && StructureRegistry.object(result, GroupLayout.class) == LAYOUT) {
-            StructureRegistry.release(Memory.at(result, LAYOUT));
+            StructureRegistry.release(CallerMemory.at(result, LAYOUT));
         }
     }
 }

@@ -11,7 +11,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +48,7 @@ record AddressInfoQuery(
         var type = rdma_h.IBV_QPT_RC();
         var portSpace = rdma_h.RDMA_PS_TCP();
         if (hints != 0) {
-            var structure = Memory.at(hints, rdma_addrinfo.layout());
+            var structure = CallerMemory.at(hints, rdma_addrinfo.layout());
             flags = rdma_addrinfo.ai_flags(structure);
             type = orDefault(rdma_addrinfo.ai_qp_type(structure), type);
             portSpace = orDefault(rdma_addrinfo.ai_port_space(structure), portSpace);

@@ -18,8 +18,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.RejectionReason;
@@ -40,7 +40,7 @@ public final class ConnectionExports {
 
     private final ConnectionDevices devices;
     private final Executor nameResolver;
-    private final PortNumbers ports = new PortNumbers(new SecureRandom());
+    private final PortReservations ports = new PortReservations(new SecureRandom());
 
     ConnectionExports(List<DeviceObject> devices) {
         this(devices, task -> Thread.ofPlatform().daemon().name("jrdma-soft-names").start(task));
@@ -65,7 +65,7 @@ public final class ConnectionExports {
                 .or(Exports.of(lookup, AddressInfoExports.class));
     }
 
-    @Exported(value = "rdma_create_event_channel", failure = Failure.NULL)
+    @Exported(value = "rdma_create_event_channel", failure = ErrorConvention.NULL)
     long createChannel() {
         return new EventChannelObject().structure().address();
     }
@@ -74,7 +74,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_destroy_event_channel}. The program must have destroyed each {@code
      * rdma_cm_id} of the channel before.
      */
-    @Exported(value = "rdma_destroy_event_channel", failure = Failure.NONE)
+    @Exported(value = "rdma_destroy_event_channel", failure = ErrorConvention.NONE)
     void destroyChannel(long channel) {
         EventChannelObject.of(channel).destroy();
     }
@@ -83,12 +83,12 @@ public final class ConnectionExports {
      * Implements {@code rdma_create_id}. The caller must pass an event channel: an {@code
      * rdma_cm_id} without one, whose functions block, is not supported.
      */
-    @Exported(value = "rdma_create_id", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_create_id", failure = ErrorConvention.MINUS_ONE)
     int createIdentifier(long channel, long target, long context, int portSpace) {
         var created =
                 new IdentifierObject(
                         devices, ports, EventChannelObject.of(channel), context, portSpace);
-        Memory.setPointer(target, created.structure());
+        CallerMemory.setPointer(target, created.structure());
         return 0;
     }
 
@@ -97,9 +97,9 @@ public final class ConnectionExports {
      * to an address and has no queue pair. For connecting, the function fails with {@code
      * EOPNOTSUPP}, because it would have to block until the address is resolved.
      */
-    @Exported(value = "rdma_create_ep", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_create_ep", failure = ErrorConvention.MINUS_ONE)
     synchronized int createEndpoint(long target, long address, long domain, long queuePair) {
-        var requested = Memory.at(address, rdma_addrinfo.layout());
+        var requested = CallerMemory.at(address, rdma_addrinfo.layout());
         ErrnoException.throwIf(
                 (rdma_addrinfo.ai_flags(requested) & rdma_h.RAI_PASSIVE()) == 0
                         || domain != 0
@@ -120,7 +120,7 @@ public final class ConnectionExports {
             created.destroy();
             throw e;
         }
-        Memory.setPointer(target, created.structure());
+        CallerMemory.setPointer(target, created.structure());
         return 0;
     }
 
@@ -128,7 +128,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_destroy_id}. Waits until the program has acknowledged all events of
      * the {@code rdma_cm_id} that it has received.
      */
-    @Exported(value = "rdma_destroy_id", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_destroy_id", failure = ErrorConvention.MINUS_ONE)
     int destroyIdentifier(long identifier) {
         var found = IdentifierObject.of(identifier);
         synchronized (this) {
@@ -141,7 +141,7 @@ public final class ConnectionExports {
         return 0;
     }
 
-    @Exported(value = "rdma_bind_addr", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_bind_addr", failure = ErrorConvention.MINUS_ONE)
     synchronized int bind(long identifier, long name) {
         IdentifierObject.of(identifier).bind(SocketName.read(name));
         return 0;
@@ -151,7 +151,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_resolve_addr}. The result is available immediately, so the timeout is
      * ignored.
      */
-    @Exported(value = "rdma_resolve_addr", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_resolve_addr", failure = ErrorConvention.MINUS_ONE)
     synchronized int resolveAddress(long identifier, long from, long to, int milliseconds) {
         IdentifierObject.of(identifier)
                 .resolveAddress(from == 0 ? null : SocketName.read(from), SocketName.read(to));
@@ -162,7 +162,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_resolve_route}. The result is available immediately, so the timeout is
      * ignored.
      */
-    @Exported(value = "rdma_resolve_route", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_resolve_route", failure = ErrorConvention.MINUS_ONE)
     synchronized int resolveRoute(long identifier, int milliseconds) {
         IdentifierObject.of(identifier).resolveRoute();
         return 0;
@@ -172,7 +172,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_resolve_addrinfo}: starts a lookup and returns without waiting for its
      * result. A host name is resolved by the executor for name resolution.
      */
-    @Exported(value = "rdma_resolve_addrinfo", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_resolve_addrinfo", failure = ErrorConvention.MINUS_ONE)
     int lookUp(long identifier, long host, long service, long hints) {
         var found = IdentifierObject.of(identifier);
         var requested = AddressInfoQuery.read(host, service, hints);
@@ -234,59 +234,59 @@ public final class ConnectionExports {
         }
     }
 
-    @Exported(value = "rdma_query_addrinfo", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_query_addrinfo", failure = ErrorConvention.MINUS_ONE)
     synchronized int takeAddressInfo(long identifier, long target) {
-        Memory.setPointer(target, IdentifierObject.of(identifier).addressInfo().take());
+        CallerMemory.setPointer(target, IdentifierObject.of(identifier).addressInfo().take());
         return 0;
     }
 
-    @Exported(value = "rdma_write_cm_event", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_write_cm_event", failure = ErrorConvention.MINUS_ONE)
     synchronized int write(long identifier, int event, int status, long argument) {
         ErrnoException.throwIf(event != rdma_h.RDMA_CM_EVENT_USER(), Errno.EINVAL);
         IdentifierObject.of(identifier).written(status, argument);
         return 0;
     }
 
-    @Exported(value = "rdma_listen", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_listen", failure = ErrorConvention.MINUS_ONE)
     synchronized int listen(long identifier, int backlog) {
         IdentifierObject.of(identifier).listen(backlog);
         return 0;
     }
 
-    @Exported(value = "rdma_connect", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_connect", failure = ErrorConvention.MINUS_ONE)
     synchronized int connect(long identifier, long parameters) {
         IdentifierObject.of(identifier).connect(parameters);
         return 0;
     }
 
-    @Exported(value = "rdma_accept", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_accept", failure = ErrorConvention.MINUS_ONE)
     synchronized int accept(long identifier, long parameters) {
         IdentifierObject.of(identifier).accept(parameters);
         return 0;
     }
 
-    @Exported(value = "rdma_establish", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_establish", failure = ErrorConvention.MINUS_ONE)
     synchronized int establish(long identifier) {
         IdentifierObject.of(identifier).accept(0);
         return 0;
     }
 
-    @Exported(value = "rdma_reject", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_reject", failure = ErrorConvention.MINUS_ONE)
     synchronized int reject(long identifier, long privateData, byte length) {
         IdentifierObject.of(identifier).reject(RejectionReason.CONSUMER, privateData, length);
         return 0;
     }
 
-    @Exported(value = "rdma_reject_ece", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_reject_ece", failure = ErrorConvention.MINUS_ONE)
     synchronized int rejectEnhancement(long identifier, long privateData, byte length) {
         IdentifierObject.of(identifier)
                 .reject(RejectionReason.VENDOR_OPTION_NOT_SUPPORTED, privateData, length);
         return 0;
     }
 
-    @Exported(value = "rdma_set_local_ece", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_set_local_ece", failure = ErrorConvention.MINUS_ONE)
     synchronized int setEnhancement(long identifier, long ece) {
-        var requested = Memory.at(ece, ibv_ece.layout());
+        var requested = CallerMemory.at(ece, ibv_ece.layout());
         ErrnoException.throwIf(
                 ibv_ece.vendor_id(requested) == 0 || ibv_ece.comp_mask(requested) != 0,
                 Errno.EINVAL);
@@ -296,31 +296,31 @@ public final class ConnectionExports {
         return 0;
     }
 
-    @Exported(value = "rdma_get_remote_ece", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_get_remote_ece", failure = ErrorConvention.MINUS_ONE)
     synchronized int peersEnhancement(long identifier, long ece) {
         var options = IdentifierObject.of(identifier).peersEnhancement();
-        var target = Memory.at(ece, ibv_ece.layout());
+        var target = CallerMemory.at(ece, ibv_ece.layout());
         ibv_ece.vendor_id(target, options.vendor());
         ibv_ece.options(target, options.options());
         ibv_ece.comp_mask(target, 0);
         return 0;
     }
 
-    @Exported(value = "rdma_disconnect", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_disconnect", failure = ErrorConvention.MINUS_ONE)
     synchronized int disconnect(long identifier) {
         IdentifierObject.of(identifier).disconnect();
         return 0;
     }
 
-    @Exported(value = "rdma_join_multicast", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_join_multicast", failure = ErrorConvention.MINUS_ONE)
     synchronized int join(long identifier, long name, long context) {
         IdentifierObject.of(identifier).join(SocketName.read(name).address(), true, context);
         return 0;
     }
 
-    @Exported(value = "rdma_join_multicast_ex", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_join_multicast_ex", failure = ErrorConvention.MINUS_ONE)
     synchronized int joinAs(long identifier, long attributes, long context) {
-        var requested = Memory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
+        var requested = CallerMemory.at(attributes, rdma_cm_join_mc_attr_ex.layout());
         var mask = rdma_cm_join_mc_attr_ex.comp_mask(requested);
         ErrnoException.throwIf(mask >= rdma_h.RDMA_CM_JOIN_MC_ATTR_RESERVED(), Errno.EOPNOTSUPP);
         var flags = rdma_cm_join_mc_attr_ex.join_flags(requested);
@@ -337,19 +337,19 @@ public final class ConnectionExports {
         return 0;
     }
 
-    @Exported(value = "rdma_leave_multicast", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_leave_multicast", failure = ErrorConvention.MINUS_ONE)
     synchronized int leave(long identifier, long name) {
         IdentifierObject.of(identifier).leave(SocketName.read(name).address());
         return 0;
     }
 
-    @Exported(value = "rdma_notify", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_notify", failure = ErrorConvention.MINUS_ONE)
     synchronized int notifyEvent(long identifier, int event) {
         IdentifierObject.of(identifier).notifyEvent(event);
         return 0;
     }
 
-    @Exported(value = "rdma_set_option", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_set_option", failure = ErrorConvention.MINUS_ONE)
     synchronized int setOption(long identifier, int level, int option, long value, long length) {
         var found = IdentifierObject.of(identifier);
         ErrnoException.throwIf(level != rdma_h.RDMA_OPTION_ID(), Errno.ENOSYS);
@@ -369,11 +369,11 @@ public final class ConnectionExports {
 
     private static int unsignedByte(long value, long length) {
         return Byte.toUnsignedInt(
-                Memory.at(value, requireLength(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
+                CallerMemory.at(value, requireLength(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
     }
 
     private static boolean flag(long value, long length) {
-        return Memory.at(value, requireLength(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0)
+        return CallerMemory.at(value, requireLength(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0)
                 != 0;
     }
 
@@ -386,7 +386,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_migrate_id}. Waits until the program has acknowledged the events that
      * it has received from the previous channel.
      */
-    @Exported(value = "rdma_migrate_id", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_migrate_id", failure = ErrorConvention.MINUS_ONE)
     int migrate(long identifier, long channel) {
         var found = IdentifierObject.of(identifier);
         synchronized (this) {
@@ -396,13 +396,13 @@ public final class ConnectionExports {
         return 0;
     }
 
-    @Exported(value = "rdma_init_qp_attr", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_init_qp_attr", failure = ErrorConvention.MINUS_ONE)
     synchronized int initialize(long identifier, long attributes, long maskTarget) {
-        var requested = Memory.at(attributes, ibv_qp_attr.layout());
+        var requested = CallerMemory.at(attributes, ibv_qp_attr.layout());
         var mask =
                 IdentifierObject.of(identifier)
                         .initialize(requested, ibv_qp_attr.qp_state(requested));
-        Memory.setInt(maskTarget, mask);
+        CallerMemory.setInt(maskTarget, mask);
         return 0;
     }
 
@@ -410,7 +410,7 @@ public final class ConnectionExports {
      * Implements {@code rdma_get_cm_event}. Fails with {@code EAGAIN} instead of waiting if there
      * is no event, as in C if the descriptor of the channel is nonblocking.
      */
-    @Exported(value = "rdma_get_cm_event", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_get_cm_event", failure = ErrorConvention.MINUS_ONE)
     synchronized int takeEvent(long channel, long target) {
         var events = EventChannelObject.of(channel);
         var next = events.first();
@@ -421,7 +421,7 @@ public final class ConnectionExports {
             next.identifier().createRequestStructure();
         }
         // The event is removed last, so that it is not lost if there is too little memory.
-        Memory.setPointer(target, new ConnectionEventObject(next).structure());
+        CallerMemory.setPointer(target, new ConnectionEventObject(next).structure());
         events.removeFirst();
         if (next.listener() != null) {
             next.listener().requestTaken();
@@ -429,7 +429,7 @@ public final class ConnectionExports {
         return 0;
     }
 
-    @Exported(value = "rdma_ack_cm_event", failure = Failure.MINUS_ONE)
+    @Exported(value = "rdma_ack_cm_event", failure = ErrorConvention.MINUS_ONE)
     int acknowledge(long event) {
         ConnectionEventObject.of(event).acknowledge();
         return 0;

@@ -10,7 +10,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.EndpointParameters;
 import org.jrdma.soft.roce.connection.Message;
@@ -38,7 +38,7 @@ final class ConnectionParameterCodec {
 
     /** Returns the {@code rdma_conn_param} that begins at an address. */
     static MemorySegment at(long address) {
-        return Memory.at(address, rdma_conn_param.layout());
+        return CallerMemory.at(address, rdma_conn_param.layout());
     }
 
     /**
@@ -95,7 +95,7 @@ final class ConnectionParameterCodec {
         ErrnoException.throwIf(bytes > maxBytes, Errno.EINVAL);
         return address == 0 || bytes == 0
                 ? Message.NO_DATA
-                : MemorySegment.ofArray(new byte[bytes]).copyFrom(Memory.at(address, bytes));
+                : MemorySegment.ofArray(new byte[bytes]).copyFrom(CallerMemory.at(address, bytes));
     }
 
     /**

@@ -39,16 +39,13 @@ final class IdentifierObject {
     }
 
     private final ConnectionDevices devices;
-    private final PortNumbers ports;
+    private final PortReservations ports;
     private final IdentifierType type;
     private final IdentifierEvents events;
     private final IdentifierOptions options = new IdentifierOptions();
     private final MulticastMemberships groups = new MulticastMemberships();
 
-    /**
-     * The event channel that was created with this {@code rdma_cm_id} and is destroyed with it;
-     * null if the program created the channel.
-     */
+    /** The event channel that is destroyed with this {@code rdma_cm_id}; null if there is none. */
     private @Nullable EventChannelObject ownChannel;
 
     private @Nullable IdentifierStructure structure;
@@ -57,7 +54,7 @@ final class IdentifierObject {
     private @Nullable SocketName peer;
     private @Nullable ConnectionDevice device;
     private @Nullable Listener listening;
-    private @Nullable PeerExchange exchange;
+    private @Nullable MessageExchange exchange;
     private final AddressInfoLookup addressInfo;
 
     /** The path MTU as an {@code enum ibv_mtu} code. */
@@ -65,7 +62,7 @@ final class IdentifierObject {
 
     private IdentifierObject(
             ConnectionDevices devices,
-            PortNumbers ports,
+            PortReservations ports,
             EventChannelObject channel,
             IdentifierType type,
             State state) {
@@ -77,10 +74,9 @@ final class IdentifierObject {
         this.addressInfo = new AddressInfoLookup(events);
     }
 
-    /** Creates an {@code rdma_cm_id} with the default queue pair type of its port space. */
     IdentifierObject(
             ConnectionDevices devices,
-            PortNumbers ports,
+            PortReservations ports,
             EventChannelObject channel,
             long context,
             int portSpace) {
@@ -93,7 +89,7 @@ final class IdentifierObject {
      * rdma_migrate_id} sets another one.
      */
     static IdentifierObject ofType(
-            ConnectionDevices devices, PortNumbers ports, IdentifierType type) {
+            ConnectionDevices devices, PortReservations ports, IdentifierType type) {
         var channel = new EventChannelObject();
         try {
             var created = new IdentifierObject(devices, ports, channel, type, State.IDLE);
@@ -123,7 +119,7 @@ final class IdentifierObject {
         return created;
     }
 
-    void exchange(PeerExchange newExchange) {
+    void exchange(MessageExchange newExchange) {
         exchange = newExchange;
     }
 
@@ -190,7 +186,7 @@ final class IdentifierObject {
         return required(device);
     }
 
-    private PeerExchange exchange() {
+    private MessageExchange exchange() {
         return required(exchange);
     }
 
@@ -238,10 +234,7 @@ final class IdentifierObject {
         options.enhancement = added;
     }
 
-    /**
-     * Reports an event of the type {@code RDMA_CM_EVENT_USER} that the program itself has created
-     * ({@code rdma_write_cm_event}).
-     */
+    /** Reports an event that the program has created with {@code rdma_write_cm_event}. */
     void written(int status, long argument) {
         events.report(
                 rdma_h.RDMA_CM_EVENT_USER(),
@@ -328,7 +321,6 @@ final class IdentifierObject {
         listening = new Listener(this, type.serviceId(name().port()), backlog, listeningDevices);
     }
 
-    /** Frees a slot of the backlog. Called when the program has received a connect request. */
     void requestTaken() {
         required(listening).requestTaken();
     }
@@ -357,7 +349,7 @@ final class IdentifierObject {
         state = State.CONNECTING;
     }
 
-    private PeerExchange connectTo(SocketName to, MemorySegment parameters, MemorySegment data) {
+    private MessageExchange connectTo(SocketName to, MemorySegment parameters, MemorySegment data) {
         var requested =
                 new ConnectOptions(
                         type.serviceId(to.port()),
@@ -387,7 +379,6 @@ final class IdentifierObject {
         exchange().reject(reason, privateData, length);
     }
 
-    /** The ECE options of the peer, or {@link EceOptions#NONE} if they are unknown. */
     EceOptions peersEnhancement() {
         return exchange == null ? EceOptions.NONE : exchange.peersEnhancement();
     }
@@ -396,10 +387,7 @@ final class IdentifierObject {
         exchange().disconnect();
     }
 
-    /**
-     * Implements {@code rdma_notify}, by which the program passes an event of the queue pair to
-     * librdmacm.
-     */
+    /** Handles an event of the queue pair that the program passes by {@code rdma_notify}. */
     void notifyEvent(int event) {
         var established = exchange();
         ErrnoException.throwIf(event != rdma_h.IBV_EVENT_COMM_EST(), Errno.EINVAL);
@@ -419,8 +407,6 @@ final class IdentifierObject {
                 ? QueuePairInitialization.ofDatagrams(attributes, next)
                 : QueuePairInitialization.beforeConnection(attributes, next);
     }
-
-    // ---- functions for multicast groups
 
     /**
      * Joins a multicast group and reports {@code RDMA_CM_EVENT_MULTICAST_JOIN}.

@@ -9,7 +9,7 @@ import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
@@ -52,15 +52,15 @@ record SocketName(Address address, int port, int scope) {
      * @throws ErrnoException if the pointer is NULL, or the address family is not supported
      */
     static SocketName read(long address) {
-        return switch (family(Memory.at(address, Short.BYTES))) {
+        return switch (family(CallerMemory.at(address, Short.BYTES))) {
             case AF_INET -> {
-                var memory = Memory.at(address, sockaddr_in.layout());
+                var memory = CallerMemory.at(address, sockaddr_in.layout());
                 yield new SocketName(
                         Address.ipv4(memory.get(IPV4, sockaddr_in.sin_addr$offset())),
                         Short.toUnsignedInt(memory.get(PORT, sockaddr_in.sin_port$offset())));
             }
             case AF_INET6 -> {
-                var memory = Memory.at(address, sockaddr_in6.layout());
+                var memory = CallerMemory.at(address, sockaddr_in6.layout());
                 var ip = Gids.read(memory.asSlice(sockaddr_in6.sin6_addr$offset()));
                 yield new SocketName(
                         ip,

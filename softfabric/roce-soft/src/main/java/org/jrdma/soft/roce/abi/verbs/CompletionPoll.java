@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 
 /**
  * The poll functions of an extended completion queue ({@code ibv_cq_ex}). A poll consists of
@@ -121,7 +121,7 @@ final class CompletionPoll {
      * Starts a poll and reads the oldest completion. If the queue is empty, this function returns
      * {@code ENOENT} and the poll has not started.
      */
-    @Exported(value = "start_poll", failure = Failure.ERRNO)
+    @Exported(value = "start_poll", failure = ErrorConvention.ERRNO)
     int start(long attributes) {
         lock();
         completionsRead = 0;
@@ -138,7 +138,7 @@ final class CompletionPoll {
     }
 
     /** Reads the next completion. Returns {@code ENOENT} if the queue has no further completion. */
-    @Exported(value = "next_poll", failure = Failure.ERRNO)
+    @Exported(value = "next_poll", failure = ErrorConvention.ERRNO)
     int next() {
         requireStarted();
         if (!queue.peek(completionsRead, current)) {
@@ -151,7 +151,7 @@ final class CompletionPoll {
         return 0;
     }
 
-    @Exported(value = "end_poll", failure = Failure.NONE)
+    @Exported(value = "end_poll", failure = ErrorConvention.NONE)
     void end() {
         requireStarted();
         queue.drop(completionsRead);
@@ -163,63 +163,63 @@ final class CompletionPoll {
         ErrnoException.throwIf(!lock.isHeldByCurrentThread(), Errno.EINVAL);
     }
 
-    @Exported(value = "read_opcode", failure = Failure.NONE)
+    @Exported(value = "read_opcode", failure = ErrorConvention.NONE)
     int opcode() {
         return ibv_wc.opcode(current);
     }
 
-    @Exported(value = "read_vendor_err", failure = Failure.NONE)
+    @Exported(value = "read_vendor_err", failure = ErrorConvention.NONE)
     int vendorError() {
         return ibv_wc.vendor_err(current);
     }
 
-    @Exported(value = "read_byte_len", failure = Failure.NONE)
+    @Exported(value = "read_byte_len", failure = ErrorConvention.NONE)
     int bytes() {
         return ibv_wc.byte_len(current);
     }
 
-    @Exported(value = "read_imm_data", failure = Failure.NONE)
+    @Exported(value = "read_imm_data", failure = ErrorConvention.NONE)
     int immediate() {
         return ibv_wc.imm_data(current);
     }
 
-    @Exported(value = "read_qp_num", failure = Failure.NONE)
+    @Exported(value = "read_qp_num", failure = ErrorConvention.NONE)
     int queuePair() {
         return ibv_wc.qp_num(current);
     }
 
-    @Exported(value = "read_src_qp", failure = Failure.NONE)
+    @Exported(value = "read_src_qp", failure = ErrorConvention.NONE)
     int sourceQueuePair() {
         return ibv_wc.src_qp(current);
     }
 
-    @Exported(value = "read_wc_flags", failure = Failure.NONE)
+    @Exported(value = "read_wc_flags", failure = ErrorConvention.NONE)
     int flags() {
         return ibv_wc.wc_flags(current);
     }
 
     /** Returns 0, because a RoCE port has no LID. */
-    @Exported(value = "read_slid", failure = Failure.NONE)
+    @Exported(value = "read_slid", failure = ErrorConvention.NONE)
     int sourceLid() {
         return 0;
     }
 
-    @Exported(value = "read_sl", failure = Failure.NONE)
+    @Exported(value = "read_sl", failure = ErrorConvention.NONE)
     byte serviceLevel() {
         return 0;
     }
 
-    @Exported(value = "read_dlid_path_bits", failure = Failure.NONE)
+    @Exported(value = "read_dlid_path_bits", failure = ErrorConvention.NONE)
     byte pathBits() {
         return 0;
     }
 
-    @Exported(value = "read_completion_ts", failure = Failure.NONE)
+    @Exported(value = "read_completion_ts", failure = ErrorConvention.NONE)
     long timestamp() {
         return timestamp;
     }
 
-    @Exported(value = "read_completion_wallclock_ns", failure = Failure.NONE)
+    @Exported(value = "read_completion_wallclock_ns", failure = ErrorConvention.NONE)
     long wallClock() {
         var now = Instant.now();
         return now.getEpochSecond() * NANOS_PER_SECOND

@@ -18,8 +18,8 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 
 /**
  * The functions that C callers reach through the function pointers in {@code verbs_context}, except
@@ -54,27 +54,27 @@ public final class ContextFunctions {
 
     private ContextFunctions() {}
 
-    @Exported(value = "query_port", failure = Failure.ERRNO)
+    @Exported(value = "query_port", failure = ErrorConvention.ERRNO)
     static int queryPort(long context, byte port, long target, long bytes) {
         copy(DeviceAttributes.port(ContextObject.of(context), port), target, bytes);
         return 0;
     }
 
-    @Exported(value = "query_device_ex", failure = Failure.ERRNO)
+    @Exported(value = "query_device_ex", failure = ErrorConvention.ERRNO)
     static int queryDevice(long context, long input, long target, long bytes) {
         copy(DeviceAttributes.extendedDevice(ContextObject.of(context)), target, bytes);
         return 0;
     }
 
-    @Exported(value = "alloc_null_mr", failure = Failure.NULL)
+    @Exported(value = "alloc_null_mr", failure = ErrorConvention.NULL)
     static long allocateNullRegion(long domain) {
         return new MemoryRegionObject(ProtectionDomainObject.of(domain)).structure().address();
     }
 
-    @Exported(value = "query_rt_values", failure = Failure.ERRNO)
+    @Exported(value = "query_rt_values", failure = ErrorConvention.ERRNO)
     static int queryClock(long context, long target) {
         ContextObject.of(context);
-        var values = Memory.at(target, ibv_values_ex.layout());
+        var values = CallerMemory.at(target, ibv_values_ex.layout());
         requireKnown(ibv_values_ex.comp_mask(values), rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
         var clock = ibv_values_ex.raw_clock(values);
         // The whole time is stored in tv_nsec, because completion timestamps have that unit.
@@ -83,9 +83,9 @@ public final class ContextFunctions {
         return 0;
     }
 
-    @Exported(value = "create_cq_ex", failure = Failure.NULL)
+    @Exported(value = "create_cq_ex", failure = ErrorConvention.NULL)
     static long createCompletionQueue(long context, long requested) {
-        var attributes = Memory.at(requested, ibv_cq_init_attr_ex.layout());
+        var attributes = CallerMemory.at(requested, ibv_cq_init_attr_ex.layout());
         CompletionPoll.requireSupported(ibv_cq_init_attr_ex.wc_flags(attributes));
         requireKnown(
                 ibv_cq_init_attr_ex.comp_mask(attributes),
@@ -104,9 +104,9 @@ public final class ContextFunctions {
                 .address();
     }
 
-    @Exported(value = "create_qp_ex", failure = Failure.NULL)
+    @Exported(value = "create_qp_ex", failure = ErrorConvention.NULL)
     static long createQueuePair(long context, long requested) {
-        var attributes = Memory.at(requested, ibv_qp_init_attr_ex.layout());
+        var attributes = CallerMemory.at(requested, ibv_qp_init_attr_ex.layout());
         var present = ibv_qp_init_attr_ex.comp_mask(attributes);
         // ibv_qp_init_attr_ex begins with the members of ibv_qp_init_attr.
         var plain = attributes.asSlice(0, ibv_qp_init_attr.layout().byteSize());
@@ -133,9 +133,9 @@ public final class ContextFunctions {
         return new QueuePairObject(domain, plain, extended).structure().address();
     }
 
-    @Exported(value = "modify_cq", failure = Failure.ERRNO)
+    @Exported(value = "modify_cq", failure = ErrorConvention.ERRNO)
     static int modifyCompletionQueue(long queue, long requested) {
-        var attributes = Memory.at(requested, ibv_modify_cq_attr.layout());
+        var attributes = CallerMemory.at(requested, ibv_modify_cq_attr.layout());
         requireKnown(ibv_modify_cq_attr.attr_mask(attributes), rdma_h.IBV_CQ_ATTR_MODERATE());
         if (ibv_modify_cq_attr.attr_mask(attributes) != 0) {
             var moderation = ibv_modify_cq_attr.moderate(attributes);
@@ -147,14 +147,14 @@ public final class ContextFunctions {
         return 0;
     }
 
-    @Exported(value = "alloc_td", failure = Failure.NULL)
+    @Exported(value = "alloc_td", failure = ErrorConvention.NULL)
     static long allocateThreadDomain(long context, long requested) {
         requireKnown(
-                ibv_td_init_attr.comp_mask(Memory.at(requested, ibv_td_init_attr.layout())), 0);
+                ibv_td_init_attr.comp_mask(CallerMemory.at(requested, ibv_td_init_attr.layout())), 0);
         return new ThreadDomainObject(ContextObject.of(context)).structure().address();
     }
 
-    @Exported(value = "dealloc_td", failure = Failure.ERRNO)
+    @Exported(value = "dealloc_td", failure = ErrorConvention.ERRNO)
     static int deallocateThreadDomain(long threads) {
         ThreadDomainObject.of(threads).destroy();
         return 0;
@@ -164,9 +164,9 @@ public final class ContextFunctions {
      * Implements {@code ibv_alloc_parent_domain}. Fails if the caller passes its own memory
      * allocator, because such an allocator would have no effect: Java allocates all memory.
      */
-    @Exported(value = "alloc_parent_domain", failure = Failure.NULL)
+    @Exported(value = "alloc_parent_domain", failure = ErrorConvention.NULL)
     static long allocateParentDomain(long context, long requested) {
-        var attributes = Memory.at(requested, ibv_parent_domain_init_attr.layout());
+        var attributes = CallerMemory.at(requested, ibv_parent_domain_init_attr.layout());
         requireKnown(ibv_parent_domain_init_attr.comp_mask(attributes), 0);
         var domain =
                 ProtectionDomainObject.of(ibv_parent_domain_init_attr.pd(attributes).address());
@@ -189,6 +189,6 @@ public final class ContextFunctions {
 
     private static void copy(MemorySegment values, long target, long bytes) {
         var known = Math.min(bytes, values.byteSize());
-        Memory.at(target, bytes).copyFrom(values.asSlice(0, known));
+        CallerMemory.at(target, bytes).copyFrom(values.asSlice(0, known));
     }
 }

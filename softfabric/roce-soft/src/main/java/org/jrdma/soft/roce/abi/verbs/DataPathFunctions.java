@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
@@ -14,35 +14,35 @@ final class DataPathFunctions {
 
     private DataPathFunctions() {}
 
-    @Exported(value = "post_send", failure = Failure.ERRNO)
+    @Exported(value = "post_send", failure = ErrorConvention.ERRNO)
     static int postSend(long queuePair, long request, long failed) {
         return StructureRegistry.find(queuePair) instanceof QueuePairObject found
                 ? found.postSend(request, failed)
                 : Errno.EINVAL;
     }
 
-    @Exported(value = "post_recv", failure = Failure.ERRNO)
+    @Exported(value = "post_recv", failure = ErrorConvention.ERRNO)
     static int postReceive(long queuePair, long request, long failed) {
         return StructureRegistry.find(queuePair) instanceof QueuePairObject found
                 ? found.postReceive(request, failed)
                 : Errno.EINVAL;
     }
 
-    @Exported(value = "post_srq_recv", failure = Failure.ERRNO)
+    @Exported(value = "post_srq_recv", failure = ErrorConvention.ERRNO)
     static int postSharedReceive(long sharedQueue, long request, long failed) {
         return StructureRegistry.find(sharedQueue) instanceof SharedReceiveQueueObject found
                 ? found.post(request, failed)
                 : Errno.EINVAL;
     }
 
-    @Exported(value = "poll_cq", failure = Failure.MINUS_ONE)
+    @Exported(value = "poll_cq", failure = ErrorConvention.MINUS_ONE)
     static int pollCompletions(long queue, int max, long target) {
         return max >= 0 && StructureRegistry.find(queue) instanceof CompletionQueueObject found
                 ? found.poll(max, target)
                 : -1;
     }
 
-    @Exported(value = "req_notify_cq", failure = Failure.ERRNO)
+    @Exported(value = "req_notify_cq", failure = ErrorConvention.ERRNO)
     static int requestNotification(long queue, int solicitedOnly) {
         if (StructureRegistry.find(queue) instanceof CompletionQueueObject found) {
             found.requestNotification(solicitedOnly != 0);

@@ -13,9 +13,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /** The functions of libibverbs for devices, their attributes and asynchronous events. */
@@ -23,32 +23,32 @@ public final class DeviceExports {
 
     private DeviceExports() {}
 
-    @Exported(value = "ibv_free_device_list", failure = Failure.NONE)
+    @Exported(value = "ibv_free_device_list", failure = ErrorConvention.NONE)
     static void freeDeviceList(long list) {
         // Nothing to free: the library returns the same list for each call, and keeps it.
     }
 
-    @Exported(value = "ibv_get_device_guid", failure = Failure.NONE)
+    @Exported(value = "ibv_get_device_guid", failure = ErrorConvention.NONE)
     static long getDeviceGuid(long device) {
         return DeviceLimits.bigEndian(DeviceObject.of(device).guid());
     }
 
-    @Exported(value = "ibv_open_device", failure = Failure.NULL)
+    @Exported(value = "ibv_open_device", failure = ErrorConvention.NULL)
     public static long openDevice(long device) {
         return new ContextObject(DeviceObject.of(device), null, ContextFunctions.ALL)
                 .address()
                 .address();
     }
 
-    @Exported(value = "ibv_close_device", failure = Failure.MINUS_ONE)
+    @Exported(value = "ibv_close_device", failure = ErrorConvention.MINUS_ONE)
     public static int closeDevice(long context) {
         ContextObject.of(context).close();
         return 0;
     }
 
-    @Exported(value = "ibv_query_device", failure = Failure.ERRNO)
+    @Exported(value = "ibv_query_device", failure = ErrorConvention.ERRNO)
     static int queryDevice(long context, long target) {
-        Memory.at(target, ibv_device_attr.layout())
+        CallerMemory.at(target, ibv_device_attr.layout())
                 .copyFrom(DeviceAttributes.device(ContextObject.of(context)));
         return 0;
     }
@@ -58,23 +58,23 @@ public final class DeviceExports {
      * of {@code ibv_port_attr} had. The programs that call this symbol may have been compiled with
      * that version, and have no memory for later members.
      */
-    @Exported(value = "ibv_query_port", failure = Failure.ERRNO)
+    @Exported(value = "ibv_query_port", failure = ErrorConvention.ERRNO)
     static int queryPort(long context, byte port, long target) {
         var attributes = DeviceAttributes.port(ContextObject.of(context), port);
         var bytes = ibv_port_attr.port_cap_flags2$offset();
-        Memory.at(target, bytes).copyFrom(attributes.asSlice(0, bytes));
+        CallerMemory.at(target, bytes).copyFrom(attributes.asSlice(0, bytes));
         return 0;
     }
 
-    @Exported(value = "ibv_query_gid", failure = Failure.MINUS_ONE)
+    @Exported(value = "ibv_query_gid", failure = ErrorConvention.MINUS_ONE)
     static int queryGid(long context, byte port, int index, long target) {
         DeviceLimits.requirePort(port);
         requireIndex(DeviceLimits.GIDS, index);
-        Gids.write(ContextObject.of(context).port().address(), Memory.at(target, ibv_gid.layout()));
+        Gids.write(ContextObject.of(context).port().address(), CallerMemory.at(target, ibv_gid.layout()));
         return 0;
     }
 
-    @Exported(value = "_ibv_query_gid_ex", failure = Failure.ERRNO)
+    @Exported(value = "_ibv_query_gid_ex", failure = ErrorConvention.ERRNO)
     static int queryGidEntry(
             long context, int port, int index, long target, int flags, long entryBytes) {
         DeviceLimits.requirePort(port);
@@ -84,7 +84,7 @@ public final class DeviceExports {
         return 0;
     }
 
-    @Exported(value = "_ibv_query_gid_table", failure = Failure.NEGATIVE_ERRNO)
+    @Exported(value = "_ibv_query_gid_table", failure = ErrorConvention.NEGATIVE_ERRNO)
     static long queryGidTable(
             long context, long target, long capacity, int flags, long entryBytes) {
         requireValidQuery(flags, entryBytes);
@@ -100,7 +100,7 @@ public final class DeviceExports {
 
     private static void fillGidEntry(long context, long target) {
         var port = ContextObject.of(context).port();
-        var entry = Memory.at(target, ibv_gid_entry.layout());
+        var entry = CallerMemory.at(target, ibv_gid_entry.layout());
         Gids.write(port.address(), ibv_gid_entry.gid(entry));
         ibv_gid_entry.gid_index(entry, 0);
         ibv_gid_entry.port_num(entry, DeviceLimits.PORT);
@@ -108,11 +108,11 @@ public final class DeviceExports {
         ibv_gid_entry.ndev_ifindex(entry, port.interfaceIndex());
     }
 
-    @Exported(value = "ibv_query_pkey", failure = Failure.MINUS_ONE)
+    @Exported(value = "ibv_query_pkey", failure = ErrorConvention.MINUS_ONE)
     static int queryPartitionKey(long context, byte port, int index, long target) {
         DeviceLimits.requirePort(port);
         requireIndex(DeviceLimits.PARTITION_KEYS, index);
-        Memory.at(target, Short.BYTES)
+        CallerMemory.at(target, Short.BYTES)
                 .set(
                         JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN),
                         0,
@@ -128,17 +128,17 @@ public final class DeviceExports {
      * Implements {@code ibv_get_async_event}. Fails with {@code EAGAIN} instead of waiting if there
      * is no event, as in C if the descriptor of the context is nonblocking.
      */
-    @Exported(value = "ibv_get_async_event", failure = Failure.MINUS_ONE)
+    @Exported(value = "ibv_get_async_event", failure = ErrorConvention.MINUS_ONE)
     static int getAsyncEvent(long context, long target) {
         ErrnoException.throwIf(
-                !ContextObject.of(context).takeEvent(Memory.at(target, ibv_async_event.layout())),
+                !ContextObject.of(context).takeEvent(CallerMemory.at(target, ibv_async_event.layout())),
                 Errno.EAGAIN);
         return 0;
     }
 
-    @Exported(value = "ibv_ack_async_event", failure = Failure.NONE)
+    @Exported(value = "ibv_ack_async_event", failure = ErrorConvention.NONE)
     static void acknowledgeAsyncEvent(long event) {
-        var taken = Memory.at(event, ibv_async_event.layout());
+        var taken = CallerMemory.at(event, ibv_async_event.layout());
         var type = ibv_async_event.event_type(taken);
         if (type == rdma_h.IBV_EVENT_PORT_ACTIVE() || type == rdma_h.IBV_EVENT_PORT_ERR()) {
             return;
@@ -153,7 +153,7 @@ public final class DeviceExports {
      * Implements {@code ibv_is_fork_initialized}. Reports that fork is safe without preparation,
      * because this library does not pin pages.
      */
-    @Exported(value = "ibv_is_fork_initialized", failure = Failure.NONE)
+    @Exported(value = "ibv_is_fork_initialized", failure = ErrorConvention.NONE)
     static int isForkInitialized() {
         return rdma_h.IBV_FORK_UNNEEDED();
     }

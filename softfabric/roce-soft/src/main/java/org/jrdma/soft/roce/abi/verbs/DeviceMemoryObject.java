@@ -8,7 +8,7 @@ import org.jrdma.abi.rdma.ibv_dm;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**
@@ -43,7 +43,7 @@ final class DeviceMemoryObject extends ContextResource {
         // A segment that is not bound to the lifetime of the arena, like all registered memory. The
         // arena is closed only after the memory regions of this memory were deregistered, because
         // destroy() fails as long as one exists.
-        this.memory = Memory.at(arena.allocate(length, alignment).address(), length);
+        this.memory = CallerMemory.at(arena.allocate(length, alignment).address(), length);
         ibv_dm.context(structure(), context.address());
         Exports.install(context.functions(), structure(), ibv_dm.layout());
         context.own(this);

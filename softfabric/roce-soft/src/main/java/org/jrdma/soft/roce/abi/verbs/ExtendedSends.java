@@ -18,8 +18,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 
 /**
  * The functions that post work requests to an extended queue pair ({@code ibv_qp_ex}). A post
@@ -114,7 +114,7 @@ final class ExtendedSends {
         ErrnoException.throwIf((operations & ~known) != 0, Errno.EOPNOTSUPP);
     }
 
-    @Exported(value = "wr_start", failure = Failure.NONE)
+    @Exported(value = "wr_start", failure = ErrorConvention.NONE)
     void start() {
         if (lock.isHeldByCurrentThread()) {
             // In C, the thread would wait forever for a lock that it holds itself.
@@ -129,7 +129,7 @@ final class ExtendedSends {
      * Ends the post and posts all its requests. Returns 0, or an errno if an error occurred and
      * nothing was posted.
      */
-    @Exported(value = "wr_complete", failure = Failure.ERRNO)
+    @Exported(value = "wr_complete", failure = ErrorConvention.ERRNO)
     int complete() {
         requireStarted();
         try {
@@ -145,13 +145,13 @@ final class ExtendedSends {
         }
     }
 
-    @Exported(value = "wr_abort", failure = Failure.NONE)
+    @Exported(value = "wr_abort", failure = ErrorConvention.NONE)
     void abort() {
         requireStarted();
         lock.unlock();
     }
 
-    @Exported(value = "wr_send", failure = Failure.NONE)
+    @Exported(value = "wr_send", failure = ErrorConvention.NONE)
     void send() {
         begin(rdma_h.IBV_WR_SEND());
     }
@@ -161,38 +161,38 @@ final class ExtendedSends {
      *
      * @param immediate the immediate data in network byte order
      */
-    @Exported(value = "wr_send_imm", failure = Failure.NONE)
+    @Exported(value = "wr_send_imm", failure = ErrorConvention.NONE)
     void sendImmediate(int immediate) {
         begin(rdma_h.IBV_WR_SEND_WITH_IMM());
         ibv_send_wr.imm_data(last(), immediate);
     }
 
-    @Exported(value = "wr_rdma_write", failure = Failure.NONE)
+    @Exported(value = "wr_rdma_write", failure = ErrorConvention.NONE)
     void write(int key, long address) {
         begin(rdma_h.IBV_WR_RDMA_WRITE());
         remote(key, address);
     }
 
-    @Exported(value = "wr_rdma_write_imm", failure = Failure.NONE)
+    @Exported(value = "wr_rdma_write_imm", failure = ErrorConvention.NONE)
     void writeImmediate(int key, long address, int immediate) {
         begin(rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM());
         remote(key, address);
         ibv_send_wr.imm_data(last(), immediate);
     }
 
-    @Exported(value = "wr_rdma_read", failure = Failure.NONE)
+    @Exported(value = "wr_rdma_read", failure = ErrorConvention.NONE)
     void read(int key, long address) {
         begin(rdma_h.IBV_WR_RDMA_READ());
         remote(key, address);
     }
 
-    @Exported(value = "wr_atomic_cmp_swp", failure = Failure.NONE)
+    @Exported(value = "wr_atomic_cmp_swp", failure = ErrorConvention.NONE)
     void compareAndSwap(int key, long address, long compare, long swap) {
         begin(rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP());
         atomic(key, address, compare, swap);
     }
 
-    @Exported(value = "wr_atomic_fetch_add", failure = Failure.NONE)
+    @Exported(value = "wr_atomic_fetch_add", failure = ErrorConvention.NONE)
     void fetchAndAdd(int key, long address, long delta) {
         begin(rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD());
         atomic(key, address, delta, 0);
@@ -203,7 +203,7 @@ final class ExtendedSends {
      *
      * @param value the address of the 8 bytes to write
      */
-    @Exported(value = "wr_atomic_write", failure = Failure.NONE)
+    @Exported(value = "wr_atomic_write", failure = ErrorConvention.NONE)
     void atomicWrite(int key, long address, long value) {
         requireStarted();
         requireNotNull(value, 1);
@@ -211,7 +211,7 @@ final class ExtendedSends {
         atomic(
                 key,
                 address,
-                Memory.at(value, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED, 0),
+                CallerMemory.at(value, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED, 0),
                 0);
     }
 
@@ -219,7 +219,7 @@ final class ExtendedSends {
      * Adds a FLUSH. Its parameters are stored in the operands of an atomic operation, because
      * {@code ibv_send_wr} has no members for them.
      */
-    @Exported(value = "wr_flush", failure = Failure.NONE)
+    @Exported(value = "wr_flush", failure = ErrorConvention.NONE)
     void flush(int key, long address, long length, byte placement, byte selectivity) {
         begin(rdma_h.IBV_WR_FLUSH());
         if (length >>> Integer.SIZE != 0) {
@@ -233,25 +233,25 @@ final class ExtendedSends {
                         Byte.toUnsignedInt(placement), Byte.toUnsignedInt(selectivity)));
     }
 
-    @Exported(value = "wr_send_inv", failure = Failure.NONE)
+    @Exported(value = "wr_send_inv", failure = ErrorConvention.NONE)
     void sendInvalidate(int key) {
         begin(rdma_h.IBV_WR_SEND_WITH_INV());
         ibv_send_wr.invalidate_rkey(last(), key);
     }
 
-    @Exported(value = "wr_local_inv", failure = Failure.NONE)
+    @Exported(value = "wr_local_inv", failure = ErrorConvention.NONE)
     void invalidate(int key) {
         begin(rdma_h.IBV_WR_LOCAL_INV());
         ibv_send_wr.invalidate_rkey(last(), key);
     }
 
-    @Exported(value = "wr_bind_mw", failure = Failure.NONE)
+    @Exported(value = "wr_bind_mw", failure = ErrorConvention.NONE)
     void bind(long window, int key, long binding) {
         begin(rdma_h.IBV_WR_BIND_MW());
         var bind = ibv_send_wr.bind_mw(last());
         ibv_send_wr.bind_mw.mw(bind, MemorySegment.ofAddress(window));
         ibv_send_wr.bind_mw.rkey(bind, key);
-        ibv_send_wr.bind_mw.bind_info(bind).copyFrom(Memory.at(binding, ibv_mw_bind_info.layout()));
+        ibv_send_wr.bind_mw.bind_info(bind).copyFrom(CallerMemory.at(binding, ibv_mw_bind_info.layout()));
     }
 
     private void remote(int key, long address) {
@@ -268,7 +268,7 @@ final class ExtendedSends {
         ibv_send_wr.wr.atomic.swap(atomic, swap);
     }
 
-    @Exported(value = "wr_set_ud_addr", failure = Failure.NONE)
+    @Exported(value = "wr_set_ud_addr", failure = ErrorConvention.NONE)
     void setDestination(long handle, int number, int key) {
         requireRequest();
         var datagram = ibv_send_wr.wr.ud(ibv_send_wr.wr(last()));
@@ -277,14 +277,14 @@ final class ExtendedSends {
         ibv_send_wr.wr.ud.remote_qkey(datagram, key);
     }
 
-    @Exported(value = "wr_set_xrc_srqn", failure = Failure.NONE)
+    @Exported(value = "wr_set_xrc_srqn", failure = ErrorConvention.NONE)
     void setReceiveQueue(int number) {
         requireRequest();
         ibv_send_wr.qp_type.xrc.remote_srqn(
                 ibv_send_wr.qp_type.xrc(ibv_send_wr.qp_type(last())), number);
     }
 
-    @Exported(value = "wr_set_sge", failure = Failure.NONE)
+    @Exported(value = "wr_set_sge", failure = ErrorConvention.NONE)
     void setElement(int key, long address, int length) {
         requireRequest();
         requireAtMost(maxElements, 1);
@@ -295,28 +295,28 @@ final class ExtendedSends {
         ibv_send_wr.num_sge(last(), 1);
     }
 
-    @Exported(value = "wr_set_sge_list", failure = Failure.NONE)
+    @Exported(value = "wr_set_sge_list", failure = ErrorConvention.NONE)
     void setElements(long count, long list) {
         requireRequest();
         requireAtMost(maxElements, count);
         requireNotNull(list, count);
-        last().asSlice(REQUEST_BYTES).copyFrom(Memory.at(list, count * ELEMENT_BYTES));
+        last().asSlice(REQUEST_BYTES).copyFrom(CallerMemory.at(list, count * ELEMENT_BYTES));
         ibv_send_wr.num_sge(last(), (int) count);
     }
 
-    @Exported(value = "wr_set_inline_data", failure = Failure.NONE)
+    @Exported(value = "wr_set_inline_data", failure = ErrorConvention.NONE)
     void setInline(long address, long length) {
         beginInline();
         addInline(address, length);
     }
 
-    @Exported(value = "wr_set_inline_data_list", failure = Failure.NONE)
+    @Exported(value = "wr_set_inline_data_list", failure = ErrorConvention.NONE)
     void setInlines(long buffers, long list) {
         beginInline();
         requireNotNull(list, buffers);
         for (var index = 0; index < buffers; index++) {
             var buffer =
-                    Memory.at(
+                    CallerMemory.at(
                             list + index * ibv_data_buf.layout().byteSize(), ibv_data_buf.layout());
             addInline(ibv_data_buf.addr(buffer).address(), ibv_data_buf.length(buffer));
         }
@@ -340,7 +340,7 @@ final class ExtendedSends {
         var present = ibv_sge.length(element);
         requireAtMost(maxInline - present, length);
         requireNotNull(address, length);
-        last().asSlice(inlineOffset() + present).copyFrom(Memory.at(address, length));
+        last().asSlice(inlineOffset() + present).copyFrom(CallerMemory.at(address, length));
         ibv_sge.length(element, present + (int) length);
     }
 

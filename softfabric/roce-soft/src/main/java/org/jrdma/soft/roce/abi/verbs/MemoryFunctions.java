@@ -6,8 +6,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.memory.Access;
 
 /** The functions of a context for memory windows, device memory and {@code ibv_advise_mr}. */
@@ -20,7 +20,7 @@ final class MemoryFunctions {
      * before this function returns. Otherwise, and for the advice {@code PREFETCH_NO_FAULT}, only
      * the arguments are checked.
      */
-    @Exported(value = "advise_mr", failure = Failure.ERRNO)
+    @Exported(value = "advise_mr", failure = ErrorConvention.ERRNO)
     static int advise(long domain, int advice, int flags, long list, int count) {
         var forWriting = advice == rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE();
         if (!forWriting
@@ -72,22 +72,22 @@ final class MemoryFunctions {
                 : Errno.EFAULT;
     }
 
-    @Exported(value = "alloc_dm", failure = Failure.NULL)
+    @Exported(value = "alloc_dm", failure = ErrorConvention.NULL)
     static long allocateDeviceMemory(long context, long attributes) {
         return new DeviceMemoryObject(
                         ContextObject.of(context),
-                        Memory.at(attributes, ibv_alloc_dm_attr.layout()))
+                        CallerMemory.at(attributes, ibv_alloc_dm_attr.layout()))
                 .structure()
                 .address();
     }
 
-    @Exported(value = "free_dm", failure = Failure.ERRNO)
+    @Exported(value = "free_dm", failure = ErrorConvention.ERRNO)
     static int freeDeviceMemory(long memory) {
         DeviceMemoryObject.of(memory).destroy();
         return 0;
     }
 
-    @Exported(value = "reg_dm_mr", failure = Failure.NULL)
+    @Exported(value = "reg_dm_mr", failure = ErrorConvention.NULL)
     static long registerDeviceMemory(
             long domain, long memory, long offset, long length, int access) {
         return new MemoryRegionObject(
@@ -100,32 +100,32 @@ final class MemoryFunctions {
                 .address();
     }
 
-    @Exported(value = "memcpy_to_dm", failure = Failure.ERRNO)
+    @Exported(value = "memcpy_to_dm", failure = ErrorConvention.ERRNO)
     static int copyToDevice(long memory, long offset, long source, long length) {
-        DeviceMemoryObject.of(memory).part(offset, length).copyFrom(Memory.at(source, length));
+        DeviceMemoryObject.of(memory).part(offset, length).copyFrom(CallerMemory.at(source, length));
         return 0;
     }
 
-    @Exported(value = "memcpy_from_dm", failure = Failure.ERRNO)
+    @Exported(value = "memcpy_from_dm", failure = ErrorConvention.ERRNO)
     static int copyFromDevice(long target, long memory, long offset, long length) {
-        Memory.at(target, length).copyFrom(DeviceMemoryObject.of(memory).part(offset, length));
+        CallerMemory.at(target, length).copyFrom(DeviceMemoryObject.of(memory).part(offset, length));
         return 0;
     }
 
-    @Exported(value = "alloc_mw", failure = Failure.NULL)
+    @Exported(value = "alloc_mw", failure = ErrorConvention.NULL)
     static long allocateWindow(long domain, int type) {
         return new MemoryWindowObject(ProtectionDomainObject.of(domain), type)
                 .structure()
                 .address();
     }
 
-    @Exported(value = "bind_mw", failure = Failure.ERRNO)
+    @Exported(value = "bind_mw", failure = ErrorConvention.ERRNO)
     static int bindWindow(long queuePair, long window, long requested) {
         return QueuePairObject.of(queuePair)
-                .bind(MemoryWindowObject.of(window), Memory.at(requested, ibv_mw_bind.layout()));
+                .bind(MemoryWindowObject.of(window), CallerMemory.at(requested, ibv_mw_bind.layout()));
     }
 
-    @Exported(value = "dealloc_mw", failure = Failure.ERRNO)
+    @Exported(value = "dealloc_mw", failure = ErrorConvention.ERRNO)
     static int deallocateWindow(long window) {
         MemoryWindowObject.of(window).destroy();
         return 0;

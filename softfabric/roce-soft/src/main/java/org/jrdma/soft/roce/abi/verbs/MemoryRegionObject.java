@@ -7,7 +7,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.MappedMemoryCheck;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.MemoryRegion;
@@ -47,7 +47,7 @@ final class MemoryRegionObject extends ContextResource {
                 Errno.EINVAL);
         super(domain.context(), ibv_mr.layout());
         this.deviceMemory = null;
-        var memory = Memory.at(address, length);
+        var memory = CallerMemory.at(address, length);
         own(domain, access, register(domain, memory, isZeroBased(access) ? 0 : start, access));
     }
 
@@ -157,7 +157,7 @@ final class MemoryRegionObject extends ContextResource {
         var newDomain = changesDomain ? ProtectionDomainObject.of(nextDomain) : domain;
         ErrnoException.throwIf(newDomain.context() != domain.context(), Errno.EINVAL);
         requireUnbound();
-        var memory = changesMemory ? Memory.at(address, length) : before.memory();
+        var memory = changesMemory ? CallerMemory.at(address, length) : before.memory();
         var start = changesMemory ? address : before.start();
         var changed = register(newDomain, memory, isZeroBased(newAccess) ? 0 : start, newAccess);
         disown();

@@ -17,7 +17,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
 import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.engine.CompletionSink;
-import org.jrdma.soft.roce.engine.ExtendedDomain;
+import org.jrdma.soft.roce.engine.XrcDomainKey;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.QueuePairEvent;
 import org.jrdma.soft.roce.engine.QueuePairOptions;
@@ -97,7 +97,7 @@ final class QueuePairCore {
             CompletionSink sendCompletions,
             CompletionSink receiveCompletions,
             @Nullable ReceiveQueue sharedReceives,
-            @Nullable ExtendedDomain extendedDomain) {}
+            @Nullable XrcDomainKey extendedDomain) {}
 
     /**
      * Creates a queue pair in the RESET state.
@@ -238,8 +238,8 @@ final class QueuePairCore {
                     Errno.EINVAL,
                     "The send queue is still draining. Wait for IBV_EVENT_SQ_DRAINED, or until ibv_query_qp reports sq_draining 0.");
         }
-        AttributeMember.requireValid(requested, mask, port.pathMtu());
-        AttributeMember.copy(requested, mask, attributes);
+        QueuePairAttributeMember.requireValid(requested, mask, port.pathMtu());
+        QueuePairAttributeMember.copy(requested, mask, attributes);
         if (present == next) {
             adjust(mask);
             if ((mask & rdma_h.IBV_QP_AV()) != 0) {
@@ -255,7 +255,7 @@ final class QueuePairCore {
         switch (next) {
             case RESET -> {
                 queuePair.reset();
-                AttributeMember.clear(attributes);
+                QueuePairAttributeMember.clear(attributes);
             }
             case INITIALIZED -> initialize();
             case READY_TO_RECEIVE -> {

@@ -14,9 +14,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
@@ -27,38 +27,38 @@ final class QueuePairExports {
 
     private QueuePairExports() {}
 
-    @Exported(value = "ibv_create_qp", failure = Failure.NULL)
+    @Exported(value = "ibv_create_qp", failure = ErrorConvention.NULL)
     static long create(long domain, long requested) {
         return new QueuePairObject(
                         ProtectionDomainObject.of(domain),
-                        Memory.at(requested, ibv_qp_init_attr.layout()),
+                        CallerMemory.at(requested, ibv_qp_init_attr.layout()),
                         false)
                 .structure()
                 .address();
     }
 
     /** Returns the address of the queue pair if it is an {@code ibv_qp_ex}, otherwise NULL. */
-    @Exported(value = "ibv_qp_to_qp_ex", failure = Failure.NULL)
+    @Exported(value = "ibv_qp_to_qp_ex", failure = ErrorConvention.NULL)
     static long extended(long queuePair) {
         return QueuePairObject.of(queuePair).isExtended() ? queuePair : 0;
     }
 
-    @Exported(value = "ibv_modify_qp", failure = Failure.ERRNO)
+    @Exported(value = "ibv_modify_qp", failure = ErrorConvention.ERRNO)
     static int modify(long queuePair, long attributes, int mask) {
-        QueuePairObject.of(queuePair).modify(Memory.at(attributes, ibv_qp_attr.layout()), mask);
+        QueuePairObject.of(queuePair).modify(CallerMemory.at(attributes, ibv_qp_attr.layout()), mask);
         return 0;
     }
 
-    @Exported(value = "ibv_query_qp", failure = Failure.ERRNO)
+    @Exported(value = "ibv_query_qp", failure = ErrorConvention.ERRNO)
     static int query(long queuePair, long target, int mask, long initialTarget) {
         QueuePairObject.of(queuePair)
                 .query(
-                        Memory.at(target, ibv_qp_attr.layout()),
-                        Memory.at(initialTarget, ibv_qp_init_attr.layout()));
+                        CallerMemory.at(target, ibv_qp_attr.layout()),
+                        CallerMemory.at(initialTarget, ibv_qp_init_attr.layout()));
         return 0;
     }
 
-    @Exported(value = "ibv_destroy_qp", failure = Failure.ERRNO)
+    @Exported(value = "ibv_destroy_qp", failure = ErrorConvention.ERRNO)
     static int destroy(long queuePair) {
         var found = QueuePairObject.of(queuePair);
         found.requireNoGroups();
@@ -68,9 +68,9 @@ final class QueuePairExports {
         return 0;
     }
 
-    @Exported(value = "ibv_create_ah", failure = Failure.NULL)
+    @Exported(value = "ibv_create_ah", failure = ErrorConvention.NULL)
     static long createAddressHandle(long domain, long attributes) {
-        return createAddressHandle(domain, Memory.at(attributes, ibv_ah_attr.layout()));
+        return createAddressHandle(domain, CallerMemory.at(attributes, ibv_ah_attr.layout()));
     }
 
     private static long createAddressHandle(long domain, MemorySegment attributes) {
@@ -80,13 +80,13 @@ final class QueuePairExports {
                 .address();
     }
 
-    @Exported(value = "ibv_destroy_ah", failure = Failure.ERRNO)
+    @Exported(value = "ibv_destroy_ah", failure = ErrorConvention.ERRNO)
     static int destroyAddressHandle(long handle) {
         AddressHandleObject.of(handle).destroy();
         return 0;
     }
 
-    @Exported(value = "ibv_init_ah_from_wc", failure = Failure.MINUS_ONE)
+    @Exported(value = "ibv_init_ah_from_wc", failure = ErrorConvention.MINUS_ONE)
     static int initializeAddressHandle(
             long context, byte port, long completion, long routeHeader, long target) {
         fillReturnAddress(
@@ -94,11 +94,11 @@ final class QueuePairExports {
                 port,
                 completion,
                 routeHeader,
-                Memory.at(target, ibv_ah_attr.layout()));
+                CallerMemory.at(target, ibv_ah_attr.layout()));
         return 0;
     }
 
-    @Exported(value = "ibv_create_ah_from_wc", failure = Failure.NULL)
+    @Exported(value = "ibv_create_ah_from_wc", failure = ErrorConvention.NULL)
     static long createAddressHandle(long domain, long completion, long routeHeader, byte port) {
         var attributes = ibv_ah_attr.allocate(Arena.ofAuto());
         fillReturnAddress(
@@ -123,10 +123,10 @@ final class QueuePairExports {
             long routeHeader,
             MemorySegment attributes) {
         DeviceLimits.requirePort(port);
-        var received = Memory.at(completion, ibv_wc.layout());
+        var received = CallerMemory.at(completion, ibv_wc.layout());
         ErrnoException.throwIf(
                 (ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0, Errno.EINVAL);
-        var header = Memory.at(routeHeader, ibv_grh.layout());
+        var header = CallerMemory.at(routeHeader, ibv_grh.layout());
         var own =
                 new Address(
                         RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
@@ -145,15 +145,15 @@ final class QueuePairExports {
                 ibv_global_route.dgid(route));
     }
 
-    @Exported(value = "ibv_attach_mcast", failure = Failure.ERRNO)
+    @Exported(value = "ibv_attach_mcast", failure = ErrorConvention.ERRNO)
     static int attach(long queuePair, long gid, short lid) {
-        QueuePairObject.of(queuePair).join(Gids.read(Memory.at(gid, ibv_gid.layout())));
+        QueuePairObject.of(queuePair).join(Gids.read(CallerMemory.at(gid, ibv_gid.layout())));
         return 0;
     }
 
-    @Exported(value = "ibv_detach_mcast", failure = Failure.ERRNO)
+    @Exported(value = "ibv_detach_mcast", failure = ErrorConvention.ERRNO)
     static int detach(long queuePair, long gid, short lid) {
-        QueuePairObject.of(queuePair).leave(Gids.read(Memory.at(gid, ibv_gid.layout())));
+        QueuePairObject.of(queuePair).leave(Gids.read(CallerMemory.at(gid, ibv_gid.layout())));
         return 0;
     }
 }

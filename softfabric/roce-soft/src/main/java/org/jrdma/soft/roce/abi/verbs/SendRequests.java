@@ -13,7 +13,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.MessageLimits;
 import org.jrdma.soft.roce.engine.SendOperation;
@@ -241,7 +241,7 @@ final class SendRequests {
         switch (operation) {
             case ATOMIC_WRITE ->
                     work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
-                            .inline(Memory.at(request + COMPARE_OR_ADD, Long.BYTES));
+                            .inline(CallerMemory.at(request + COMPARE_OR_ADD, Long.BYTES));
             case FLUSH -> {
                 var operand = getLong(request + SWAP);
                 work.remote(getLong(request + ATOMIC_ADDRESS), getInt(request + ATOMIC_KEY))
@@ -260,7 +260,7 @@ final class SendRequests {
                     work.bind(
                             MemoryWindowObject.of(getLong(request + WINDOW))
                                     .binding(
-                                            Memory.at(request + BINDING, ibv_mw_bind_info.layout()),
+                                            CallerMemory.at(request + BINDING, ibv_mw_bind_info.layout()),
                                             getInt(request + NEW_KEY)));
             case WRITE, READ ->
                     work.remote(getLong(request + REMOTE_ADDRESS), getInt(request + REMOTE_KEY));
@@ -381,7 +381,7 @@ final class SendRequests {
             if (!inline) {
                 work.buffer(address, length, ScatterGatherList.key(list, i));
             } else if (length > 0) {
-                work.inline(Memory.at(address, length));
+                work.inline(CallerMemory.at(address, length));
             }
         }
     }

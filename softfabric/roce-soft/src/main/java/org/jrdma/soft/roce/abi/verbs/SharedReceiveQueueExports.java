@@ -3,38 +3,38 @@ package org.jrdma.soft.roce.abi.verbs;
 import org.jrdma.abi.rdma.ibv_srq_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 
 /** The functions of libibverbs for shared receive queues. */
 final class SharedReceiveQueueExports {
 
     private SharedReceiveQueueExports() {}
 
-    @Exported(value = "ibv_create_srq", failure = Failure.NULL)
+    @Exported(value = "ibv_create_srq", failure = ErrorConvention.NULL)
     static long create(long domain, long requested) {
         return new SharedReceiveQueueObject(
                         ProtectionDomainObject.of(domain),
-                        Memory.at(requested, ibv_srq_init_attr.layout()),
+                        CallerMemory.at(requested, ibv_srq_init_attr.layout()),
                         null)
                 .structure()
                 .address();
     }
 
-    @Exported(value = "ibv_modify_srq", failure = Failure.ERRNO)
+    @Exported(value = "ibv_modify_srq", failure = ErrorConvention.ERRNO)
     static int modify(long queue, long attributes, int mask) {
         SharedReceiveQueueObject.of(queue)
-                .modify(Memory.at(attributes, ibv_srq_attr.layout()), mask);
+                .modify(CallerMemory.at(attributes, ibv_srq_attr.layout()), mask);
         return 0;
     }
 
-    @Exported(value = "ibv_query_srq", failure = Failure.ERRNO)
+    @Exported(value = "ibv_query_srq", failure = ErrorConvention.ERRNO)
     static int query(long queue, long target) {
-        SharedReceiveQueueObject.of(queue).query(Memory.at(target, ibv_srq_attr.layout()));
+        SharedReceiveQueueObject.of(queue).query(CallerMemory.at(target, ibv_srq_attr.layout()));
         return 0;
     }
 
-    @Exported(value = "ibv_destroy_srq", failure = Failure.ERRNO)
+    @Exported(value = "ibv_destroy_srq", failure = ErrorConvention.ERRNO)
     static int destroy(long queue) {
         var found = SharedReceiveQueueObject.of(queue);
         found.stop();

@@ -10,7 +10,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
-import org.jrdma.soft.roce.engine.ExtendedReceiveQueue;
+import org.jrdma.soft.roce.engine.XrcReceiveQueue;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ final class SharedReceiveQueueObject extends ContextResource {
      * The entry by which the engine finds this XRC receive queue if a request of a peer contains
      * its number; null for a shared receive queue.
      */
-    private final @Nullable ExtendedReceiveQueue named;
+    private final @Nullable XrcReceiveQueue named;
 
     private boolean stopped;
 
@@ -80,7 +80,7 @@ final class SharedReceiveQueueObject extends ContextResource {
         domain.context().own(this);
     }
 
-    private ExtendedReceiveQueue register(Extension requested) {
+    private XrcReceiveQueue register(Extension requested) {
         return context()
                 .port()
                 .control(engine ->

@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 
 /** The symbols of an implementation of libibverbs whose devices are software devices. */
 public final class VerbsLibrary implements SymbolLookup {
@@ -45,10 +45,10 @@ public final class VerbsLibrary implements SymbolLookup {
         symbols = Exports.ofReceiver(MethodHandles.lookup(), this).or(COMMON);
     }
 
-    @Exported(value = "ibv_get_device_list", failure = Failure.NULL)
+    @Exported(value = "ibv_get_device_list", failure = ErrorConvention.NULL)
     long getDeviceList(long count) {
         if (count != 0) {
-            Memory.setInt(count, length);
+            CallerMemory.setInt(count, length);
         }
         return list.address();
     }

@@ -2,13 +2,13 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.soft.roce.engine.ExtendedDomain;
+import org.jrdma.soft.roce.engine.XrcDomainKey;
 import org.jspecify.annotations.Nullable;
 
 /** An XRC domain of a device. Several contexts may have the domain open at the same time. */
 final class XrcDomain {
 
-    private final ExtendedDomain domain = new ExtendedDomain();
+    private final XrcDomainKey domain = new XrcDomainKey();
     private final Map<Integer, QueuePairCore> receivers = new ConcurrentHashMap<>();
 
     /** A key for the file that identifies the domain; null if the domain has no file. */
@@ -24,7 +24,7 @@ final class XrcDomain {
         this.file = file;
     }
 
-    ExtendedDomain domain() {
+    XrcDomainKey domain() {
         return domain;
     }
 

@@ -9,8 +9,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Failure;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.CallerMemory;
 
 /**
  * The functions of a context for XRC domains, and for the shared receive queues and queue pairs in
@@ -26,9 +26,9 @@ final class XrcFunctions {
 
     private XrcFunctions() {}
 
-    @Exported(value = "open_xrcd", failure = Failure.NULL)
+    @Exported(value = "open_xrcd", failure = ErrorConvention.NULL)
     static long openDomain(long context, long requested) {
-        var attributes = Memory.at(requested, ibv_xrcd_init_attr.layout());
+        var attributes = CallerMemory.at(requested, ibv_xrcd_init_attr.layout());
         var all = rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS();
         ContextFunctions.requireKnown(ibv_xrcd_init_attr.comp_mask(attributes), all);
         requireAll(ibv_xrcd_init_attr.comp_mask(attributes), all);
@@ -40,15 +40,15 @@ final class XrcFunctions {
                 .address();
     }
 
-    @Exported(value = "close_xrcd", failure = Failure.ERRNO)
+    @Exported(value = "close_xrcd", failure = ErrorConvention.ERRNO)
     static int closeDomain(long domain) {
         XrcDomainObject.of(domain).destroy();
         return 0;
     }
 
-    @Exported(value = "create_srq_ex", failure = Failure.NULL)
+    @Exported(value = "create_srq_ex", failure = ErrorConvention.NULL)
     static long createSharedQueue(long context, long requested) {
-        var attributes = Memory.at(requested, ibv_srq_init_attr_ex.layout());
+        var attributes = CallerMemory.at(requested, ibv_srq_init_attr_ex.layout());
         var present = ibv_srq_init_attr_ex.comp_mask(attributes);
         ContextFunctions.requireKnown(present, XRC_QUEUE_ATTRIBUTES);
         requireAll(present, rdma_h.IBV_SRQ_INIT_ATTR_PD());
@@ -82,15 +82,15 @@ final class XrcFunctions {
         return new SharedReceiveQueueObject.Extension(domain, completions);
     }
 
-    @Exported(value = "get_srq_num", failure = Failure.ERRNO)
+    @Exported(value = "get_srq_num", failure = ErrorConvention.ERRNO)
     static int sharedQueueNumber(long queue, long target) {
-        Memory.setInt(target, SharedReceiveQueueObject.of(queue).number());
+        CallerMemory.setInt(target, SharedReceiveQueueObject.of(queue).number());
         return 0;
     }
 
-    @Exported(value = "open_qp", failure = Failure.NULL)
+    @Exported(value = "open_qp", failure = ErrorConvention.NULL)
     static long openQueuePair(long context, long requested) {
-        var attributes = Memory.at(requested, ibv_qp_open_attr.layout());
+        var attributes = CallerMemory.at(requested, ibv_qp_open_attr.layout());
         var present = ibv_qp_open_attr.comp_mask(attributes);
         var required =
                 rdma_h.IBV_QP_OPEN_ATTR_NUM()

@@ -30,7 +30,7 @@ import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
 import org.jrdma.soft.roce.abi.verbs.DeviceExports;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
@@ -85,10 +85,10 @@ class ConnectionExportsTest {
     }
 
     private static MemorySegment structure(long identifier) {
-        return Memory.at(identifier, rdma_cm_id.layout());
+        return CallerMemory.at(identifier, rdma_cm_id.layout());
     }
 
-    /** Returns the local address and port of an identifier. */
+    /** Returns the local address and port of an rdma_cm_id. */
     private static SocketName own(long identifier) {
         return SocketName.read(
                 rdma_addr
@@ -103,7 +103,7 @@ class ConnectionExportsTest {
         return memory.address();
     }
 
-    /** Creates an identifier that listens at an address and a free port. */
+    /** Creates an rdma_cm_id that listens at an address and a free port. */
     private long listener(Address address) {
         var listener = identifier();
         library.bind(listener, name(address, 0));
@@ -112,7 +112,7 @@ class ConnectionExportsTest {
     }
 
     /**
-     * Creates an identifier with a route to a listener.
+     * Creates an rdma_cm_id with a route to a listener.
      *
      * @param from a pointer to the local socket address, or 0 for any
      * @param port the listener's port
@@ -138,11 +138,11 @@ class ConnectionExportsTest {
      * Waits for the next event and returns it.
      *
      * @param type the type that the event must have
-     * @param identifier the identifier that the event must refer to, or 0 for any
+     * @param identifier the rdma_cm_id that the event must refer to, or 0 for any
      */
     private long event(int type, long identifier) {
         var found = next();
-        var event = Memory.at(found, rdma_cm_event.layout());
+        var event = CallerMemory.at(found, rdma_cm_event.layout());
         assertThat(rdma_cm_event.event(event)).isEqualTo(type);
         if (identifier != 0) {
             assertThat(rdma_cm_event.id(event).address()).isEqualTo(identifier);
@@ -166,10 +166,10 @@ class ConnectionExportsTest {
         }
     }
 
-    /** Waits for a connect request and returns the new identifier for it. */
+    /** Waits for a connect request and returns the rdma_cm_id that was created for it. */
     private long request(long listener) {
         var event = event(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0);
-        var structure = Memory.at(event, rdma_cm_event.layout());
+        var structure = CallerMemory.at(event, rdma_cm_event.layout());
         assertThat(rdma_cm_event.listen_id(structure).address()).isEqualTo(listener);
         var made = rdma_cm_event.id(structure).address();
         library.acknowledge(event);
@@ -269,7 +269,7 @@ class ConnectionExportsTest {
                 Errno.ENODEV,
                 () -> library.resolveAddress(identifier, name(external, 0), name(external, 7), 1));
         assertRejected(Errno.EINVAL, () -> library.bind(identifier, 0));
-        var unknown = arena.allocate(128); // invalid address family
+        var unknown = arena.allocate(128); // An invalid address family.
         assertRejected(Errno.EAFNOSUPPORT, () -> library.bind(identifier, unknown.address()));
         library.bind(identifier, name(Address.ipv4(0), 0));
         assertRejected(
@@ -457,8 +457,8 @@ class ConnectionExportsTest {
     }
 
     /**
-     * An unreliable transport has no acknowledgements that it could wait for. The kernel also
-     * rejects the option.
+     * Without acknowledgements, there is nothing that the timeout could limit. The kernel also
+     * rejects the option for unreliable transports.
      */
     @Test
     void shouldRejectAnAcknowledgeTimeoutForAnUnacknowledgedTransport() {
@@ -492,7 +492,8 @@ class ConnectionExportsTest {
     void shouldRejectInvalidMulticastGroups() {
         var datagrams = identifier(rdma_h.RDMA_PS_UDP());
         var group = name(Address.ipv4(0xef01_0203), 0);
-        assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1)); // no device
+        // There is no device.
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1));
         library.bind(datagrams, name(address(context), 0));
         var unicast = name(Address.ipv4(0xc000_0201), 0);
         assertRejected(Errno.EINVAL, () -> library.join(datagrams, unicast, 1));

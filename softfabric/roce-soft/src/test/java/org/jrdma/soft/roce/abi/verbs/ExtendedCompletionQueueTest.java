@@ -20,7 +20,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,12 +99,12 @@ class ExtendedCompletionQueueTest {
     }
 
     private static long number(long queue) {
-        return ibv_cq_ex.wr_id(Memory.at(queue, ibv_cq_ex.layout()));
+        return ibv_cq_ex.wr_id(CallerMemory.at(queue, ibv_cq_ex.layout()));
     }
 
     @Test
     void shouldContainOnlyTheRequestedFunctions() {
-        var queue = Memory.at(newQueue(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()), ibv_cq_ex.layout());
+        var queue = CallerMemory.at(newQueue(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()), ibv_cq_ex.layout());
 
         assertThat(ibv_cq_ex.cq_context(queue).address()).isEqualTo(77);
         assertThat(ibv_cq_ex.cqe(queue)).isEqualTo(4);

@@ -18,7 +18,7 @@ import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -93,7 +93,7 @@ class ExtendedSendTest {
     }
 
     private static void send(long queuePair, long number) {
-        ibv_qp_ex.wr_id(Memory.at(queuePair, ibv_qp_ex.layout()), number);
+        ibv_qp_ex.wr_id(CallerMemory.at(queuePair, ibv_qp_ex.layout()), number);
         sends(queuePair).send();
     }
 
@@ -146,7 +146,7 @@ class ExtendedSendTest {
 
         sends(pair).start();
         send(pair, 1);
-        sends(pair).compareAndSwap(0, 3, 0, 0); // not aligned to 8 bytes
+        sends(pair).compareAndSwap(0, 3, 0, 0); // The address is not aligned to 8 bytes.
         assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         assertThat(completed()).isZero();
     }

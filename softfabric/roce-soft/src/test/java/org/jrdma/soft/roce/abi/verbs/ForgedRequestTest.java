@@ -184,7 +184,7 @@ class ForgedRequestTest {
             peer.port.run(_ -> asking.disconnect());
 
             victim.next(ConnectionEvent.Disconnected.class);
-            assertThat(peer.events).isEmpty(); // the victim has not disconnected before
+            assertThat(peer.events).isEmpty(); // The victim has not disconnected before.
             victim.port.run(_ -> asked.disconnect());
             peer.next(ConnectionEvent.Disconnected.class);
         }
@@ -194,7 +194,10 @@ class ForgedRequestTest {
         return host.port.control(_ -> host.queuePair.packetsReceived());
     }
 
-    /** Returns a request that has the right address, adapter and queue pair of the peer. */
+    /**
+     * Returns a request with the address, adapter and queue pair of the peer, as an attacker would
+     * forge it.
+     */
     private static ConnectRequest forged(ConnectRequest genuine, int id) {
         var queuePair = genuine.offer().queuePair();
         return ForgedRequests.of(genuine, id, genuine.adapter(), queuePair);

@@ -98,7 +98,7 @@ class FullHeapTest {
                     failed += (long) allocateDomain.invokeExact(context) == 0 ? 1 : 0;
                     failed += (long) register.invokeExact(domain, memory, 64L, 1) == 0 ? 1 : 0;
                 } catch (OutOfMemoryError e) {
-                    // This program has run out of memory, and not the function.
+                    // Memory was exhausted in this program and not in the function.
                 }
             }
             hog = null;
@@ -140,7 +140,7 @@ class FullHeapTest {
                         try {
                             call.invokeExact();
                         } catch (OutOfMemoryError e) {
-                            // This program has run out of memory, and not the function.
+                            // Memory was exhausted in this program and not in the function.
                         } catch (Throwable e) {
                             throw new AssertionError(name, e);
                         }

@@ -10,7 +10,7 @@ import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,7 +48,7 @@ class MemoryRegionObjectTest {
     }
 
     private static MemorySegment structure(long address) {
-        return Memory.at(address, ibv_mr.layout());
+        return CallerMemory.at(address, ibv_mr.layout());
     }
 
     /**
@@ -133,6 +133,6 @@ class MemoryRegionObjectTest {
 
     private int keyOf(int access) {
         var made = MemoryExports.register(domain, memory.address(), 64, access);
-        return ibv_mr.lkey(Memory.at(made, ibv_mr.layout()));
+        return ibv_mr.lkey(CallerMemory.at(made, ibv_mr.layout()));
     }
 }

@@ -22,7 +22,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -83,7 +83,7 @@ class MemoryWindowObjectTest {
                 ContextObject.of(context).port().address(),
                 ibv_global_route.dgid(ibv_ah_attr.grh(route)));
         ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
-        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout())));
+        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(CallerMemory.at(queuePair, ibv_qp.layout())));
         step(
                 rdma_h.IBV_QPS_RTR(),
                 rdma_h.IBV_QP_AV()
@@ -123,7 +123,7 @@ class MemoryWindowObjectTest {
     }
 
     private static int key(long window) {
-        return ibv_mw.rkey(Memory.at(window, ibv_mw.layout()));
+        return ibv_mw.rkey(CallerMemory.at(window, ibv_mw.layout()));
     }
 
     @Test

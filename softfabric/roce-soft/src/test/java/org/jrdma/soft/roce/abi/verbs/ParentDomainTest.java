@@ -14,7 +14,7 @@ import org.jrdma.abi.rdma.ibv_td_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -66,11 +66,11 @@ class ParentDomainTest {
 
     @Test
     void shouldCreateParentDomainsWithAndWithoutThreadDomain() {
-        assertThat(ibv_td.context(Memory.at(threads, ibv_td.layout())).address())
+        assertThat(ibv_td.context(CallerMemory.at(threads, ibv_td.layout())).address())
                 .isEqualTo(context);
         for (var threadDomain : new long[] {0, threads}) {
             var parent = newParent(domain, threadDomain, 0);
-            assertThat(ibv_pd.context(Memory.at(parent, ibv_pd.layout())).address())
+            assertThat(ibv_pd.context(CallerMemory.at(parent, ibv_pd.layout())).address())
                     .isEqualTo(context);
             assertThat(MemoryExports.deallocateDomain(parent)).isZero();
         }

@@ -16,7 +16,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.DeviceLimits;
-import org.jrdma.soft.roce.abi.Failure;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -193,8 +193,8 @@ class RefusalsTest {
                 MethodHandles.lookup()
                         .findStatic(RefusalsTest.class, "fail", MethodType.methodType(int.class));
 
-        assertThat((int) Failure.ERRNO.guard(failing).invokeExact()).isEqualTo(Errno.EIO);
-        assertThat((int) Failure.MINUS_ONE.guard(failing).invokeExact()).isEqualTo(-1);
+        assertThat((int) ErrorConvention.ERRNO.guard(failing).invokeExact()).isEqualTo(Errno.EIO);
+        assertThat((int) ErrorConvention.MINUS_ONE.guard(failing).invokeExact()).isEqualTo(-1);
     }
 
     static int fail() {

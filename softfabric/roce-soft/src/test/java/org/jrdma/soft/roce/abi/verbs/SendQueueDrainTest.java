@@ -19,7 +19,7 @@ import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -81,7 +81,7 @@ class SendQueueDrainTest {
                 rdma_h.IBV_QP_PKEY_INDEX() | rdma_h.IBV_QP_PORT() | rdma_h.IBV_QP_ACCESS_FLAGS());
         setPeer(peer);
         ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
-        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout())));
+        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(CallerMemory.at(queuePair, ibv_qp.layout())));
         step(
                 rdma_h.IBV_QPS_RTR(),
                 rdma_h.IBV_QP_AV()
@@ -90,7 +90,7 @@ class SendQueueDrainTest {
                         | rdma_h.IBV_QP_RQ_PSN()
                         | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
                         | rdma_h.IBV_QP_MIN_RNR_TIMER());
-        ibv_qp_attr.timeout(attributes, (byte) 0); // no timeout
+        ibv_qp_attr.timeout(attributes, (byte) 0); // The attributes specify no timeout.
         step(
                 rdma_h.IBV_QPS_RTS(),
                 rdma_h.IBV_QP_TIMEOUT()
@@ -183,7 +183,7 @@ class SendQueueDrainTest {
         connect(ABSENT);
         step(rdma_h.IBV_QPS_SQD(), 0);
 
-        ibv_qp_attr.timeout(attributes, (byte) 8); // about one millisecond
+        ibv_qp_attr.timeout(attributes, (byte) 8); // The timeout is about one millisecond.
         ibv_qp_attr.retry_cnt(attributes, (byte) 1);
         step(rdma_h.IBV_QPS_SQD(), rdma_h.IBV_QP_TIMEOUT() | rdma_h.IBV_QP_RETRY_CNT());
         step(rdma_h.IBV_QPS_RTS(), 0);

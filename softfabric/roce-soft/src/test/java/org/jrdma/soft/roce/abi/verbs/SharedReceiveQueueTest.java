@@ -19,7 +19,7 @@ import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,7 +113,7 @@ class SharedReceiveQueueTest {
     void shouldHaveTheRequestedCapacity() {
         var queue = newQueue(10, 3, 99);
 
-        var structure = Memory.at(queue, ibv_srq.layout());
+        var structure = CallerMemory.at(queue, ibv_srq.layout());
         assertThat(ibv_srq.context(structure).address()).isEqualTo(context);
         assertThat(ibv_srq.srq_context(structure).address()).isEqualTo(77);
         assertThat(ibv_srq.pd(structure).address()).isEqualTo(domain);
@@ -184,7 +184,7 @@ class SharedReceiveQueueTest {
         var caps = ibv_qp_init_attr.cap(config);
         assertThat(ibv_qp_cap.max_recv_wr(caps)).isZero();
         assertThat(ibv_qp_cap.max_recv_sge(caps)).isZero();
-        var structure = Memory.at(queuePair, ibv_qp.layout());
+        var structure = CallerMemory.at(queuePair, ibv_qp.layout());
         assertThat(ibv_qp.srq(structure).address()).isEqualTo(queue);
         var initial = ibv_qp_init_attr.allocate(arena);
         QueuePairExports.query(

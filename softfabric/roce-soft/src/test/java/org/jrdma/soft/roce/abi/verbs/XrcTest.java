@@ -29,7 +29,7 @@ import org.jrdma.abi.rdma.ibv_xrcd_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
-import org.jrdma.soft.roce.abi.Memory;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -143,7 +143,7 @@ class XrcTest {
     }
 
     private static int queuePairNumber(long queuePair) {
-        return ibv_qp.qp_num(Memory.at(queuePair, ibv_qp.layout()));
+        return ibv_qp.qp_num(CallerMemory.at(queuePair, ibv_qp.layout()));
     }
 
     private int toError(long queuePair) {
@@ -175,7 +175,7 @@ class XrcTest {
         var attrs = ibv_device_attr.allocate(arena);
         DeviceExports.queryDevice(context, attrs.address());
         assertThat(ibv_device_attr.device_cap_flags(attrs) & rdma_h.IBV_DEVICE_XRC()).isNotZero();
-        assertThat(ibv_xrcd.context(Memory.at(extended, ibv_xrcd.layout())).address())
+        assertThat(ibv_xrcd.context(CallerMemory.at(extended, ibv_xrcd.layout())).address())
                 .isEqualTo(context);
     }
 
@@ -231,7 +231,7 @@ class XrcTest {
         try {
             return Files.readSymbolicLink(link).equals(file.toRealPath());
         } catch (IOException e) {
-            return false; // the descriptor was closed
+            return false; // The descriptor was closed.
         }
     }
 

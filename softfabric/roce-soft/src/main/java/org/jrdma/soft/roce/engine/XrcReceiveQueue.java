@@ -5,16 +5,16 @@ package org.jrdma.soft.roce.engine;
  * by {@link Engine#newExtendedReceives}. Requests access memory through the protection domain of
  * this queue, because the queue pair that receives them has no protection domain.
  */
-public final class ExtendedReceiveQueue {
+public final class XrcReceiveQueue {
 
     private final int number;
-    private final ExtendedDomain domain;
+    private final XrcDomainKey domain;
     private final ReceiveQueue queue;
     private final CompletionSink completions;
     private boolean destroyed;
 
-    ExtendedReceiveQueue(
-            int number, ExtendedDomain domain, ReceiveQueue queue, CompletionSink completions) {
+    XrcReceiveQueue(
+            int number, XrcDomainKey domain, ReceiveQueue queue, CompletionSink completions) {
         this.number = number;
         this.domain = domain;
         this.queue = queue;
@@ -26,7 +26,7 @@ public final class ExtendedReceiveQueue {
         return number;
     }
 
-    ExtendedDomain domain() {
+    XrcDomainKey domain() {
         return domain;
     }
 

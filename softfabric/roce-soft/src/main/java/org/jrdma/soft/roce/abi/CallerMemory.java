@@ -7,9 +7,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 
 /** Access to native memory that a C caller passes to a function by its address. */
-public final class Memory {
+public final class CallerMemory {
 
-    private Memory() {}
+    private CallerMemory() {}
 
     /**
      * Returns the structure to which a pointer of the caller points.

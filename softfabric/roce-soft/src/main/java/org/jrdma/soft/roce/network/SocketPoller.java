@@ -13,7 +13,7 @@ import org.jrdma.ffi.linkage.EventDescriptor;
  * Lets one thread wait until a UDP socket is ready, a time has passed, or another thread calls
  * {@link #wake()}. In C: {@code ppoll}.
  */
-final class Readiness {
+final class SocketPoller {
 
     private static final long NANOS = 1_000_000_000;
 
@@ -30,7 +30,7 @@ final class Readiness {
     // Last, because the fields above may throw and the descriptor would stay open.
     private final EventDescriptor event = EventDescriptor.open();
 
-    Readiness() throws FabricException {
+    SocketPoller() throws FabricException {
         watch(0, event.number(), POLLIN);
     }
 

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The ways in which functions of libibverbs report a failure. */
-public enum Failure {
+public enum ErrorConvention {
     /** The function returns the errno. */
     ERRNO(int.class, "errno"),
     /** The function returns the negated errno. */
@@ -21,7 +21,7 @@ public enum Failure {
     /** The function cannot report a failure. */
     NONE(void.class, "nothing");
 
-    private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ErrorConvention.class);
 
     private static final ThreadLocal<String> EXPLANATION = ThreadLocal.withInitial(() -> "");
 
@@ -39,12 +39,12 @@ public enum Failure {
 
     private final MethodHandle handler;
 
-    Failure(Class<?> result, String handler) {
+    ErrorConvention(Class<?> result, String handler) {
         try {
             this.handler =
                     MethodHandles.lookup()
                             .findStatic(
-                                    Failure.class,
+                                    ErrorConvention.class,
                                     handler,
                                     MethodType.methodType(result, Throwable.class));
         } catch (ReflectiveOperationException e) {

@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
  * The port numbers of the port spaces of librdmacm that each {@code rdma_cm_id} has reserved.
  * Guarded by the lock of {@link ConnectionExports}.
  */
-final class PortNumbers {
+final class PortReservations {
 
     private static final int FIRST_EPHEMERAL = 32_768;
     private static final int EPHEMERAL_END = 61_000;
@@ -22,7 +22,7 @@ final class PortNumbers {
 
     private record Key(int portSpace, int port) {}
 
-    PortNumbers(RandomGenerator random) {
+    PortReservations(RandomGenerator random) {
         this.random = random;
     }
 

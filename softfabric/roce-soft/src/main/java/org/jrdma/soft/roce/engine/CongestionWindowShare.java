@@ -6,7 +6,7 @@ import static org.jrdma.soft.roce.packet.PacketSequence.distance;
  * The part of a path's congestion window that one reliable requester uses. Also decides which
  * packets request an acknowledgement.
  */
-final class WindowShare {
+final class CongestionWindowShare {
 
     private final QueuePair queuePair;
     private final int maxPacketsWithoutRequest;
@@ -22,7 +22,7 @@ final class WindowShare {
     /**
      * @param window the maximum number of unacknowledged packets of the queue pair
      */
-    WindowShare(QueuePair queuePair, int window) {
+    CongestionWindowShare(QueuePair queuePair, int window) {
         this.queuePair = queuePair;
         this.maxPacketsWithoutRequest = window / 4;
     }

@@ -4,7 +4,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Sends the packets of an engine to the network, from a limited number of buffers. */
-public interface PacketLink {
+public interface PacketSender {
 
     /**
      * Returns the buffer for the next packet, or null if no buffer is free. Repeated calls return

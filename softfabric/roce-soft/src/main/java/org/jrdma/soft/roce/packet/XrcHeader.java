@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
  *
  * @param receiveQueue the number of the receive queue, 24 bits
  */
-public record ExtendedHeader(int receiveQueue) {
+public record XrcHeader(int receiveQueue) {
 
     public static final int BYTES = 4;
 
     /** Decodes a header from its 4 bytes at an offset. Any bytes are a valid header. */
-    public static ExtendedHeader decode(MemorySegment memory, long offset) {
-        return new ExtendedHeader(BigEndian.integer(memory, offset) & 0xff_ffff);
+    public static XrcHeader decode(MemorySegment memory, long offset) {
+        return new XrcHeader(BigEndian.integer(memory, offset) & 0xff_ffff);
     }
 
     public void encode(MemorySegment memory, long offset) {

@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.connection.EceOptions;
  * side of a SIDR exchange. Guarded by the lock of {@link ConnectionExports}. The default methods
  * are operations that only some exchanges support; they fail with {@code EINVAL}.
  */
-interface PeerExchange {
+interface MessageExchange {
 
     /**
      * Accepts the request of the peer, or confirms the reply of the peer if {@code parameters} is

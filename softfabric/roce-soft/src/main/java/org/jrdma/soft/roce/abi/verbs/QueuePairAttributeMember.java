@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.abi.PathMtu;
  * The members of an {@code ibv_qp_attr} that {@code ibv_modify_qp} can set, each with its bit in
  * the attribute mask and a check of its value.
  */
-enum AttributeMember {
+enum QueuePairAttributeMember {
     ACCESS(rdma_h.IBV_QP_ACCESS_FLAGS(), "qp_access_flags", any()),
     PARTITION_KEY(
             rdma_h.IBV_QP_PKEY_INDEX(),
@@ -54,7 +54,7 @@ enum AttributeMember {
     @SuppressWarnings("ImmutableEnumChecker")
     private final Check check;
 
-    AttributeMember(int bit, String member, Check check) {
+    QueuePairAttributeMember(int bit, String member, Check check) {
         var path = PathElement.groupElement(member);
         this.bit = bit;
         this.offset = ibv_qp_attr.layout().byteOffset(path);
