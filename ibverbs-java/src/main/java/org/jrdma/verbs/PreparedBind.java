@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
@@ -28,7 +28,7 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
 
     private final NativeWindow window;
     private final NativeWindow.State before = new NativeWindow.State();
-    private final Registration region;
+    private final MemoryRegistration region;
     private final boolean zeroBased;
     private long offset;
 

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
@@ -24,7 +24,7 @@ import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.PageAdvice;
-import org.jrdma.verbs.model.QueueMemory;
+import org.jrdma.verbs.model.QueueMemoryAllocator;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -76,12 +76,12 @@ public final class ProtectionDomain extends NativeObject {
     /**
      * Creates a parent domain whose queues are stored in memory that the caller allocates. Any
      * thread can use its objects. The memory must stay valid until the provider releases it through
-     * {@link QueueMemory#release}, because the provider or the adapter writes to it. In C: {@code
+     * {@link QueueMemoryAllocator#release}, because the provider or the adapter writes to it. In C: {@code
      * ibv_alloc_parent_domain} with {@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
      *
      * @throws VerbsException with EOPNOTSUPP if the device does not support parent domains
      */
-    public ProtectionDomain newParentDomainUnguarded(QueueMemory memory) throws VerbsException {
+    public ProtectionDomain newParentDomainUnguarded(QueueMemoryAllocator memory) throws VerbsException {
         return newParentDomain(null, memory);
     }
 
@@ -89,13 +89,13 @@ public final class ProtectionDomain extends NativeObject {
      * Creates a parent domain for the threads of a thread domain, whose queues are stored in memory
      * that the caller allocates. The requirements of both other methods with this name apply.
      */
-    public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemory memory)
+    public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemoryAllocator memory)
             throws VerbsException {
         return newParentDomain(threads, memory);
     }
 
     private ProtectionDomain newParentDomain(
-            @Nullable ThreadDomain threads, @Nullable QueueMemory memory) throws VerbsException {
+            @Nullable ThreadDomain threads, @Nullable QueueMemoryAllocator memory) throws VerbsException {
         return new ProtectionDomain(
                 device,
                 handle.newParent(threads == null ? null : threads.threadsFor(handle), memory));
@@ -158,7 +158,7 @@ public final class ProtectionDomain extends NativeObject {
                             + " closed. Allocate it with newArena(), or use registerUnguarded() and"
                             + " keep the arena open.");
         }
-        return region(Registration.of(handle, memory, rights, buffer));
+        return region(MemoryRegistration.of(handle, memory, rights, buffer));
     }
 
     /**
@@ -177,7 +177,7 @@ public final class ProtectionDomain extends NativeObject {
                     "Cannot register a heap segment, because the garbage collector may move it. Use"
                             + " native memory.");
         }
-        return region(Registration.of(handle, memory, Access.setOf(access), memory));
+        return region(MemoryRegistration.of(handle, memory, Access.setOf(access), memory));
     }
 
     /**
@@ -210,7 +210,7 @@ public final class ProtectionDomain extends NativeObject {
             int descriptor, long offset, long length, long start, Access... access)
             throws VerbsException {
         return region(
-                Registration.ofDmaBuf(
+                MemoryRegistration.ofDmaBuf(
                         handle, descriptor, offset, length, start, Access.setOf(access)));
     }
 
@@ -225,7 +225,7 @@ public final class ProtectionDomain extends NativeObject {
      *     space, as reported by {@link ExtendedDeviceAttributes#implicitOnDemand}
      */
     public MemoryRegion registerAddressSpaceUnguarded(Access... access) throws VerbsException {
-        return region(Registration.ofAddressSpace(handle, Access.setOf(access)));
+        return region(MemoryRegistration.ofAddressSpace(handle, Access.setOf(access)));
     }
 
     /**
@@ -244,7 +244,7 @@ public final class ProtectionDomain extends NativeObject {
      */
     public MemoryRegion importRegion(int number, long start, Access... access)
             throws VerbsException {
-        return region(Registration.importFrom(handle, number, start, Access.setOf(access)));
+        return region(MemoryRegistration.importFrom(handle, number, start, Access.setOf(access)));
     }
 
     /**
@@ -256,7 +256,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not support null regions
      */
     public MemoryRegion newNullRegion() throws VerbsException {
-        return region(Registration.ofNull(handle));
+        return region(MemoryRegistration.ofNull(handle));
     }
 
     /**
@@ -273,7 +273,7 @@ public final class ProtectionDomain extends NativeObject {
         return region(MemoryAccess.get().registration(region).changeDomain(handle));
     }
 
-    private static MemoryRegion region(Registration registration) {
+    private static MemoryRegion region(MemoryRegistration registration) {
         return MemoryAccess.get().region(registration);
     }
 
@@ -332,7 +332,7 @@ public final class ProtectionDomain extends NativeObject {
                 });
     }
 
-    private static Registration registration(MemorySlice slice) {
+    private static MemoryRegistration registration(MemorySlice slice) {
         return MemoryAccess.get().registration(slice.region());
     }
 

@@ -58,7 +58,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the translation of librdmacm events and the calls on identifiers. */
+/** Tests the translation of librdmacm events and the calls on an rdma_cm_id. */
 @Timeout(30)
 class ConnectionEventTest {
 
@@ -188,7 +188,7 @@ class ConnectionEventTest {
         library.deliver(event);
 
         var response = (ConnectionEvent.ConnectResponse) channel.next(TIMEOUT);
-        data.fill((byte) 0); // simulates freed memory
+        data.fill((byte) 0); // Simulates freed memory.
 
         assertThat(response.privateData())
                 .isEqualTo(
@@ -301,7 +301,7 @@ class ConnectionEventTest {
         identifier.joinMulticast(second);
         var joined = event(rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(), 0, identifier.address());
         var parameters = rdma_cm_event.param.ud(rdma_cm_event.param(joined));
-        rdma_ud_param.private_data(parameters, contexts.getFirst()); // not a pointer
+        rdma_ud_param.private_data(parameters, contexts.getFirst()); // Not a pointer.
         rdma_ud_param.private_data_len(parameters, (byte) 8);
         rdma_ud_param.qkey(parameters, 7);
         library.deliver(joined);
@@ -351,7 +351,7 @@ class ConnectionEventTest {
         assertThat(Collections.frequency(library.calls, "rdma_leave_multicast")).isEqualTo(1);
     }
 
-    /** Binds the identifier to the fake device. */
+    /** Binds the rdma_cm_id to the fake device. */
     private void bindToDevice() {
         rdma_cm_id.verbs(identifier.address(), library.context());
         ibv_context.device(library.context(), library.device());
@@ -404,7 +404,7 @@ class ConnectionEventTest {
 
     @Test
     void shouldTransferOwnershipOfAMigratedIdentifier() throws Exception {
-        var second = new FakeLibrary(); // represents the same library with another event channel
+        var second = new FakeLibrary(); // Represents the same library with another event channel.
         try (var target = ConnectionManager.from(second).newEventChannel()) {
             var moved = identifier.migrateTo(target);
 
@@ -589,7 +589,7 @@ class ConnectionEventTest {
     void shouldReportTheResultOfALookupAsAnEvent() throws Exception {
         var hostAndService = new String[2];
         var hints = new int[3];
-        var called = new CountDownLatch(1); // counted down on another thread
+        var called = new CountDownLatch(1); // Counted down on another thread.
         library.onCall(
                         "rdma_resolve_addrinfo",
                         arguments -> {

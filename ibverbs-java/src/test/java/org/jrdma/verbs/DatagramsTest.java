@@ -261,7 +261,7 @@ class DatagramsTest {
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var handle = domain.newAddressHandle(queuePair.addressOf(PEER, 0));
         var send = queuePair.prepareSend(memory.slice(), new Destination(handle, 7, 8));
-        send.local(memory.slice()); // the address handle is still valid
+        send.local(memory.slice()); // The address handle is still valid.
 
         handle.close();
 

@@ -67,8 +67,8 @@ class DispatchTest {
             var started = new CountDownLatch(1);
             var busy = connected(busyDevice);
             var queuePair = connected(device);
-            // Runs on the thread that all dispatchers share. It posts a new write for each
-            // completion, so that its completion queue never becomes empty.
+            // The action runs on the thread that all dispatchers share. It posts another write for
+            // each completion, so that its completion queue never becomes empty.
             var postAgain =
                     new Consumer<Completion>() {
                         @Override

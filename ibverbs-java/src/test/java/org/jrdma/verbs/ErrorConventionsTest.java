@@ -244,7 +244,7 @@ class ErrorConventionsTest {
                             QueuePairOptions.reliable(device.newCompletionDispatcher(64)).sends(1));
             queuePair.connect(queuePair.endpoint());
 
-            for (var i = 0; i < 3; i++) { // each failure frees the slot
+            for (var i = 0; i < 3; i++) { // Each failure frees the slot.
                 assertThatExceptionOfType(PostException.class)
                         .isThrownBy(() -> queuePair.send(memory.slice()))
                         .withMessage(
@@ -255,7 +255,7 @@ class ErrorConventionsTest {
 
     @Test
     void shouldReportAPostThatReturnsMinusOne() throws Exception {
-        library.answer("post_send", -1, 0); // violates the error convention
+        library.answer("post_send", -1, 0); // This result violates the error convention.
         var domain = device.newProtectionDomain();
         var memory = domain.register(ByteBuffer.allocateDirect(64), Access.LOCAL_WRITE);
         var queuePair =

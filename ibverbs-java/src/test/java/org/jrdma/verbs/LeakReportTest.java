@@ -36,7 +36,7 @@ class LeakReportTest {
 
     @BeforeEach
     void captureLog() {
-        System.setErr(new PrintStream(log, true, UTF_8)); // slf4j-simple logs to System.err
+        System.setErr(new PrintStream(log, true, UTF_8)); // slf4j-simple logs to System.err.
     }
 
     @AfterEach
@@ -96,9 +96,7 @@ class LeakReportTest {
         assertThat(Collections.frequency(library.calls, "ibv_dereg_mr")).isEqualTo(200);
     }
 
-    /**
-     * Leaks a protection domain. Its report in the log shows that the garbage collector has run.
-     */
+    /** Leaks a protection domain. If its report is in the log, the garbage collector has run. */
     private static void leakDomain(Device device) throws Exception {
         assertThat(device.newProtectionDomain().isOpen()).isTrue();
     }
@@ -141,7 +139,7 @@ class LeakReportTest {
     private String logAfterCollection(List<String> expected) throws InterruptedException {
         for (var i = 0; i < 100; i++) {
             System.gc();
-            Thread.sleep(10); // gives the thread of the cleaner time to run
+            Thread.sleep(10); // Gives the thread of the cleaner time to run.
             if (expected.stream().allMatch(log.toString(UTF_8)::contains)) {
                 break;
             }

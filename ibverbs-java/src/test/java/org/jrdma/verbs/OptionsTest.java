@@ -158,7 +158,7 @@ class OptionsTest {
                 .withMessageStartingWith("ibv_create_qp failed for ");
     }
 
-    /** A factory, or a method that returns a copy of options. */
+    /** Creates options, or returns a changed copy of options. */
     private interface Factory {
         Object make(int value) throws Exception;
     }
@@ -275,7 +275,7 @@ class OptionsTest {
                         FlowRule.matching())) {
             var with = options.getClass().getDeclaredMethod("with", Consumer.class);
             with.setAccessible(true);
-            // changes a copy, so that the default options stay as they are
+            // Changes a copy, so that the default options stay as they are.
             Consumer<Object> change = this::changeAllFields;
             var changed = with.invoke(options, change);
             Consumer<Object> nothing = _ -> {};

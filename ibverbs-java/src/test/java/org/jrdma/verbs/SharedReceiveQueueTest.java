@@ -333,7 +333,7 @@ class SharedReceiveQueueTest {
         var transfer = asyncQueue.receive(region.slice());
 
         library.answer("poll_cq", -1, 0);
-        queuePair.write(region.slice(), region.remote()); // raises an event
+        queuePair.write(region.slice(), region.remote()); // This raises an event.
 
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> transfer.await(Duration.ofSeconds(10)))

@@ -67,7 +67,7 @@ class VerbsTest {
         try {
             verbs = Verbs.system();
         } catch (LibraryNotFoundException e) {
-            Assumptions.abort(e.getMessage()); // libibverbs is not installed
+            Assumptions.abort(e.getMessage()); // libibverbs is not installed.
             return;
         }
         Assumptions.assumeFalse(

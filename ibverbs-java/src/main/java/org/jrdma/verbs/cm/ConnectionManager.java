@@ -267,7 +267,7 @@ public final class ConnectionManager {
             RdmaChannelOptions options,
             Duration timeout)
             throws FabricException, InterruptedIOException {
-        return ChannelOpening.connect(
+        return RdmaChannelOpener.connect(
                 domain, options, connection -> connect(address, domain, connection, timeout));
     }
 

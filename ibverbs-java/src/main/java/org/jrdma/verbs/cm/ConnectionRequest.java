@@ -15,7 +15,7 @@ import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
 /** A peer's connect request. The program accepts, rejects or closes it. */
-public final class ConnectionRequest extends PeerRequest {
+public final class ConnectionRequest extends IncomingRequest {
 
     private final ConnectionEvent.ConnectRequest request;
 
@@ -75,7 +75,7 @@ public final class ConnectionRequest extends PeerRequest {
     public RdmaChannel acceptChannel(
             ProtectionDomain domain, RdmaChannelOptions options, Duration timeout)
             throws FabricException, InterruptedIOException {
-        return ChannelOpening.accept(this, domain, options, timeout);
+        return RdmaChannelOpener.accept(this, domain, options, timeout);
     }
 
     /**

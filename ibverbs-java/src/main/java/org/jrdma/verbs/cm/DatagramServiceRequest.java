@@ -11,7 +11,7 @@ import org.jrdma.verbs.model.VerbsException;
  *
  * <p>The program accepts, rejects or closes the request.
  */
-public final class DatagramServiceRequest extends PeerRequest {
+public final class DatagramServiceRequest extends IncomingRequest {
 
     DatagramServiceRequest(ConnectionEvent.DatagramRequest request) {
         super(request, "service request");

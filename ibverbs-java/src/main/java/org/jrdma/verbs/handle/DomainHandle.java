@@ -7,7 +7,7 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ProtectionDomainFunctions;
 import org.jrdma.verbs.internal.QueueMemoryStubs;
-import org.jrdma.verbs.model.QueueMemory;
+import org.jrdma.verbs.model.QueueMemoryAllocator;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +82,7 @@ public final class DomainHandle {
      * @param threads the thread domain; null if there is none
      * @param memory the allocator; null to use the provider's own allocator
      */
-    public DomainHandle newParent(@Nullable NativeResource threads, @Nullable QueueMemory memory)
+    public DomainHandle newParent(@Nullable NativeResource threads, @Nullable QueueMemoryAllocator memory)
             throws VerbsException {
         var owners =
                 threads == null ? List.of(lifetime()) : List.of(lifetime(), threads.lifetime());

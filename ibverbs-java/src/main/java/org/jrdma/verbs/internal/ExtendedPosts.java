@@ -127,8 +127,7 @@ final class ExtendedPosts extends HotPath {
      * @param classic the functions of the device for receives, polls and {@code ibv_post_send}
      * @param queuePair the {@code ibv_qp_ex} of the queue pair
      * @param maxPieces the maximum number of memory pieces in a request
-     * @param newer the operations that the queue pair was created for although old libraries lack
-     *     them
+     * @param newer the enabled operations that old libraries lack
      * @param faulty true if {@code ibv_post_send} must post requests with several pieces
      */
     ExtendedPosts(
@@ -281,10 +280,7 @@ final class ExtendedPosts extends HotPath {
         return true;
     }
 
-    /**
-     * Calls the function of an operation that only some devices support. The result is that of
-     * begin().
-     */
+    /** Calls the function of an operation that only some devices support, like begin(). */
     private boolean beginOfSome(int opcode, long request) {
         if (opcode == OPCODE_BIND && bind.address() != 0) {
             bind(request);
@@ -491,10 +487,7 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    /**
-     * The method handles with Linker.Option.critical, which are linked only if a program requests
-     * critical calls.
-     */
+    /** The critical method handles, linked only if a program requests critical calls. */
     private static final class Critical {
         static final MethodHandle BARE = Downcalls.critical(ExtendedPosts.BARE);
         static final MethodHandle COMPLETE = Downcalls.critical(ExtendedPosts.COMPLETE);

@@ -6,19 +6,19 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
-import org.jrdma.verbs.model.QueueMemory;
+import org.jrdma.verbs.model.QueueMemoryAllocator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The native functions through which a provider calls a {@link QueueMemory}. They catch all
+ * The native functions through which a provider calls a {@link QueueMemoryAllocator}. They catch all
  * exceptions, because an exception in an upcall would terminate the process.
  */
 public final class QueueMemoryStubs implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(QueueMemoryStubs.class);
 
-    private final QueueMemory memory;
+    private final QueueMemoryAllocator memory;
     private final Arena arena = Arena.ofShared();
 
     /**
@@ -26,7 +26,7 @@ public final class QueueMemoryStubs implements AutoCloseable {
      */
     private final Map<Long, MemorySegment> allocations = new ConcurrentHashMap<>();
 
-    public QueueMemoryStubs(QueueMemory memory) {
+    public QueueMemoryStubs(QueueMemoryAllocator memory) {
         this.memory = memory;
     }
 

@@ -13,7 +13,7 @@ import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.DeviceMemoryFunctions;
 import org.jrdma.verbs.model.Access;
@@ -123,7 +123,7 @@ public final class DeviceMemory extends NativeObject {
                     this + " and " + domain + " are on different devices");
         }
         return new MemoryRegion(
-                Registration.ofDevice(domain, this, memory, length, offset, bytes, access));
+                MemoryRegistration.ofDevice(domain, this, memory, length, offset, bytes, access));
     }
 
     private static String advice(int errno) {

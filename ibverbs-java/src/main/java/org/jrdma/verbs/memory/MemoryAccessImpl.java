@@ -4,7 +4,7 @@ import java.util.Set;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
@@ -13,7 +13,7 @@ import org.jrdma.verbs.model.VerbsException;
 final class MemoryAccessImpl extends MemoryAccess {
 
     @Override
-    public MemoryRegion region(Registration registration) {
+    public MemoryRegion region(MemoryRegistration registration) {
         return new MemoryRegion(registration);
     }
 
@@ -25,7 +25,7 @@ final class MemoryAccessImpl extends MemoryAccess {
     }
 
     @Override
-    public Registration registration(MemoryRegion region) {
+    public MemoryRegistration registration(MemoryRegion region) {
         return region.registration();
     }
 

@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
@@ -30,9 +30,9 @@ public final class MemoryRegion extends NativeObject {
         MemoryAccess.open(new MemoryAccessImpl());
     }
 
-    private final Registration registration;
+    private final MemoryRegistration registration;
 
-    MemoryRegion(Registration registration) {
+    MemoryRegion(MemoryRegistration registration) {
         super(registration.address(), registration.lifetime());
         this.registration = registration;
     }
@@ -67,7 +67,7 @@ public final class MemoryRegion extends NativeObject {
         return new MemoryRegion(registration.changeMemory(next));
     }
 
-    Registration registration() {
+    MemoryRegistration registration() {
         return registration;
     }
 

@@ -13,7 +13,7 @@ import org.jrdma.ffi.linkage.ArenaCloser;
 import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +102,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     public MemoryRegion region(long bytes) throws VerbsException {
         try (var _ = lifetime().held()) {
             var segment = map(bytes);
-            return register(segment, Registration.start(segment, access));
+            return register(segment, MemoryRegistration.start(segment, access));
         }
     }
 
@@ -125,7 +125,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     private MemoryRegion register(MemorySegment segment, long start) throws VerbsException {
         return keep(
                 new MemoryRegion(
-                        Registration.of(
+                        MemoryRegistration.of(
                                 domain,
                                 segment,
                                 start,
@@ -246,7 +246,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
         }
 
         void free() throws FabricException {
-            if (!Registration.isNeverFreed(this)) {
+            if (!MemoryRegistration.isNeverFreed(this)) {
                 ArenaCloser.close(arena);
             }
         }

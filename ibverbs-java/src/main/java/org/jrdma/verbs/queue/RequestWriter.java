@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
@@ -147,7 +147,7 @@ public final class RequestWriter {
     public static void bind(
             WorkRequest.Send request,
             NativeWindow window,
-            Registration region,
+            MemoryRegistration region,
             Set<Access> rights) {
         request.bind(window.address(), region.address(), Codes.ACCESS.bits(rights));
     }

@@ -94,7 +94,7 @@ class AttributeReaderTest {
 
     private MemorySegment port() {
         var attr = numbered(ibv_port_attr.layout());
-        ibv_port_attr.max_mtu(attr, 5); // only codes of MTUs can be read
+        ibv_port_attr.max_mtu(attr, 5); // Only the codes of MTUs can be read.
         ibv_port_attr.active_mtu(attr, 3);
         return attr;
     }

@@ -78,7 +78,7 @@ class CodesTest {
                         CompletionField.class,
                         Set.of(),
                         "IBV_WC_EX_",
-                        "IBV_WC_EX_WITH_TM_INFO"), // tag matching is not supported
+                        "IBV_WC_EX_WITH_TM_INFO"), // Tag matching is not supported.
                 mapping(
                         Codes.GID_TYPE,
                         GidEntry.Type.class,

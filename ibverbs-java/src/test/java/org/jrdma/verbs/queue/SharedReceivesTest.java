@@ -78,7 +78,7 @@ class SharedReceivesTest {
                 receives.number(receives.nextPosition() + offset, 10 + offset);
             }
             receives.take(3);
-            receives.undoTake(2); // the first of the three was posted
+            receives.undoTake(2); // The first of the three requests was posted.
 
             assertThat(receives.freeSlots()).isEqualTo(2);
             var numbers = new HashSet<Integer>();
@@ -95,7 +95,7 @@ class SharedReceivesTest {
             var receives = shared(3);
             var first = post(receives, 1);
             var second = post(receives, 2);
-            receives.number(receives.nextPosition(), 99); // written but not posted
+            receives.number(receives.nextPosition(), 99); // The request was written but not posted.
 
             receives.resize(10);
             assertThat(receives.freeSlots()).isEqualTo(8);

@@ -157,7 +157,7 @@ class WorkQueueTest {
     }
 
     @Nested
-    @SuppressWarnings("FutureReturnValueIgnored") // the transfers only occupy slots
+    @SuppressWarnings("FutureReturnValueIgnored") // The transfers only occupy slots.
     class Async {
 
         private final AsyncWorkQueue queue = new AsyncWorkQueue(3);
@@ -227,7 +227,7 @@ class WorkQueueTest {
 
             post();
             post();
-            post(); // the slots are free again after draining
+            post(); // The slots are free again after draining.
         }
 
         @Test

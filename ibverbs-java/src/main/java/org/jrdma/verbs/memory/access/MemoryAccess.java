@@ -5,7 +5,7 @@ import org.jrdma.verbs.handle.AccessInitializer;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.handle.Registration;
+import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemoryWindow;
@@ -44,13 +44,13 @@ public abstract class MemoryAccess {
         return Holder.ACCESS;
     }
 
-    public abstract MemoryRegion region(Registration registration);
+    public abstract MemoryRegion region(MemoryRegistration registration);
 
     public abstract MemoryRegion region(
             DomainHandle domain, DeviceMemory memory, long offset, long length, Set<Access> access)
             throws VerbsException;
 
-    public abstract Registration registration(MemoryRegion region);
+    public abstract MemoryRegistration registration(MemoryRegion region);
 
     public abstract RegisteredArena arena(
             DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access);

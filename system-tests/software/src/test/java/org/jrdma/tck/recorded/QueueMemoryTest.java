@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jrdma.verbs.QueuePair;
-import org.jrdma.verbs.model.QueueMemory;
+import org.jrdma.verbs.model.QueueMemoryAllocator;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,8 +34,8 @@ class QueueMemoryTest {
     /** The calls of allocate and release, as text. */
     private final List<String> calls = new ArrayList<>();
 
-    private QueueMemory returning(Optional<MemorySegment> memory) {
-        return new QueueMemory() {
+    private QueueMemoryAllocator returning(Optional<MemorySegment> memory) {
+        return new QueueMemoryAllocator() {
             @Override
             public Optional<MemorySegment> allocate(long bytes, long alignment, long resource) {
                 calls.add("%d at %d for %x".formatted(bytes, alignment, resource));
@@ -53,7 +53,7 @@ class QueueMemoryTest {
         void of(QueuePair queuePair) throws Exception;
     }
 
-    private void withQueuePair(QueueMemory memory, Use use) throws Exception {
+    private void withQueuePair(QueueMemoryAllocator memory, Use use) throws Exception {
         try (var device = recorder.open();
                 var domain = device.newProtectionDomain();
                 var parent = domain.newParentDomainUnguarded(memory)) {
@@ -107,7 +107,7 @@ class QueueMemoryTest {
     @Test
     void shouldFailIfTheAllocationThrows() {
         var throwing =
-                new QueueMemory() {
+                new QueueMemoryAllocator() {
                     @Override
                     public Optional<MemorySegment> allocate(
                             long bytes, long alignment, long resource) {
@@ -128,7 +128,7 @@ class QueueMemoryTest {
     void shouldSurviveAReleaseThatThrows() throws Exception {
         var memory = arena.allocate(4096, 64);
         var throwing =
-                new QueueMemory() {
+                new QueueMemoryAllocator() {
                     @Override
                     public Optional<MemorySegment> allocate(
                             long bytes, long alignment, long resource) {

@@ -2,7 +2,7 @@ package org.jrdma.tck.software;
 
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.tck.verbs.Cable;
+import org.jrdma.tck.verbs.LinkControl;
 import org.jrdma.tck.verbs.Fabric;
 import org.jrdma.tck.verbs.Profile;
 import org.jrdma.verbs.Verbs;
@@ -20,7 +20,7 @@ public final class SoftwareUnderTest implements LauncherSessionListener {
     public void launcherSessionOpened(LauncherSession session) {
         var library = SoftRoce.onLoopback(1);
         var device = library.devices().getFirst();
-        Cable cable =
+        LinkControl cable =
                 _ -> {
                     device.linkDown();
                     return device::linkUp;

@@ -15,9 +15,9 @@ import org.jrdma.verbs.model.VerbsException;
  * Opens an {@link RdmaChannel}: allocates the ring buffers, connects or accepts, and exchanges the
  * channel parameters.
  */
-final class ChannelOpening {
+final class RdmaChannelOpener {
 
-    private ChannelOpening() {}
+    private RdmaChannelOpener() {}
 
     static RdmaChannel connect(
             ProtectionDomain domain, RdmaChannelOptions options, Connector connector)

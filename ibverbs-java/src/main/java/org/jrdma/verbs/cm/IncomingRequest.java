@@ -8,7 +8,7 @@ import org.jrdma.verbs.model.VerbsException;
  * A connect request or a request for a datagram service, which a peer has sent to a listener. It
  * owns the {@link Identifier} that was created for it.
  */
-abstract sealed class PeerRequest implements AutoCloseable
+abstract sealed class IncomingRequest implements AutoCloseable
         permits ConnectionRequest, DatagramServiceRequest {
 
     private final ConnectionEvent.Request event;
@@ -16,7 +16,7 @@ abstract sealed class PeerRequest implements AutoCloseable
     final IdentifierOwnership ownership;
 
     @SuppressWarnings("this-escape") // Leak detection uses only the identity of this object.
-    PeerRequest(ConnectionEvent.Request event, String kind) {
+    IncomingRequest(ConnectionEvent.Request event, String kind) {
         this.event = event;
         this.peerAddress = event.identifier().peerAddress().orElseThrow();
         this.ownership =

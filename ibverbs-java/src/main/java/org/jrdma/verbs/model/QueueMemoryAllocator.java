@@ -10,7 +10,7 @@ import org.jrdma.verbs.ProtectionDomain;
  * closes an object of the {@linkplain ProtectionDomain#newParentDomainUnguarded parent domain}. In
  * C: {@code alloc} and {@code free} of {@code struct ibv_parent_domain_init_attr}.
  */
-public interface QueueMemory {
+public interface QueueMemoryAllocator {
 
     /**
      * Allocates memory. If this method throws an exception, the exception is logged, and the

@@ -18,7 +18,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /** Memory that is registered with a device: the native part of a memory region. */
-public final class Registration {
+public final class MemoryRegistration {
 
     /** The value of {@code backing} for a null region, which has no memory. */
     private static final Object NO_MEMORY = new Object();
@@ -75,7 +75,7 @@ public final class Registration {
      * Creates a registration. The lifetime is created last: it deregisters the region when it ends.
      * If an earlier step fails, {@link #of(Scope, NativeRegion)} deregisters the region.
      */
-    private Registration(Scope scope, NativeRegion region) {
+    private MemoryRegistration(Scope scope, NativeRegion region) {
         this.scope = scope;
         this.region = region;
         this.length = region.imported ? MemoryFunctions.regionLength(region.address) : scope.length;
@@ -93,16 +93,16 @@ public final class Registration {
     }
 
     /** Creates a registration. Deregisters the native region if the creation fails. */
-    private static Registration of(Scope scope, NativeRegion region) throws VerbsException {
+    private static MemoryRegistration of(Scope scope, NativeRegion region) throws VerbsException {
         try {
-            return new Registration(scope, region);
+            return new MemoryRegistration(scope, region);
         } catch (Throwable e) {
             region.release("a region whose creation failed");
             throw e;
         }
     }
 
-    private static Registration make(
+    private static MemoryRegistration make(
             Scope scope, boolean imported, GuardedCalls.Call<MemorySegment> registering)
             throws VerbsException {
         try (var _ = Lifetime.holdAll(scope.owners)) {
@@ -126,7 +126,7 @@ public final class Registration {
      *
      * @param backing the object that owns the memory
      */
-    public static Registration of(
+    public static MemoryRegistration of(
             DomainHandle domain, MemorySegment memory, Set<Access> access, Object backing)
             throws VerbsException {
         return of(
@@ -147,7 +147,7 @@ public final class Registration {
      * @param source the arena that contains the memory; null if there is none
      * @param backing the object that owns the memory
      */
-    public static Registration of(
+    public static MemoryRegistration of(
             DomainHandle domain,
             MemorySegment memory,
             long start,
@@ -192,7 +192,7 @@ public final class Registration {
     }
 
     /** Creates a null memory region, which discards the data that is written to it. */
-    public static Registration ofNull(DomainHandle domain) throws VerbsException {
+    public static MemoryRegistration ofNull(DomainHandle domain) throws VerbsException {
         var access = Set.of(Access.LOCAL_WRITE);
         return make(
                 Scope.elsewhere(domain, 0, Long.MAX_VALUE, access, NO_MEMORY),
@@ -206,7 +206,7 @@ public final class Registration {
     }
 
     /** Registers the address space of the process with on-demand paging. */
-    public static Registration ofAddressSpace(DomainHandle domain, Set<Access> access)
+    public static MemoryRegistration ofAddressSpace(DomainHandle domain, Set<Access> access)
             throws VerbsException {
         var rights = EnumSet.of(Access.ON_DEMAND);
         rights.addAll(access);
@@ -230,7 +230,7 @@ public final class Registration {
                                         attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights)));
     }
 
-    public static Registration ofDmaBuf(
+    public static MemoryRegistration ofDmaBuf(
             DomainHandle domain,
             int descriptor,
             long offset,
@@ -254,7 +254,7 @@ public final class Registration {
                                         attempt("ibv_reg_dmabuf_mr", domain, length, access)));
     }
 
-    public static Registration ofDevice(
+    public static MemoryRegistration ofDevice(
             DomainHandle domain,
             NativeObject memory,
             NativeResource resource,
@@ -290,7 +290,7 @@ public final class Registration {
                                         attempt("ibv_reg_dm_mr", domain, length, access)));
     }
 
-    public static Registration importFrom(
+    public static MemoryRegistration importFrom(
             DomainHandle domain, int handle, long start, Set<Access> access) throws VerbsException {
         var attempt =
                 CheckedCall.to(
@@ -333,7 +333,7 @@ public final class Registration {
      * Changes the access rights of the region. If the call succeeds, the returned registration
      * replaces this registration.
      */
-    public Registration changeAccess(Set<Access> access) throws VerbsException {
+    public MemoryRegistration changeAccess(Set<Access> access) throws VerbsException {
         return change(
                 new Scope(
                         scope.domain,
@@ -353,7 +353,7 @@ public final class Registration {
      * Moves the region to another protection domain of the same device. If the call succeeds, the
      * returned registration replaces this registration.
      */
-    public Registration changeDomain(DomainHandle next) throws VerbsException {
+    public MemoryRegistration changeDomain(DomainHandle next) throws VerbsException {
         if (next.device() != scope.domain.device()) {
             throw new IllegalArgumentException(next + " and " + this + " are on different devices");
         }
@@ -378,7 +378,7 @@ public final class Registration {
      * Replaces the memory of the region. If the call succeeds, the returned registration replaces
      * this registration.
      */
-    public Registration changeMemory(MemorySegment next) throws VerbsException {
+    public MemoryRegistration changeMemory(MemorySegment next) throws VerbsException {
         return change(
                 new Scope(
                         scope.domain,
@@ -393,7 +393,7 @@ public final class Registration {
                         region.functions.changeMemory(region.address, next, attempt, lost));
     }
 
-    private Registration change(Scope next, Change change) throws VerbsException {
+    private MemoryRegistration change(Scope next, Change change) throws VerbsException {
         if (scope.memory.byteSize() == 0) {
             throw new UnsupportedOperationException(
                     "%s cannot be changed because its memory is not in this process"
