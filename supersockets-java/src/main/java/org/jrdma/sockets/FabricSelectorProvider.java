@@ -14,9 +14,9 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
-import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.channel.SocketAdaptorFactories;
 import org.jrdma.sockets.channel.FabricDatagramChannel;
-import org.jrdma.sockets.channel.FabricPipe;
+import org.jrdma.sockets.channel.SelectablePipe;
 import org.jrdma.sockets.channel.FabricSelector;
 import org.jrdma.sockets.channel.ListenerChannel;
 import org.jrdma.sockets.channel.SocketReplacement;
@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 public final class FabricSelectorProvider extends SelectorProvider {
 
     private final Supplier<Preferences> preferences;
-    private final Adaptors adaptors;
+    private final SocketAdaptorFactories adaptors;
 
     /**
      * Creates a provider that uses the transports of the policy file and of the system property
@@ -72,7 +72,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         this(() -> preferences, ChannelAdaptors.OF_CHANNELS);
     }
 
-    FabricSelectorProvider(Supplier<Preferences> preferences, Adaptors adaptors) {
+    FabricSelectorProvider(Supplier<Preferences> preferences, SocketAdaptorFactories adaptors) {
         this.preferences = preferences;
         this.adaptors = adaptors;
     }
@@ -89,7 +89,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
                 int descriptor,
                 StreamKind kind,
                 @Nullable SocketReplacement replacement,
-                Adaptors adaptors)
+                SocketAdaptorFactories adaptors)
                 throws IOException;
     }
 
@@ -154,7 +154,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
     @Override
     public Pipe openPipe() throws IOException {
         checkNativeAccess();
-        return FabricPipe.open(this);
+        return SelectablePipe.open(this);
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.net.ServerSocket;
 import java.util.List;
 import javax.net.ServerSocketFactory;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
-import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.channel.SocketAdaptorFactories;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Preferences;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FabricServerSocketFactory extends ServerSocketFactory {
 
-    private static final Adaptors ADAPTORS = ChannelAdaptors.OF_FACTORIES;
+    private static final SocketAdaptorFactories ADAPTORS = ChannelAdaptors.OF_FACTORIES;
 
     private final FabricSelectorProvider provider;
 

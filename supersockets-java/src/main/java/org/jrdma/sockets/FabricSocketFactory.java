@@ -14,7 +14,7 @@ import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
-import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.channel.SocketAdaptorFactories;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Preferences;
 
@@ -29,7 +29,7 @@ import org.jrdma.sockets.policy.Preferences;
  */
 public final class FabricSocketFactory extends SocketFactory {
 
-    private static final Adaptors ADAPTORS = ChannelAdaptors.OF_FACTORIES;
+    private static final SocketAdaptorFactories ADAPTORS = ChannelAdaptors.OF_FACTORIES;
     private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final Supplier<Preferences> preferences;

@@ -17,7 +17,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
-import org.jrdma.sockets.channel.Adaptors;
+import org.jrdma.sockets.channel.SocketAdaptorFactories;
 import org.jrdma.sockets.channel.StreamChannel;
 import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.InternetFamily;
@@ -34,7 +34,7 @@ import org.jrdma.sockets.transport.StreamTransport;
  */
 public final class FabricSockets {
 
-    private static final Adaptors ADAPTORS = ChannelAdaptors.OF_CHANNELS;
+    private static final SocketAdaptorFactories ADAPTORS = ChannelAdaptors.OF_CHANNELS;
     private static final FabricSelectorProvider PROVIDER = new FabricSelectorProvider();
 
     private FabricSockets() {}
@@ -77,7 +77,7 @@ public final class FabricSockets {
     }
 
     static StreamChannel connect(
-            String host, int port, Preferences preferences, Duration timeout, Adaptors adaptors)
+            String host, int port, Preferences preferences, Duration timeout, SocketAdaptorFactories adaptors)
             throws IOException {
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("connect: timeout can't be negative");
@@ -97,7 +97,7 @@ public final class FabricSockets {
             int port,
             Preferences preferences,
             Deadline deadline,
-            Adaptors adaptors)
+            SocketAdaptorFactories adaptors)
             throws IOException {
         var attempts = attempts(addresses, port, preferences);
         var untried = attempts.size();
@@ -142,7 +142,7 @@ public final class FabricSockets {
     }
 
     private static StreamChannel connect(
-            Attempt attempt, List<UnusedTransport> unused, Deadline deadline, Adaptors adaptors)
+            Attempt attempt, List<UnusedTransport> unused, Deadline deadline, SocketAdaptorFactories adaptors)
             throws IOException {
         var family =
                 attempt.address.getAddress() instanceof Inet4Address

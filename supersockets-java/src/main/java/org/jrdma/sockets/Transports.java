@@ -6,7 +6,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.sisci.SisciHosts;
 import org.jrdma.sockets.transport.FamilyNumber;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 
@@ -17,7 +17,7 @@ public final class Transports {
 
     /** Returns TCP over the kernel's sockets, for IPv4 and IPv6. */
     public static Transport tcp() {
-        return FamilyTransport.TCP;
+        return KernelTransport.TCP;
     }
 
     /**
@@ -26,14 +26,14 @@ public final class Transports {
      * names another file.
      */
     public static Transport supersockets() {
-        return FamilyTransport.SUPERSOCKETS;
+        return KernelTransport.SUPERSOCKETS;
     }
 
     /**
      * Returns Dolphin's SuperSockets, with the number of the address family in {@code familyFile}.
      */
     public static Transport supersockets(Path familyFile) {
-        return FamilyTransport.supersockets(FamilyNumber.in(List.of(familyFile)));
+        return KernelTransport.supersockets(FamilyNumber.in(List.of(familyFile)));
     }
 
     /**
@@ -77,6 +77,6 @@ public final class Transports {
      * cannot use SMC, for example because the peer does not support it.
      */
     public static Transport smc() {
-        return FamilyTransport.SMC;
+        return KernelTransport.SMC;
     }
 }

@@ -108,7 +108,7 @@ class AdaptorTest {
                             server.shutdownOutput();
                             return true;
                         });
-        var bytes = Bytes.many(1_000_000);
+        var bytes = TestBytes.many(1_000_000);
         var reader = Tasks.start(kind, () -> client.getInputStream().readAllBytes());
         var output = client.getOutputStream();
         output.write(7);

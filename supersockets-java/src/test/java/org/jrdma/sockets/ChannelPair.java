@@ -50,7 +50,7 @@ record ChannelPair(SocketChannel client, SocketChannel server) implements AutoCl
             }
             try (pair) {
                 if (left == 1) {
-                    implementation.assertTransport(pair.client); // fails with the reason
+                    implementation.assertTransport(pair.client); // Fails with the reason.
                     implementation.assertTransport(pair.server);
                 }
             }

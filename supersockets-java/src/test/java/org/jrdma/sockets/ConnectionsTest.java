@@ -92,7 +92,7 @@ class ConnectionsTest {
 
         assertThat(read.connections())
                 .extracting(ConnectionsMXBean.Line::whyNotFaster)
-                // control characters have been replaced, so they do not start a new field or line
+                // Control characters have been replaced, so they do not start a new field or line.
                 .containsExactly("smc: no way", "");
         assertThat(read.connections().getLast()).isEqualTo(written.connections().getLast());
         assertThat(read.report()).isEqualTo(written.report().replace("\tno\nway", " no way"));
@@ -146,16 +146,16 @@ class ConnectionsTest {
                 listener.accept().close();
                 try (var client = connect(port);
                         var server = listener.accept()) {
-                    client.write(Bytes.of("abc"));
-                    Bytes.read(server, 3);
+                    client.write(TestBytes.of("abc"));
+                    TestBytes.read(server, 3);
                     while (System.getProperty(ConnectionsMXBean.PROPERTY) == null) {
-                        Thread.sleep(10); // waits until the reports have started
+                        Thread.sleep(10); // Waits until the reports have started.
                     }
                     System.out.println(port);
                     while (System.in.read() >= 0) {
-                        // reaches the end of the input
+                        // Reaches the end of the input.
                     }
-                    System.exit(0); // exits while both channels of the second stream are open
+                    System.exit(0); // Exits while both channels of the second stream are open.
                 }
             }
         }
@@ -231,7 +231,7 @@ class ConnectionsTest {
     void shouldContinueIfTheReportCannotBeWritten() throws Exception {
         var process = start("-Djrdma.sockets.report=/nowhere/report");
         try (var output = process.inputReader()) {
-            process.getOutputStream().close(); // ends the process, which writes a last report
+            process.getOutputStream().close(); // Ends the process, which writes a last report.
 
             assertThat(output.lines().toList())
                     .noneMatch(line -> line.contains("\tat "))
@@ -299,8 +299,8 @@ class ConnectionsTest {
                                 List.of(ABSENT, Transports.tcp()),
                                 ofSeconds(10));
                 var server = listener.accept()) {
-            client.write(Bytes.of("abc"));
-            Bytes.read(server, 3);
+            client.write(TestBytes.of("abc"));
+            TestBytes.read(server, 3);
             var bean = bean();
 
             var own = Connection.name(client.getLocalAddress());
@@ -350,7 +350,7 @@ class ConnectionsTest {
                             ((InetSocketAddress) listener.getLocalAddress()).getPort(),
                             List.of(ABSENT, Transports.tcp()),
                             ofSeconds(10))) {
-                client.write(Bytes.of("abc"));
+                client.write(TestBytes.of("abc"));
             }
             recording.stop();
             recording.dump(file);

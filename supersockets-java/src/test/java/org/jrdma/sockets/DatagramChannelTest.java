@@ -70,7 +70,7 @@ class DatagramChannelTest {
         var source = ByteBuffer.allocateDirect(3).put("abc".getBytes(US_ASCII)).flip();
         assertThat(here.send(source, there.getLocalAddress())).isEqualTo(3);
         assertThat(source.hasRemaining()).isFalse();
-        here.send(Bytes.of(""), there.getLocalAddress());
+        here.send(TestBytes.of(""), there.getLocalAddress());
 
         var buffer = ByteBuffer.allocate(10);
         assertThat(there.receive(buffer)).isEqualTo(here.getLocalAddress());
@@ -82,8 +82,8 @@ class DatagramChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldDiscardTheBytesThatExceedTheBuffer(BufferKind kind) throws Exception {
-        here.send(Bytes.of("abcdef"), there.getLocalAddress());
-        here.send(Bytes.of("xyz"), there.getLocalAddress());
+        here.send(TestBytes.of("abcdef"), there.getLocalAddress());
+        here.send(TestBytes.of("xyz"), there.getLocalAddress());
 
         var buffer = kind.allocate(2);
         assertThat(there.receive(buffer)).isNotNull();
@@ -106,7 +106,7 @@ class DatagramChannelTest {
         try (var channel = provider.openDatagramChannel()) {
             assertThat(channel.getLocalAddress()).isNull();
 
-            channel.send(Bytes.of("a"), there.getLocalAddress());
+            channel.send(TestBytes.of("a"), there.getLocalAddress());
 
             var local = (InetSocketAddress) channel.getLocalAddress();
             assertThat(local.getPort()).isPositive();
@@ -121,13 +121,13 @@ class DatagramChannelTest {
         assertThatExceptionOfType(NotYetConnectedException.class)
                 .isThrownBy(() -> here.read(ByteBuffer.allocate(1)));
         assertThatExceptionOfType(NotYetConnectedException.class)
-                .isThrownBy(() -> here.write(Bytes.of("a")));
-        there.send(Bytes.of("before"), here.getLocalAddress());
+                .isThrownBy(() -> here.write(TestBytes.of("a")));
+        there.send(TestBytes.of("before"), here.getLocalAddress());
         assertThat(here.connect(there.getLocalAddress())).isSameAs(here);
         try (var stranger = provider.openDatagramChannel()) {
-            stranger.send(Bytes.of("stranger"), here.getLocalAddress());
+            stranger.send(TestBytes.of("stranger"), here.getLocalAddress());
         }
-        there.send(Bytes.of("friend"), here.getLocalAddress());
+        there.send(TestBytes.of("friend"), here.getLocalAddress());
 
         assertThat(here.isConnected()).isTrue();
         assertThat(here.getRemoteAddress()).isEqualTo(there.getLocalAddress());
@@ -135,7 +135,7 @@ class DatagramChannelTest {
         var second = ByteBuffer.allocateDirect(10);
         assertThat(here.read(new ByteBuffer[] {first, second})).isEqualTo(6);
         assertThat(second.position()).isEqualTo(2);
-        assertThat(here.write(new ByteBuffer[] {Bytes.of("ab"), Bytes.of("cd")})).isEqualTo(4);
+        assertThat(here.write(new ByteBuffer[] {TestBytes.of("ab"), TestBytes.of("cd")})).isEqualTo(4);
         var buffer = ByteBuffer.allocate(10);
         there.receive(buffer);
         assertThat(US_ASCII.decode(buffer.flip()).toString()).isEqualTo("abcd");
@@ -144,9 +144,9 @@ class DatagramChannelTest {
         assertThatExceptionOfType(AlreadyConnectedException.class)
                 .isThrownBy(() ->
                         here.send(
-                                Bytes.of("a"),
+                                TestBytes.of("a"),
                                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 9)));
-        assertThat(here.send(Bytes.of("a"), there.getLocalAddress())).isEqualTo(1);
+        assertThat(here.send(TestBytes.of("a"), there.getLocalAddress())).isEqualTo(1);
     }
 
     @Test
@@ -160,7 +160,7 @@ class DatagramChannelTest {
         here.disconnect();
 
         try (var stranger = provider.openDatagramChannel()) {
-            stranger.send(Bytes.of("stranger"), before);
+            stranger.send(TestBytes.of("stranger"), before);
             assertThat(here.receive(ByteBuffer.allocate(10))).isNotNull();
         }
     }
@@ -170,7 +170,7 @@ class DatagramChannelTest {
         var closedAddress = there.getLocalAddress();
         there.close();
         here.connect(closedAddress);
-        here.write(Bytes.of("a"));
+        here.write(TestBytes.of("a"));
 
         assertThatExceptionOfType(PortUnreachableException.class)
                 .isThrownBy(() -> here.read(ByteBuffer.allocate(1)));
@@ -216,7 +216,7 @@ class DatagramChannelTest {
         assertThat(receiver.failure()).isExactlyInstanceOf(AsynchronousCloseException.class);
         assertThatThrownBy(() -> here.receive(ByteBuffer.allocate(1)))
                 .isExactlyInstanceOf(ClosedChannelException.class);
-        assertThatThrownBy(() -> here.send(Bytes.of("a"), ChannelPair.ANY_PORT))
+        assertThatThrownBy(() -> here.send(TestBytes.of("a"), ChannelPair.ANY_PORT))
                 .isExactlyInstanceOf(ClosedChannelException.class);
     }
 
@@ -239,7 +239,7 @@ class DatagramChannelTest {
             var key = here.register(selector, SelectionKey.OP_READ);
             assertThat(selector.selectNow()).isZero();
 
-            there.send(Bytes.of("a"), here.getLocalAddress());
+            there.send(TestBytes.of("a"), here.getLocalAddress());
 
             assertThat(selector.select()).isEqualTo(1);
             assertThat(key.isReadable()).isTrue();
@@ -297,7 +297,7 @@ class DatagramChannelTest {
     void shouldReceiveFromAMulticastGroupOnlyWhileItIsAMember(StandardProtocolFamily family)
             throws Exception {
         var loopback = NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
-        // an IPv4 group works for channels of both families
+        // An IPv4 group can be joined by channels of both families.
         var group = InetAddress.ofLiteral("239.1.2.3");
         try (var member = provider.openDatagramChannel(family).bind(null);
                 var sender = provider.openDatagramChannel(StandardProtocolFamily.INET)) {
@@ -313,13 +313,13 @@ class DatagramChannelTest {
             assertThat(key.sourceAddress()).isNull();
             assertThat(key.channel()).isSameAs(member);
             assertThat(member.join(group, loopback)).isEqualTo(key);
-            sender.send(Bytes.of("one"), target);
+            sender.send(TestBytes.of("one"), target);
             assertThat(receiveWithin(member, 2_000)).isEqualTo("one");
 
             key.drop();
             key.drop();
             assertThat(key.isValid()).isFalse();
-            sender.send(Bytes.of("two"), target);
+            sender.send(TestBytes.of("two"), target);
             assertThat(receiveWithin(member, 100)).isNull();
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(() -> key.block(InetAddress.getLoopbackAddress()));
@@ -342,10 +342,10 @@ class DatagramChannelTest {
             var key = member.join(group, loopback);
 
             assertThat(key.block(source)).isEqualTo(key);
-            sender.send(Bytes.of("one"), target);
+            sender.send(TestBytes.of("one"), target);
             assertThat(receiveWithin(member, 100)).isNull();
             key.unblock(source);
-            sender.send(Bytes.of("two"), target);
+            sender.send(TestBytes.of("two"), target);
             assertThat(receiveWithin(member, 2_000)).isEqualTo("two");
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(() -> key.unblock(source));
@@ -353,7 +353,7 @@ class DatagramChannelTest {
             key.drop();
             var sourceKey = member.join(group, loopback, source);
             assertThat(sourceKey.sourceAddress()).isEqualTo(source);
-            sender.send(Bytes.of("three"), target);
+            sender.send(TestBytes.of("three"), target);
             assertThat(receiveWithin(member, 2_000)).isEqualTo("three");
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(() -> sourceKey.block(source));

@@ -49,7 +49,7 @@ class DescriptorsTest {
             pair.client().configureBlocking(false);
             pair.client().register(selector, SelectionKey.OP_WRITE);
             assertThat(selector.select()).isEqualTo(1);
-            pair.client().write(Bytes.of("a"));
+            pair.client().write(TestBytes.of("a"));
             assertThat(reader.get()).isEqualTo(1);
             var pipe = provider.openPipe();
             pipe.source().close();
@@ -129,7 +129,7 @@ class DescriptorsTest {
                                 .awaitWaiting());
             }
             for (var i = 0; i < pairs.length; i++) {
-                pairs[i].client().write(Bytes.of("a"));
+                pairs[i].client().write(TestBytes.of("a"));
                 readers.get(i).get();
             }
             System.out.println(pairs.length + " read");

@@ -10,8 +10,8 @@ import static org.jrdma.sockets.Implementation.TCP;
 import java.util.Set;
 
 /**
- * The points in which a transport may differ from the channels of the JDK. The reasons are
- * published in {@code docs/reference/sockets-differences.md}. Tests of these points accept the
+ * The documented differences between a transport and the channels of the JDK. The reasons are
+ * published in {@code docs/reference/sockets-differences.md}. Tests of a difference accept the
  * behavior of the transport. All other tests require the behavior of the JDK.
  */
 enum Difference {
@@ -68,7 +68,7 @@ enum Difference {
 
     private final String reason;
 
-    @SuppressWarnings("ImmutableEnumChecker") // Set.of returns an immutable set
+    @SuppressWarnings("ImmutableEnumChecker") // Set.of returns an immutable set.
     private final Set<Implementation> transports;
 
     Difference(String reason, Implementation... transports) {

@@ -71,8 +71,8 @@ class FabricSocketsTest {
                                 List.of(ABSENT, UNABLE, Transports.tcp()),
                                 ofSeconds(10));
                 var server = listener.accept()) {
-            channel.write(Bytes.of("abc"));
-            assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+            channel.write(TestBytes.of("abc"));
+            assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
 
             var connection = Connections.of(channel);
             assertThat(connection)

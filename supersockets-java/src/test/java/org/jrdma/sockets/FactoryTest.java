@@ -219,7 +219,7 @@ class FactoryTest {
         assertThat(reader.get()).isEqualTo(7);
         client.setSoLinger(true, 70_000);
         assertThat(client.getSoLinger()).isEqualTo(65_535);
-        client.setSoLinger(false, 0); // otherwise, the close of the client may wait
+        client.setSoLinger(false, 0); // Otherwise, the close of the client may wait.
     }
 
     @Test

@@ -35,7 +35,7 @@ final class FaultProcess {
                 return channel;
             }
             if (left == 1) {
-                implementation.assertTransport(channel); // fails with the reason
+                implementation.assertTransport(channel); // Fails with the reason.
             }
             channel.close();
         }
@@ -67,7 +67,7 @@ final class FaultProcess {
                         if (arguments[4].equals("writes")) {
                             Transfer.write(
                                     channel,
-                                    new Content(seed + stream),
+                                    new StreamContent(seed + stream),
                                     Long.MAX_VALUE,
                                     random,
                                     upTo -> written.putLong(stream * ENTRY, upTo),
@@ -75,7 +75,7 @@ final class FaultProcess {
                         } else {
                             Transfer.read(
                                     channel,
-                                    new Content(seed + stream),
+                                    new StreamContent(seed + stream),
                                     Long.MAX_VALUE,
                                     Transfer.Pace.SLOW,
                                     random);

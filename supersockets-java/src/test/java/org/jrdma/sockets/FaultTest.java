@@ -66,7 +66,7 @@ class FaultTest {
 
     @FunctionalInterface
     private interface Fault {
-        void inject(ChannelPair pair, Content content, int bytes, Random random) throws Exception;
+        void inject(ChannelPair pair, StreamContent content, int bytes, Random random) throws Exception;
     }
 
     /**
@@ -80,7 +80,7 @@ class FaultTest {
                 pair.client().configureBlocking(random.nextBoolean());
                 pair.server().configureBlocking(random.nextBoolean());
                 fault.inject(
-                        pair, new Content(random.nextLong()), random.nextInt(MAX_BYTES), random);
+                        pair, new StreamContent(random.nextLong()), random.nextInt(MAX_BYTES), random);
             } catch (Throwable e) {
                 throw new AssertionError("fault %d of seed %d".formatted(i, SEED), e);
             }
@@ -91,14 +91,14 @@ class FaultTest {
         return random.nextBoolean() ? Kind.PLATFORM : Kind.VIRTUAL;
     }
 
-    /** An operation on the channel after the last write. */
+    /** The last operation on a channel, after all writes. */
     @FunctionalInterface
     private interface Ending {
         void end(SocketChannel channel) throws Exception;
     }
 
     private static Task<Transfer> startWriting(
-            SocketChannel channel, Content content, long bytes, Random random, Ending ending) {
+            SocketChannel channel, StreamContent content, long bytes, Random random, Ending ending) {
         var own = new Random(random.nextLong());
         return Tasks.start(
                 anyKind(random),
@@ -110,12 +110,12 @@ class FaultTest {
     }
 
     private static Task<Transfer> startWriting(
-            SocketChannel channel, Content content, long bytes, Random random) {
+            SocketChannel channel, StreamContent content, long bytes, Random random) {
         return startWriting(channel, content, bytes, random, _ -> {});
     }
 
     private static Transfer readToTheEnd(
-            SocketChannel channel, Content content, Pace pace, Random random) {
+            SocketChannel channel, StreamContent content, Pace pace, Random random) {
         return Transfer.read(channel, content, Long.MAX_VALUE, pace, random);
     }
 
@@ -136,7 +136,7 @@ class FaultTest {
                     assertThat(read).isEqualTo(new Transfer(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
 
-                    var reply = new Content(content.seed() + 1);
+                    var reply = new StreamContent(content.seed() + 1);
                     var replyWriter = startWriting(pair.server(), reply, bytes, random);
                     var receivedReply =
                             Transfer.read(pair.client(), reply, bytes, Pace.QUICK, random);
@@ -217,7 +217,7 @@ class FaultTest {
             try (var streams = startProcess("writes", seed, file)) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     var channel = streams.channels.get(i);
-                    var content = new Content(seed + i);
+                    var content = new StreamContent(seed + i);
                     var random = new Random(seed + i);
                     var pace = random.nextBoolean() ? Pace.QUICK : Pace.SLOW;
                     readers.add(
@@ -257,7 +257,7 @@ class FaultTest {
                     writers.add(
                             startWriting(
                                     streams.channels.get(i),
-                                    new Content(seed + i),
+                                    new StreamContent(seed + i),
                                     Long.MAX_VALUE,
                                     new Random(seed + i)));
                 }
@@ -306,7 +306,7 @@ class FaultTest {
                 var channel = listener.accept();
                 var number = ByteBuffer.allocate(1);
                 if (channel.read(number) < 0) {
-                    channel.close(); // the process fell back to TCP, and will connect again
+                    channel.close(); // The process fell back to TCP, and will connect again.
                     continue;
                 }
                 implementation.assertTransport(channel);

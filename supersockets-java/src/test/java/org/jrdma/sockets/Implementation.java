@@ -67,10 +67,10 @@ enum Implementation {
      */
     private final String transport;
 
-    @SuppressWarnings("ImmutableEnumChecker") // its visible state does not change
+    @SuppressWarnings("ImmutableEnumChecker") // Its visible state does not change.
     private final SelectorProvider provider;
 
-    @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
+    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable.
     private final List<Transport> transports;
 
     Implementation(String transport, List<Transport> transports) {

@@ -57,7 +57,7 @@ class ManyConnectionsTest {
     @Tag("slow")
     @Test
     void shouldOpenAndCloseManyConnectionsWithinTwoMinutes() throws Exception {
-        exchange(50, 64, 50); // creates the objects that remain after the first connection
+        exchange(50, 64, 50); // Creates the objects that remain after the first connection.
         var before = descriptors();
         var start = System.nanoTime();
 
@@ -241,7 +241,8 @@ class ManyConnectionsTest {
         private void send(SelectionKey key) throws IOException {
             var end = (End) key.attachment();
             var sent = ((SocketChannel) key.channel()).write(ByteBuffer.wrap(bytesOf(end.number)));
-            assertThat(sent).isEqualTo(bytes); // the few bytes fit into the send buffer of a socket
+            // The few bytes fit into the send buffer of a socket.
+            assertThat(sent).isEqualTo(bytes);
             key.interestOps(SelectionKey.OP_READ);
         }
 

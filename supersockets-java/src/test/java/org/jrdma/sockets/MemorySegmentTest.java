@@ -18,7 +18,7 @@ class MemorySegmentTest {
 
     @Test
     void shouldReadAndWriteNativeMemory() throws Exception {
-        var bytes = Bytes.many(2_000_000);
+        var bytes = TestBytes.many(2_000_000);
         try (var pair = ChannelPair.open(Implementation.TCP.provider());
                 var arena = Arena.ofShared()) {
             var client = (FabricSocketChannel) pair.client();
@@ -52,7 +52,7 @@ class MemorySegmentTest {
                     .isThrownBy(() -> client.write(closed));
 
             client.write(Arena.ofAuto().allocateFrom("a"));
-            assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");
+            assertThat(TestBytes.read(pair.server(), 1)).isEqualTo("a");
         }
     }
 
@@ -77,7 +77,7 @@ class MemorySegmentTest {
             var arena = Arena.ofConfined();
             var server = (FabricSocketChannel) pair.server();
             var target = arena.allocate(8);
-            pair.client().write(Bytes.of("a"));
+            pair.client().write(TestBytes.of("a"));
 
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> server.read(target.asReadOnly()));
@@ -85,7 +85,7 @@ class MemorySegmentTest {
             assertThatExceptionOfType(IllegalStateException.class)
                     .isThrownBy(() -> server.read(target));
 
-            assertThat(Bytes.read(server, 1)).isEqualTo("a");
+            assertThat(TestBytes.read(server, 1)).isEqualTo("a");
         }
     }
 }

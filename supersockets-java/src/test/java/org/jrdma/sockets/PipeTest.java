@@ -43,13 +43,13 @@ class PipeTest {
 
     @Test
     void shouldTransferAllBytesAndThenTheEnd() throws Exception {
-        assertThat(pipe.sink().write(new ByteBuffer[] {Bytes.of("ab"), Bytes.of("c")}))
+        assertThat(pipe.sink().write(new ByteBuffer[] {TestBytes.of("ab"), TestBytes.of("c")}))
                 .isEqualTo(3);
         pipe.sink().close();
 
-        assertThat(Bytes.read(pipe.source(), 10)).isEqualTo("abc");
+        assertThat(TestBytes.read(pipe.source(), 10)).isEqualTo("abc");
         assertThat(pipe.source().read(ByteBuffer.allocateDirect(1))).isEqualTo(-1);
-        assertThatThrownBy(() -> pipe.sink().write(Bytes.of("a")))
+        assertThatThrownBy(() -> pipe.sink().write(TestBytes.of("a")))
                 .isExactlyInstanceOf(ClosedChannelException.class);
     }
 
@@ -57,7 +57,7 @@ class PipeTest {
     void shouldFailToWriteWithoutAReader() throws Exception {
         pipe.source().close();
 
-        assertThatThrownBy(() -> pipe.sink().write(Bytes.of("a")))
+        assertThatThrownBy(() -> pipe.sink().write(TestBytes.of("a")))
                 .isExactlyInstanceOf(IOException.class)
                 .hasMessage("Broken pipe");
     }
@@ -108,7 +108,7 @@ class PipeTest {
             selector.select();
             assertThat(selector.selectedKeys()).containsExactly(sink);
 
-            pipe.sink().write(Bytes.of("a"));
+            pipe.sink().write(TestBytes.of("a"));
             selector.select();
 
             assertThat(selector.selectedKeys()).containsExactlyInAnyOrder(source, sink);

@@ -227,8 +227,8 @@ class PolicyTest {
                 assertThat(Connections.of(each).isFallback()).isFalse();
                 try (var accepted = listener.accept()) {
                     assertThat(accepted.getRemoteAddress()).isEqualTo(each.getLocalAddress());
-                    each.write(Bytes.of("a"));
-                    assertThat(Bytes.read(accepted, 1)).isEqualTo("a");
+                    each.write(TestBytes.of("a"));
+                    assertThat(TestBytes.read(accepted, 1)).isEqualTo("a");
                 }
             }
 

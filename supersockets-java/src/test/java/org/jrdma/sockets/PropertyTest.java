@@ -78,7 +78,7 @@ class PropertyTest {
                                 "-Djrdma.sockets.sisci.hosts=/nowhere/hosts"))
                 .contains(
                         "ConnectException: there is no hosts file /nowhere/hosts",
-                        "SocketChannel.open"); // the client fails, not the listener
+                        "SocketChannel.open"); // The client fails, not the listener.
     }
 
     @Test
@@ -144,8 +144,8 @@ class PropertyTest {
                     var server = listener.accept();
                     var selector = Selector.open();
                     var datagrams = DatagramChannel.open()) {
-                client.write(Bytes.of("a"));
-                var received = Bytes.read(server, 1);
+                client.write(TestBytes.of("a"));
+                var received = TestBytes.read(server, 1);
                 var providers =
                         Stream.of(
                                         listener.provider(),

@@ -11,7 +11,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Policy;
 import org.jrdma.sockets.policy.TransportList;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,7 +48,7 @@ class RsocketTransportTest {
     @Test
     void shouldBeSelectedByItsName() {
         assertThat(TransportList.parse("rsocket,tcp").preferred())
-                .containsExactly(RsocketTransport.CONFIGURED, FamilyTransport.TCP);
+                .containsExactly(RsocketTransport.CONFIGURED, KernelTransport.TCP);
         assertThat(Policy.parse("policy", List.of("connect * * rsocket no-fallback")).rules())
                 .first()
                 .extracting(rule -> rule.transports().preferred())
@@ -62,8 +62,8 @@ class RsocketTransportTest {
                 var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
             client.connect(listener.getLocalAddress());
             try (var server = listener.accept()) {
-                client.write(Bytes.of("abc"));
-                assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+                client.write(TestBytes.of("abc"));
+                assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
                 for (var end : List.of(client, server)) {
                     assertThat(Connections.of(end).transport()).isEqualTo("tcp");
                     assertThat(Connections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
@@ -80,8 +80,8 @@ class RsocketTransportTest {
                 var client = new FabricSelectorProvider(preferred).openSocketChannel()) {
             client.connect(listener.getLocalAddress());
             try (var server = listener.accept()) {
-                client.write(Bytes.of("abc"));
-                assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+                client.write(TestBytes.of("abc"));
+                assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
                 for (var end : List.of(client, server)) {
                     assertThat(Connections.of(end).transport()).isEqualTo("sisci");
                     assertThat(Connections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);

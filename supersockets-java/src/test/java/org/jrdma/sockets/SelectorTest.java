@@ -58,7 +58,7 @@ class SelectorTest {
         assertThat(selector.selectNow()).isZero();
         assertThat(selector.selectedKeys()).isEmpty();
 
-        pair.server().write(Bytes.of("a"));
+        pair.server().write(TestBytes.of("a"));
 
         assertThat(selector.select()).isEqualTo(1);
         assertThat(selector.selectedKeys()).containsExactly(key);
@@ -74,7 +74,7 @@ class SelectorTest {
     @Test
     void shouldReportASelectedKeyAgainOnlyIfItIsRemovedOrReadyForMore() throws Exception {
         var key = pair.client().register(selector, SelectionKey.OP_READ);
-        pair.server().write(Bytes.of("a"));
+        pair.server().write(TestBytes.of("a"));
 
         assertThat(selector.select()).isEqualTo(1);
         assertThat(selector.selectNow()).isZero();
@@ -82,7 +82,7 @@ class SelectorTest {
         assertThat(selector.selectNow()).isEqualTo(1);
         assertThat(key.readyOps()).isEqualTo(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
         assertThat(selector.selectedKeys().remove(key)).isTrue();
-        Bytes.read(pair.client(), 1);
+        TestBytes.read(pair.client(), 1);
         assertThat(selector.selectNow()).isEqualTo(1);
         assertThat(key.readyOps()).isEqualTo(SelectionKey.OP_WRITE);
     }
@@ -92,12 +92,12 @@ class SelectorTest {
         pair.client().register(selector, SelectionKey.OP_READ);
         for (var i = 0; i < 100; i++) {
             assertThat(selector.selectNow()).isZero();
-            pair.server().write(Bytes.of("a"));
-            Bytes.read(pair.client(), 1);
+            pair.server().write(TestBytes.of("a"));
+            TestBytes.read(pair.client(), 1);
         }
         assertThat(selector.selectNow()).isZero();
 
-        pair.server().write(Bytes.of("b"));
+        pair.server().write(TestBytes.of("b"));
 
         assertThat(selector.select()).isEqualTo(1);
     }
@@ -213,7 +213,7 @@ class SelectorTest {
         pair.client().register(selector, SelectionKey.OP_READ);
         var selecting = Tasks.start(kind, () -> selector.select()).awaitWaiting();
 
-        pair.server().write(Bytes.of("a"));
+        pair.server().write(TestBytes.of("a"));
 
         assertThat(selecting.get()).isEqualTo(1);
     }
@@ -354,7 +354,7 @@ class SelectorTest {
             try (var next = ChannelPair.open(implementation)) {
                 next.client().configureBlocking(false);
                 var key = next.client().register(selector, SelectionKey.OP_READ);
-                next.server().write(Bytes.of("a"));
+                next.server().write(TestBytes.of("a"));
                 assertThat(selector.select()).isEqualTo(1);
                 assertThat(selector.selectedKeys()).containsExactly(key);
                 selector.selectedKeys().clear();
@@ -430,10 +430,10 @@ class SelectorTest {
         var echo = Tasks.start(() -> echo(pairs.size()));
         for (var round = 0; round < 5; round++) {
             for (var i = 0; i < pairs.size(); i++) {
-                pairs.get(i).client().write(Bytes.of("%03d".formatted(i)));
+                pairs.get(i).client().write(TestBytes.of("%03d".formatted(i)));
             }
             for (var i = 0; i < pairs.size(); i++) {
-                assertThat(Bytes.read(pairs.get(i).client(), 3)).isEqualTo("%03d".formatted(i));
+                assertThat(TestBytes.read(pairs.get(i).client(), 3)).isEqualTo("%03d".formatted(i));
             }
         }
         for (var channelPair : pairs) {

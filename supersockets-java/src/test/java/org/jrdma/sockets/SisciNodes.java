@@ -64,7 +64,7 @@ record SisciNodes(SoftSisci software, Sisci library) {
             }
             Files.deleteIfExists(folder);
         } catch (IOException _) {
-            // another process of the fabric still runs, and will delete the directory
+            // Another process of the fabric still runs, and will delete the directory.
         }
     }
 

@@ -67,8 +67,8 @@ class SisciTransportTest {
     @Test
     void shouldTransferTheBytesOverTheKernelBypass() throws Exception {
         try (var pair = ChannelPair.open(OWN_NODE)) {
-            pair.client().write(Bytes.of("abc"));
-            assertThat(Bytes.read(pair.server(), 3)).isEqualTo("abc");
+            pair.client().write(TestBytes.of("abc"));
+            assertThat(TestBytes.read(pair.server(), 3)).isEqualTo("abc");
 
             for (var end : List.of(pair.client(), pair.server())) {
                 var connection = Connections.of(end);
@@ -204,7 +204,7 @@ class SisciTransportTest {
                                 new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0), sisci);
                 var client = new FabricSelectorProvider(sisci).openSocketChannel()) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            client.bind(ChannelPair.ANY_PORT); // avoids the need for a route
+            client.bind(ChannelPair.ANY_PORT); // With this address, no route is needed.
 
             assertThatThrownBy(() -> client.connect(new InetSocketAddress("192.0.2.1", port)))
                     .hasMessageContaining("did not confirm the address");
@@ -326,7 +326,7 @@ class SisciTransportTest {
                 var written = ChannelPair.fill(client);
 
                 assertThat(written).isBetween(16_384, 16_384 + 4_096);
-                assertThat(Bytes.readBytes(server, written)).hasSize(written);
+                assertThat(TestBytes.readBytes(server, written)).hasSize(written);
             }
         }
     }
@@ -340,7 +340,7 @@ class SisciTransportTest {
         var descriptorsBefore = files(DESCRIPTORS);
         for (var i = 0; i < 50; i++) {
             try (var pair = ChannelPair.open(provider)) {
-                pair.client().write(Bytes.of("a"));
+                pair.client().write(TestBytes.of("a"));
             }
         }
 
@@ -400,7 +400,7 @@ class SisciTransportTest {
         }
     }
 
-    /** Each attempt must end, over SISCI or over TCP, whenever the link is pulled. */
+    /** Each attempt must end, over SISCI or over TCP, whenever the link is cut. */
     @Test
     void shouldConnectWhileTheLinkIsPulledAndRestored() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
@@ -448,12 +448,12 @@ class SisciTransportTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldTransferManyBytesInBothDirectionsBetweenTwoNodes(boolean weak) throws Exception {
-        var bytes = Bytes.many(weak ? 1_000_000 : 5_000_000);
+        var bytes = TestBytes.many(weak ? 1_000_000 : 5_000_000);
         try (var pair = TwoNodes.with(FaultOptions.NONE.weakMemory(weak)).connect()) {
             var readers = new ArrayList<Tasks.Task<byte[]>>();
             var writers = new ArrayList<Tasks.Task<Integer>>();
             for (var end : List.of(pair.client(), pair.server())) {
-                readers.add(Tasks.start(() -> Bytes.readBytes(end, bytes.length + 1)));
+                readers.add(Tasks.start(() -> TestBytes.readBytes(end, bytes.length + 1)));
                 writers.add(
                         Tasks.start(() -> {
                             var written = 0;
@@ -489,12 +489,13 @@ class SisciTransportTest {
                     segments.addAll(segments(folder));
                     exchange(pair, (byte) (i + 1), i);
                 }
-                Thread.sleep(2); // each side needs time to notice that its peer is closed
+                Thread.sleep(2); // Each side needs time to notice that its peer is closed.
             }
 
-            assertThat(segments).hasSizeLessThan(STREAMS); // without reuse: two for each stream
+            // Without reuse, there would be two segments for each stream.
+            assertThat(segments).hasSizeLessThan(STREAMS);
             var end = System.nanoTime() + ofSeconds(20).toNanos();
-            while (segments(folder).size() > 1) { // the segment of the listener remains
+            while (segments(folder).size() > 1) { // The segment of the listener remains.
                 assertThat(System.nanoTime()).as("not within 20 s").isLessThan(end);
                 Thread.sleep(10);
             }
@@ -506,17 +507,17 @@ class SisciTransportTest {
         Arrays.fill(sent, own);
         pair.client().write(ByteBuffer.wrap(sent));
         switch (way % 4) {
-            case 0 -> { // a half-close
+            case 0 -> { // A half-close.
                 pair.client().shutdownOutput();
-                assertThat(Bytes.readBytes(pair.server(), sent.length + 1)).isEqualTo(sent);
+                assertThat(TestBytes.readBytes(pair.server(), sent.length + 1)).isEqualTo(sent);
                 pair.server().write(ByteBuffer.wrap(sent));
                 pair.server().close();
-                assertThat(Bytes.readBytes(pair.client(), sent.length + 1)).isEqualTo(sent);
+                assertThat(TestBytes.readBytes(pair.client(), sent.length + 1)).isEqualTo(sent);
             }
-            case 1 -> assertThat(Bytes.readBytes(pair.server(), 100)).containsOnly(own);
+            case 1 -> assertThat(TestBytes.readBytes(pair.server(), 100)).containsOnly(own);
             case 2 -> {
                 pair.server().write(ByteBuffer.wrap(sent));
-                assertThat(Bytes.readBytes(pair.client(), 100)).containsOnly(own);
+                assertThat(TestBytes.readBytes(pair.client(), 100)).containsOnly(own);
                 pair.server().close();
             }
             default -> pair.client().close();
@@ -602,7 +603,7 @@ class SisciTransportTest {
     @Test
     void shouldDeliverAPrefixAndThenAnErrorWhenTheLinkFails() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
-        var bytes = Bytes.many(1_000_000);
+        var bytes = TestBytes.many(1_000_000);
         try (var pair = nodes.connect()) {
             var writer =
                     Tasks.start(() -> {
@@ -612,7 +613,7 @@ class SisciTransportTest {
                         }
                         return true;
                     });
-            var begin = Bytes.readBytes(pair.server(), 100_000);
+            var begin = TestBytes.readBytes(pair.server(), 100_000);
 
             nodes.server().software().cutLink(0);
             nodes.server().software().restoreLink(0);
@@ -630,7 +631,7 @@ class SisciTransportTest {
                     .isEqualTo(Arrays.copyOf(bytes, received.position()));
             assertThat(received.position()).isLessThan(bytes.length);
             assertThatExceptionOfType(IOException.class)
-                    .isThrownBy(() -> pair.server().write(Bytes.of("a")));
+                    .isThrownBy(() -> pair.server().write(TestBytes.of("a")));
         }
     }
 
@@ -641,15 +642,15 @@ class SisciTransportTest {
     void shouldNotReportACompleteStreamIfItIsClosedAfterTheLinkFailed() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
         try (var pair = nodes.connect()) {
-            pair.client().write(Bytes.of("a begin"));
+            pair.client().write(TestBytes.of("a begin"));
             nodes.server().software().cutLink(0);
             nodes.server().software().restoreLink(0);
             assertThatExceptionOfType(IOException.class)
-                    .isThrownBy(() -> pair.client().write(Bytes.of("the rest")));
+                    .isThrownBy(() -> pair.client().write(TestBytes.of("the rest")));
             pair.client().close();
 
-            assertThat(Bytes.readBytes(pair.server(), 7))
-                    .containsExactly(Bytes.of("a begin").array());
+            assertThat(TestBytes.readBytes(pair.server(), 7))
+                    .containsExactly(TestBytes.of("a begin").array());
             assertThatThrownBy(() -> pair.server().read(ByteBuffer.allocate(8)))
                     .isExactlyInstanceOf(SocketException.class)
                     .hasMessage("Connection reset");
@@ -709,11 +710,11 @@ class SisciTransportTest {
             try (var accepted = listener.accept()) {
                 assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
                 if (ending.equals("close")) {
-                    process.waitFor(); // all bytes are read after the process has exited
+                    process.waitFor(); // All bytes are read after the process has exited.
                 }
                 var result = Tasks.start(kind, () -> readToTheEnd(accepted)).result().get();
                 assertThatExceptionOfType(IOException.class)
-                        .isThrownBy(() -> accepted.write(Bytes.of("a")));
+                        .isThrownBy(() -> accepted.write(TestBytes.of("a")));
                 return result;
             } finally {
                 process.destroyForcibly().waitFor();
@@ -724,7 +725,7 @@ class SisciTransportTest {
     private static String readToTheEnd(SocketChannel channel) throws IOException {
         var received = 0;
         var buffer = ByteBuffer.allocate(1_000);
-        var expected = Bytes.many(Sender.SENT);
+        var expected = TestBytes.many(Sender.SENT);
         try {
             for (int more; (more = channel.read(buffer.clear())) >= 0; received += more) {
                 assertThat(Arrays.copyOf(buffer.array(), more))
@@ -757,7 +758,7 @@ class SisciTransportTest {
                             List.of(Transports.sisci(library, hosts)),
                             Duration.ofSeconds(20));
             Files.delete(hosts);
-            var bytes = ByteBuffer.wrap(Bytes.many(SENT));
+            var bytes = ByteBuffer.wrap(TestBytes.many(SENT));
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }
@@ -800,7 +801,7 @@ class SisciTransportTest {
             try (var first = own.openSocketChannel()) {
                 first.connect(address);
                 first.shutdownOutput();
-                assertThat(Bytes.readBytes(first, 1)).isEmpty();
+                assertThat(TestBytes.readBytes(first, 1)).isEmpty();
                 assertThat(Connections.of(first).transport()).isEqualTo("sisci");
             }
 
@@ -823,7 +824,7 @@ class SisciTransportTest {
                 System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
                 while (true) {
                     try (var accepted = listener.accept()) {
-                        assertThat(Bytes.readBytes(accepted, 1)).isEmpty();
+                        assertThat(TestBytes.readBytes(accepted, 1)).isEmpty();
                     }
                 }
             }
@@ -847,7 +848,7 @@ class SisciTransportTest {
                         .isExactlyInstanceOf(SocketException.class)
                         .hasMessage("Connection reset");
             } catch (SocketTimeoutException _) {
-                // the client was closed before it sent its connect request
+                // The client was closed before it sent its connect request.
             }
         }
     }

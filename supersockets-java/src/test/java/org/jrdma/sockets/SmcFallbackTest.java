@@ -25,8 +25,8 @@ class SmcFallbackTest {
                                 List.of(Transports.smc()),
                                 ofSeconds(30));
                 var server = listener.accept()) {
-            channel.write(Bytes.of("abc"));
-            assertThat(Bytes.read(server, 3)).isEqualTo("abc");
+            channel.write(TestBytes.of("abc"));
+            assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
 
             assertThat(channel.transport()).isSameAs(Transports.smc());
             assertThat(Connections.of(channel))

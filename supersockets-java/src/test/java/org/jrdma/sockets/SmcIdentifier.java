@@ -10,10 +10,10 @@ import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 
 /**
- * Adds a UEID to this machine: a name that hosts must have in common to share memory by SMC. By
- * default, a kernel has no UEID, and then even streams over the SMC loopback device fall back to
- * TCP. {@link #ensure} has the same effect as the command {@code smcd ueid add}, and requires root
- * privileges, as in the guest.
+ * Adds a UEID (user-defined enterprise ID) to this machine. Hosts that share memory by SMC need a
+ * common UEID. By default, a kernel has no UEID, and then even streams over the SMC loopback device
+ * fall back to TCP. {@link #ensure} has the same effect as the command {@code smcd ueid add}, and
+ * requires root privileges, as in the guest.
  */
 final class SmcIdentifier {
 

@@ -65,7 +65,7 @@ class StreamChannelTest {
             assertThatExceptionOfType(NotYetConnectedException.class)
                     .isThrownBy(() -> channel.read(ByteBuffer.allocate(1)));
             assertThatExceptionOfType(NotYetConnectedException.class)
-                    .isThrownBy(() -> channel.write(Bytes.of("a")));
+                    .isThrownBy(() -> channel.write(TestBytes.of("a")));
             assertThatExceptionOfType(NotYetConnectedException.class)
                     .isThrownBy(channel::shutdownInput);
             assertThatExceptionOfType(NotYetConnectedException.class)
@@ -87,10 +87,10 @@ class StreamChannelTest {
     @Test
     void shouldConnectAndTransferBytesInBothDirections() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
-            assertThat(pair.client().write(Bytes.of("question"))).isEqualTo(8);
-            assertThat(Bytes.read(pair.server(), 8)).isEqualTo("question");
-            pair.server().write(Bytes.of("answer"));
-            assertThat(Bytes.read(pair.client(), 6)).isEqualTo("answer");
+            assertThat(pair.client().write(TestBytes.of("question"))).isEqualTo(8);
+            assertThat(TestBytes.read(pair.server(), 8)).isEqualTo("question");
+            pair.server().write(TestBytes.of("answer"));
+            assertThat(TestBytes.read(pair.client(), 6)).isEqualTo("answer");
 
             assertThat(pair.client().isConnected()).isTrue();
             assertThat(pair.client().getLocalAddress()).isEqualTo(pair.server().getRemoteAddress());
@@ -148,8 +148,8 @@ class StreamChannelTest {
             assertThatExceptionOfType(AlreadyConnectedException.class)
                     .isThrownBy(() -> pair.client().connect(pair.client().getRemoteAddress()));
             assertThat(pair.client().finishConnect()).isTrue();
-            pair.client().write(Bytes.of("a"));
-            assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");
+            pair.client().write(TestBytes.of("a"));
+            assertThat(TestBytes.read(pair.server(), 1)).isEqualTo("a");
         }
     }
 
@@ -282,23 +282,23 @@ class StreamChannelTest {
     @Test
     void shouldEndOneDirectionAndKeepTheOther() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
-            pair.client().write(Bytes.of("last"));
+            pair.client().write(TestBytes.of("last"));
             pair.client().shutdownOutput().shutdownOutput();
 
-            assertThat(Bytes.read(pair.server(), 10)).isEqualTo("last");
+            assertThat(TestBytes.read(pair.server(), 10)).isEqualTo("last");
             assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
             assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
-            assertThatThrownBy(() -> pair.client().write(Bytes.of("a")))
+            assertThatThrownBy(() -> pair.client().write(TestBytes.of("a")))
                     .isExactlyInstanceOf(AsynchronousCloseException.class);
-            pair.server().write(Bytes.of("still"));
-            assertThat(Bytes.read(pair.client(), 5)).isEqualTo("still");
+            pair.server().write(TestBytes.of("still"));
+            assertThat(TestBytes.read(pair.client(), 5)).isEqualTo("still");
         }
     }
 
     @Test
     void shouldReadTheEndAfterItsInputIsShutDown() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
-            pair.server().write(Bytes.of("unread"));
+            pair.server().write(TestBytes.of("unread"));
             pair.client().shutdownInput();
 
             assertThat(pair.client().read(ByteBuffer.allocate(1))).isEqualTo(-1);
@@ -329,7 +329,7 @@ class StreamChannelTest {
                     .isThrownBy(
                             () -> pair.client().read(ByteBuffer.allocate(1).asReadOnlyBuffer()));
 
-            pair.server().write(Bytes.of("abcdefgh"));
+            pair.server().write(TestBytes.of("abcdefgh"));
             var heap = ByteBuffer.allocate(6).position(1).limit(4);
             var direct = ByteBuffer.allocateDirect(6).position(2).limit(5);
             assertThat(pair.client().read(heap)).isEqualTo(3);
@@ -345,11 +345,11 @@ class StreamChannelTest {
         try (var pair = ChannelPair.open(implementation)) {
             var sources =
                     new ByteBuffer[] {
-                        Bytes.of("left out"),
-                        Bytes.of("ab"),
+                        TestBytes.of("left out"),
+                        TestBytes.of("ab"),
                         ByteBuffer.allocate(0),
-                        Bytes.direct("cde".getBytes(US_ASCII)),
-                        Bytes.of("fg").asReadOnlyBuffer()
+                        TestBytes.direct("cde".getBytes(US_ASCII)),
+                        TestBytes.of("fg").asReadOnlyBuffer()
                     };
             assertThat(pair.client().write(sources, 1, 4)).isEqualTo(7);
             assertThat(sources[0].remaining()).isEqualTo(8);
@@ -374,20 +374,20 @@ class StreamChannelTest {
     @ParameterizedTest
     @EnumSource
     void shouldWriteAllBytesInBlockingMode(Kind kind) throws Exception {
-        var bytes = Bytes.many(3_000_001);
+        var bytes = TestBytes.many(3_000_001);
         try (var pair = ChannelPair.open(implementation)) {
-            var reader = Tasks.start(kind, () -> Bytes.readBytes(pair.server(), 3 * bytes.length));
+            var reader = Tasks.start(kind, () -> TestBytes.readBytes(pair.server(), 3 * bytes.length));
             var buffers =
                     new ByteBuffer[] {
                         ByteBuffer.wrap(bytes, 0, 1_000_000),
-                        Bytes.direct(Arrays.copyOfRange(bytes, 1_000_000, bytes.length))
+                        TestBytes.direct(Arrays.copyOfRange(bytes, 1_000_000, bytes.length))
                     };
             var writer =
                     Tasks.start(
                             kind,
                             () -> {
                                 writeAll(pair.client(), ByteBuffer.wrap(bytes));
-                                writeAll(pair.client(), Bytes.direct(bytes));
+                                writeAll(pair.client(), TestBytes.direct(bytes));
                                 while (buffers[1].hasRemaining()) {
                                     pair.client().write(buffers);
                                 }
@@ -416,7 +416,7 @@ class StreamChannelTest {
             pair.client().configureBlocking(false);
             assertThat(pair.client().read(ByteBuffer.allocate(1))).isZero();
 
-            var bytes = Bytes.many(64 << 20);
+            var bytes = TestBytes.many(64 << 20);
             var source = ByteBuffer.wrap(bytes);
             var written = pair.client().write(source);
             assertThat(written).isPositive().isLessThan(bytes.length);
@@ -427,7 +427,7 @@ class StreamChannelTest {
                 more = pair.client().write(source);
             }
             pair.client().close();
-            assertThat(Bytes.readBytes(pair.server(), bytes.length))
+            assertThat(TestBytes.readBytes(pair.server(), bytes.length))
                     .isEqualTo(Arrays.copyOf(bytes, total));
         }
     }
@@ -435,12 +435,12 @@ class StreamChannelTest {
     @Test
     void shouldReadAndWriteConcurrently() throws Exception {
         try (var pair = ChannelPair.open(implementation)) {
-            var reader = Tasks.start(() -> Bytes.read(pair.client(), 1)).awaitWaiting();
+            var reader = Tasks.start(() -> TestBytes.read(pair.client(), 1)).awaitWaiting();
 
-            pair.client().write(Bytes.of("a"));
+            pair.client().write(TestBytes.of("a"));
 
-            assertThat(Bytes.read(pair.server(), 1)).isEqualTo("a");
-            pair.server().write(Bytes.of("b"));
+            assertThat(TestBytes.read(pair.server(), 1)).isEqualTo("a");
+            pair.server().write(TestBytes.of("b"));
             assertThat(reader.get()).isEqualTo("b");
         }
     }
@@ -488,7 +488,7 @@ class StreamChannelTest {
             var endTimesOut = implementation.differsIn(Difference.END_TIMES_OUT_AFTER_TEN_SECONDS);
             Thread.sleep(endTimesOut ? 12_000 : 200);
 
-            assertThat(Bytes.readBytes(pair.server(), written)).hasSize(written);
+            assertThat(TestBytes.readBytes(pair.server(), written)).hasSize(written);
             if (endTimesOut) {
                 assertThatThrownBy(() -> pair.server().read(ByteBuffer.allocate(1)))
                         .isExactlyInstanceOf(SocketException.class)
@@ -566,7 +566,7 @@ class StreamChannelTest {
                             kind,
                             () -> {
                                 Thread.currentThread().interrupt();
-                                return pair.client().write(Bytes.of("a"));
+                                return pair.client().write(TestBytes.of("a"));
                             });
 
             assertThat(writer.failure()).isExactlyInstanceOf(ClosedByInterruptException.class);
@@ -580,7 +580,7 @@ class StreamChannelTest {
             pair.client().configureBlocking(false);
             Thread.currentThread().interrupt();
 
-            assertThat(pair.client().write(Bytes.of("a"))).isEqualTo(1);
+            assertThat(pair.client().write(TestBytes.of("a"))).isEqualTo(1);
 
             assertThat(Thread.interrupted()).isTrue();
         }
@@ -601,7 +601,7 @@ class StreamChannelTest {
                         .isExactlyInstanceOf(SocketException.class)
                         .hasMessage("Connection reset");
             }
-            assertThatThrownBy(() -> pair.client().write(Bytes.of("a")))
+            assertThatThrownBy(() -> pair.client().write(TestBytes.of("a")))
                     .isExactlyInstanceOf(IOException.class)
                     .hasMessage("Broken pipe");
         }
@@ -617,7 +617,7 @@ class StreamChannelTest {
         for (var operation :
                 new ThrowableAssert.ThrowingCallable[] {
                     () -> channel.read(ByteBuffer.allocate(1)),
-                    () -> channel.write(Bytes.of("a")),
+                    () -> channel.write(TestBytes.of("a")),
                     () -> channel.bind(null),
                     () -> channel.connect(ChannelPair.ANY_PORT),
                     channel::finishConnect,

@@ -34,7 +34,7 @@ record Transfer(long bytes, @Nullable IOException failure) {
      * byte.
      */
     static Transfer read(
-            SocketChannel channel, Content content, long limit, Pace pace, Random random) {
+            SocketChannel channel, StreamContent content, long limit, Pace pace, Random random) {
         var total = 0L;
         try (var ready = new Readiness(channel, SelectionKey.OP_READ)) {
             while (total < limit) {
@@ -56,7 +56,7 @@ record Transfer(long bytes, @Nullable IOException failure) {
         }
     }
 
-    static Transfer write(SocketChannel channel, Content content, long bytes, Random random) {
+    static Transfer write(SocketChannel channel, StreamContent content, long bytes, Random random) {
         return write(channel, content, bytes, random, _ -> {}, _ -> {});
     }
 
@@ -68,7 +68,7 @@ record Transfer(long bytes, @Nullable IOException failure) {
      */
     static Transfer write(
             SocketChannel channel,
-            Content content,
+            StreamContent content,
             long bytes,
             Random random,
             LongConsumer before,

@@ -16,7 +16,7 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.model.FabricSocketChannel;
 import org.jrdma.sockets.policy.TransportList;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,7 +67,7 @@ class TransportTest {
     void shouldFailWithAllReasonsIfNoTransportIsUsable() {
         var provider = new FabricSelectorProvider(List.of(Transports.supersockets(MISSING)));
 
-        for (var i = 0; i < 2; i++) { // the second call uses the cached reason
+        for (var i = 0; i < 2; i++) { // The second call uses the cached reason.
             assertThatThrownBy(provider::openSocketChannel)
                     .isExactlyInstanceOf(SocketException.class)
                     .hasMessage(
@@ -119,7 +119,7 @@ class TransportTest {
     @Test
     void shouldKeepTheOrderOfTransports() {
         assertThat(TransportList.parse("tcp, smc").preferred())
-                .containsExactly(FamilyTransport.TCP, FamilyTransport.SMC);
+                .containsExactly(KernelTransport.TCP, KernelTransport.SMC);
     }
 
     @Test
@@ -133,7 +133,7 @@ class TransportTest {
             client.configureBlocking(false);
             var key = client.register(selector, SelectionKey.OP_CONNECT);
             assertThat(client.transport().name()).isEqualTo("supersockets");
-            selector.selectNow(); // registers the first socket of the channel
+            selector.selectNow(); // Registers the first socket of the channel.
             selector.selectedKeys().clear();
 
             client.connect(listener.getLocalAddress());

@@ -58,10 +58,10 @@ class UnixChannelTest {
                 var client = provider.openSocketChannel(UNIX)) {
             client.connect(address);
             try (var server = listener.accept()) {
-                client.write(Bytes.of("abc"));
+                client.write(TestBytes.of("abc"));
                 client.shutdownOutput();
 
-                assertThat(Bytes.read(server, 10)).isEqualTo("abc");
+                assertThat(TestBytes.read(server, 10)).isEqualTo("abc");
                 assertThat(listener.getLocalAddress()).isEqualTo(address);
                 assertThat(client.getRemoteAddress()).isEqualTo(address);
                 assertThat(client.getLocalAddress()).isEqualTo(UnixDomainSocketAddress.of(""));
@@ -150,7 +150,7 @@ class UnixChannelTest {
             assertThat(selector.selectNow()).isZero();
 
             try (var server = listener.accept()) {
-                server.write(Bytes.of("a"));
+                server.write(TestBytes.of("a"));
                 assertThat(selector.select()).isEqualTo(1);
                 assertThat(key.isReadable()).isTrue();
             }

@@ -37,7 +37,7 @@ final class Endpoint {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition noActiveCalls = lock.newCondition();
-    private final List<Registration> registrations = new ArrayList<>(1);
+    private final List<EpollRegistration> registrations = new ArrayList<>(1);
     private int activeCalls;
     private boolean closed;
     private @Nullable ReadinessSource source;
@@ -151,7 +151,7 @@ final class Endpoint {
      * Sets the events that a selector waits for; 0 ends its registration. On a closed channel, a
      * registration can only be ended.
      */
-    void register(Registration registration, int events) throws IOException {
+    void register(EpollRegistration registration, int events) throws IOException {
         lock.lock();
         try {
             // If a selector is closed while the close of this channel waits, the registration must
@@ -177,7 +177,7 @@ final class Endpoint {
         }
     }
 
-    private void update(Registration registration) throws IOException {
+    private void update(EpollRegistration registration) throws IOException {
         if (sourceReplacesDescriptor) {
             registration.remove(descriptor);
         } else {

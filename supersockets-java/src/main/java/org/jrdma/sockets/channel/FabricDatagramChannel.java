@@ -39,7 +39,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     private final Direction output;
     private final ChannelOptions options;
     private final MulticastMemberships memberships;
-    private final Adaptors adaptors;
+    private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable DatagramSocket> socket = new AtomicReference<>();
 
     private volatile @Nullable InetSocketAddress local;
@@ -51,7 +51,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     private @Nullable InetSocketAddress localBefore;
 
     public FabricDatagramChannel(
-            SelectorProvider provider, InternetFamily family, Adaptors adaptors)
+            SelectorProvider provider, InternetFamily family, SocketAdaptorFactories adaptors)
             throws IOException {
         super(provider);
         this.adaptors = adaptors;

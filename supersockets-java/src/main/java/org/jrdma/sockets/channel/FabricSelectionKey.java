@@ -10,7 +10,7 @@ final class FabricSelectionKey extends AbstractSelectionKey {
 
     private final FabricSelector selector;
     private final Selectable channel;
-    private final Registration registration;
+    private final EpollRegistration registration;
     private final AtomicBoolean queued = new AtomicBoolean();
     private volatile int interest;
     private volatile int ready;
@@ -36,7 +36,7 @@ final class FabricSelectionKey extends AbstractSelectionKey {
     FabricSelectionKey(FabricSelector selector, Selectable channel, int epoll, long number) {
         this.selector = selector;
         this.channel = channel;
-        this.registration = new Registration(epoll, number, () -> selector.notifyReady(this));
+        this.registration = new EpollRegistration(epoll, number, () -> selector.notifyReady(this));
     }
 
     @Override
@@ -88,7 +88,7 @@ final class FabricSelectionKey extends AbstractSelectionKey {
         return channel;
     }
 
-    Registration registration() {
+    EpollRegistration registration() {
         return registration;
     }
 

@@ -22,7 +22,7 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +40,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     private final Direction input;
     private final @Nullable SocketReplacement replacement;
     private final ChannelOptions options;
-    private final Adaptors adaptors;
+    private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable ServerSocket> socket = new AtomicReference<>();
     private volatile StreamKind kind;
     private volatile @Nullable SocketAddress local;
@@ -59,7 +59,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
             int descriptor,
             StreamKind kind,
             @Nullable SocketReplacement replacement,
-            Adaptors adaptors)
+            SocketAdaptorFactories adaptors)
             throws IOException {
         super(provider);
         this.adaptors = adaptors;
@@ -230,8 +230,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         }
 
         private StreamChannel overBypass(BypassListeners.Accepted accepted) throws IOException {
-            // never connected
-            descriptor = FamilyTransport.TCP.open((InternetFamily) kind.addresses());
+            // This socket only holds the options of the stream. It is never connected.
+            descriptor = KernelTransport.TCP.open((InternetFamily) kind.addresses());
             var remaining = listeners.without(kind, accepted.index());
             var bypass = Objects.requireNonNull(remaining.bypass());
             var channel = newStream(remaining.overBypass(bypass));

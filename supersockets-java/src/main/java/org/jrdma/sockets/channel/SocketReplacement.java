@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.policy.Preferences;
 import org.jrdma.sockets.policy.TransportList;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,7 +114,7 @@ public final class SocketReplacement {
         if (transports.equals(preferences.standard())) {
             return current;
         }
-        if (current.transport() instanceof FamilyTransport
+        if (current.transport() instanceof KernelTransport
                 && transports.preferred().getFirst().equals(current.transport())) {
             return current.withUnused(List.of());
         }

@@ -41,7 +41,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     private final Direction output;
     private final StreamReader reader;
     private final StreamWriter writer;
-    private final Adaptors adaptors;
+    private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
 
     /**
@@ -55,7 +55,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
             int descriptor,
             StreamKind kind,
             @Nullable SocketReplacement replacement,
-            Adaptors adaptors) {
+            SocketAdaptorFactories adaptors) {
         super(provider);
         this.adaptors = adaptors;
         endpoint = new Endpoint(this, descriptor);
@@ -71,10 +71,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         connection.accepted(local, remote);
     }
 
-    /**
-     * Initializes this channel for a connection that was accepted over a transport without a kernel
-     * socket.
-     */
+    /** Initializes this channel for a connection that was accepted without a kernel socket. */
     void accepted(BypassListener.Arrival arrival, BypassTransport transport) throws IOException {
         connection.use(arrival.stream(), transport);
         connection.accepted(arrival.local(), arrival.remote());
@@ -386,7 +383,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         }
     }
 
-    /** Sends one byte of urgent (out-of-band) data. */
     public void writeOutOfBand(int value) throws IOException {
         output.lock();
         try {
@@ -488,7 +484,6 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return Objects.requireNonNull(socket.get());
     }
 
-    /** Returns the transport, the state and the addresses. */
     @Override
     public String toString() {
         return "StreamChannel[%s %s]"

@@ -21,7 +21,7 @@ import org.jrdma.sockets.policy.TransportList;
 import org.jrdma.sockets.policy.TransportList.Bypass;
 import org.jrdma.sockets.policy.TransportList.UnusedTransport;
 import org.jrdma.sockets.report.StreamReport;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.StreamTransport;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +59,7 @@ public record StreamKind(
 
     public static StreamKind unix() {
         return new StreamKind(
-                FamilyTransport.UNIX,
+                KernelTransport.UNIX,
                 List.of(),
                 UnixFamily.INSTANCE,
                 ChannelOption.ofUnixStream(),
@@ -201,12 +201,12 @@ public record StreamKind(
     StreamReport.Path kernelPath(int descriptor, SmcFallbacks smc) throws IOException {
         var name = transportOf(descriptor);
         var reasons = new ArrayList<>(reasons());
-        if (transport.equals(FamilyTransport.SMC)) {
+        if (transport.equals(KernelTransport.SMC)) {
             var why = smc.whyOverTcp(descriptor);
             if (why.isPresent()) {
                 // Set explicitly, because only newer kernels report the TCP family for such a
                 // descriptor.
-                name = FamilyTransport.TCP.name();
+                name = KernelTransport.TCP.name();
                 reasons.add("smc: fell back to TCP: " + why.get());
             }
         }
@@ -218,10 +218,10 @@ public record StreamKind(
         var family = number(descriptor, SO_DOMAIN);
         return Stream.of(
                         transport,
-                        FamilyTransport.SUPERSOCKETS,
-                        FamilyTransport.SMC,
-                        FamilyTransport.TCP)
-                .filter(each -> each instanceof FamilyTransport kernel && kernel.isFamily(family))
+                        KernelTransport.SUPERSOCKETS,
+                        KernelTransport.SMC,
+                        KernelTransport.TCP)
+                .filter(each -> each instanceof KernelTransport kernel && kernel.isFamily(family))
                 .findFirst()
                 .map(StreamTransport::name)
                 .orElse("address family " + family);

@@ -17,7 +17,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.transport.BypassTransport;
-import org.jrdma.sockets.transport.FamilyTransport;
+import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 import org.jrdma.sockets.transport.StreamTransport;
@@ -82,11 +82,11 @@ public record TransportList(List<StreamTransport> preferred) {
 
     private static StreamTransport find(String name) {
         return switch (name) {
-            case "tcp" -> FamilyTransport.TCP;
-            case "supersockets" -> FamilyTransport.SUPERSOCKETS;
+            case "tcp" -> KernelTransport.TCP;
+            case "supersockets" -> KernelTransport.SUPERSOCKETS;
             case "sisci" -> SisciTransport.CONFIGURED;
             case "rsocket" -> RsocketTransport.CONFIGURED;
-            case "smc" -> FamilyTransport.SMC;
+            case "smc" -> KernelTransport.SMC;
             default ->
                     throw new IllegalArgumentException(
                             "unknown transport \"%s\"; the transports are supersockets, sisci, rsocket, smc, tcp"
@@ -96,11 +96,11 @@ public record TransportList(List<StreamTransport> preferred) {
 
     /** Returns this list with TCP added at its end, unless it contains TCP. */
     TransportList orTcp() {
-        if (preferred.contains(FamilyTransport.TCP)) {
+        if (preferred.contains(KernelTransport.TCP)) {
             return this;
         }
         var all = new ArrayList<>(preferred);
-        all.add(FamilyTransport.TCP);
+        all.add(KernelTransport.TCP);
         return new TransportList(all);
     }
 
@@ -166,7 +166,7 @@ public record TransportList(List<StreamTransport> preferred) {
         return open(transport -> transport.reaches(widest) ? widest : InternetFamily.IPV4);
     }
 
-    private OpenedSocket open(Function<FamilyTransport, InternetFamily> families)
+    private OpenedSocket open(Function<KernelTransport, InternetFamily> families)
             throws IOException {
         var unused = new ArrayList<UnusedTransport>();
         var bypasses = new ArrayList<Bypass>();
@@ -174,7 +174,7 @@ public record TransportList(List<StreamTransport> preferred) {
             switch (transport) {
                 case BypassTransport bypass ->
                         bypasses.add(new Bypass(bypass, List.copyOf(unused), false));
-                case FamilyTransport kernel -> {
+                case KernelTransport kernel -> {
                     try {
                         return openKernel(kernel, families.apply(kernel), List.copyOf(unused))
                                 .with(bypasses);
@@ -185,7 +185,7 @@ public record TransportList(List<StreamTransport> preferred) {
             }
         }
         if (!bypasses.isEmpty()) {
-            return openOptionsSocket(families.apply(FamilyTransport.TCP), bypasses);
+            return openOptionsSocket(families.apply(KernelTransport.TCP), bypasses);
         }
         throw new SocketException(
                 unused.stream()
@@ -207,7 +207,7 @@ public record TransportList(List<StreamTransport> preferred) {
             case BypassTransport bypass ->
                     openOptionsSocket(
                             family, List.of(new Bypass(bypass, List.copyOf(unused), false)));
-            case FamilyTransport kernel -> openKernel(kernel, family, unused);
+            case KernelTransport kernel -> openKernel(kernel, family, unused);
         };
     }
 
@@ -221,7 +221,7 @@ public record TransportList(List<StreamTransport> preferred) {
         var all = new ArrayList<>(bypasses);
         all.set(all.size() - 1, new Bypass(last.transport(), last.unused(), true));
         return new OpenedSocket(
-                openKernel(FamilyTransport.TCP, family, last.unused()).descriptor,
+                openKernel(KernelTransport.TCP, family, last.unused()).descriptor,
                 family,
                 last.transport(),
                 last.unused(),
@@ -229,7 +229,7 @@ public record TransportList(List<StreamTransport> preferred) {
     }
 
     private static OpenedSocket openKernel(
-            FamilyTransport kernel, InternetFamily family, List<UnusedTransport> unused)
+            KernelTransport kernel, InternetFamily family, List<UnusedTransport> unused)
             throws IOException {
         TransportDiagnostics.before(kernel);
         var cachedReason = FAILURES.reason(kernel, family);
@@ -257,20 +257,20 @@ public record TransportList(List<StreamTransport> preferred) {
 
         private static final Duration LIFETIME = Duration.ofSeconds(10);
 
-        private record Key(FamilyTransport transport, InternetFamily family) {}
+        private record Key(KernelTransport transport, InternetFamily family) {}
 
         private record Reason(String text, Deadline until) {}
 
         private final Map<Key, Reason> reasons = new ConcurrentHashMap<>();
 
-        Optional<String> reason(FamilyTransport transport, InternetFamily family) {
+        Optional<String> reason(KernelTransport transport, InternetFamily family) {
             var reason = reasons.get(new Key(transport, family));
             return reason == null || reason.until.hasPassed()
                     ? Optional.empty()
                     : Optional.of(reason.text);
         }
 
-        void remember(FamilyTransport transport, InternetFamily family, String text) {
+        void remember(KernelTransport transport, InternetFamily family, String text) {
             reasons.put(new Key(transport, family), new Reason(text, Deadline.after(LIFETIME)));
         }
     }

@@ -39,14 +39,11 @@ public final class SisciStream extends BypassStream {
     private final LocalMap memory;
     private final ReceiveRing incoming;
 
-    // The lock for storing sent bytes. The next lock is for acknowledgements and sleeps. A
-    // disconnect holds both.
+    // Locks for storing sent bytes, and for acknowledgements and sleeps. A disconnect holds both.
     private final ReentrantLock sending = new ReentrantLock();
     private final ReentrantLock acknowledging = new ReentrantLock();
 
-    /**
-     * The ring in the peer's segment; null while this end is not connected to the peer's segment.
-     */
+    /** The ring in the peer's segment; null while this end is not connected to it. */
     private volatile @Nullable SendRing outgoing;
 
     private volatile boolean joined;
@@ -56,7 +53,6 @@ public final class SisciStream extends BypassStream {
     private volatile boolean outputEnded;
     private volatile boolean failed;
 
-    /** True if a failure was reported to the program; later sends then fail with EPIPE. */
     private volatile boolean failureReported;
 
     // Guarded by this, so that memory remains mapped while a thread reads it.
@@ -74,9 +70,7 @@ public final class SisciStream extends BypassStream {
         segment.attach(this);
     }
 
-    /**
-     * Creates the next stream over the segments of a previous stream whose ends are both closed.
-     */
+    /** Creates the next stream over the segments of a closed stream. */
     private SisciStream(SisciStream former, SendRing ring) {
         fabric = former.fabric;
         segment = former.segment;
@@ -116,14 +110,12 @@ public final class SisciStream extends BypassStream {
     /** Sets the peer's segment, into which sent bytes are stored from now on. */
     void join(PeerSegment peer) {
         segment.watch(peer);
-        // Sleeps that could not be announced before are cleared, so that the next arm() announces
-        // them.
+        // Sleeps that were not announced are cleared, so that the next arm() announces them.
         sleeping.wake(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
     }
 
-    /** Replies to the connecting peer, and sends it the node and the id of this segment. */
     void reply(ConnectReply reply) {
         sending.lock();
         try {
@@ -140,7 +132,6 @@ public final class SisciStream extends BypassStream {
         return flag(StreamLayout.REPLY);
     }
 
-    /** Connects to the segment of the listener that has accepted this stream. Blocks. */
     void joinAccepting(Duration timeout) throws FabricException, InterruptedIOException {
         if (outgoing == null) {
             var location = memory.getLong(StreamLayout.SEGMENT);
@@ -215,8 +206,7 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Announces to the peer that threads of this end sleep. The peer wakes this end up once for
-     * each announcement.
+     * Announces sleeping threads to the peer, which wakes this end up once for each announcement.
      */
     @Override
     protected void arm(int events) {
@@ -242,9 +232,9 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Called periodically: wakes up the threads that wait for this stream, releases the stream if
-     * the peer has disconnected, and handles the peer's request to reuse the segments for the next
-     * stream. Takes the lock of this stream, but does not wait for the peer.
+     * Called periodically: wakes up waiting threads, releases the stream if the peer has
+     * disconnected, and handles a request of the peer to reuse the segments. Takes the lock of this
+     * stream, but does not wait for the peer.
      */
     void scan() {
         var wake = false;
@@ -280,9 +270,8 @@ public final class SisciStream extends BypassStream {
 
     @Override
     public int receive(MemorySegment target, long maxBytes) {
-        // The peer first stores bytes, then the end, then the close; a failure comes last. They are
-        // read in the reverse order: everything that was stored before what was read is then
-        // visible, too.
+        // The peer stores bytes, then the end, then the close; a failure comes last. Reading these
+        // in the reverse order makes all earlier stores visible.
         var broken = failed;
         var peerClosed = peerHasClosed();
         var ended = flag(StreamLayout.ENDED) != 0;
@@ -295,8 +284,7 @@ public final class SisciStream extends BypassStream {
             return nothingToReceive(broken || peerClosed, ended);
         }
         var count = (int) Math.min(available, maxBytes);
-        // Called before the bytes are received, so that a thread that calls arm() at the same time
-        // still sees them.
+        // Called before receiving, so that a thread that calls arm() now still sees the bytes.
         var slept = sleeping.wake(SocketCalls.POLLIN);
         incoming.receive(target, count);
         if (slept) {
@@ -309,10 +297,9 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Returns the result of a receive call when the ring is empty: an errno, or 0 for the end of
-     * the stream. The stream has ended in order if the peer has announced the end and all of its
-     * bytes were received, even if a failure followed. {@code over} is true if no more bytes will
-     * arrive.
+     * Returns the result of a receive call when the ring is empty: an errno, or 0 for the end. The
+     * stream has ended in order if the peer has announced the end and all of its bytes were
+     * received, even if a failure followed. {@code over} is true if no more bytes will arrive.
      */
     private int nothingToReceive(boolean over, boolean ended) {
         var complete = ended && incoming.isComplete();
@@ -397,8 +384,7 @@ public final class SisciStream extends BypassStream {
     }
 
     /**
-     * Notifies the peer that no more bytes follow, unless bytes may be lost. The caller holds the
-     * lock {@code sending}.
+     * Announces the end to the peer, unless bytes may be lost. Requires the lock {@code sending}.
      */
     private boolean announceEnd(SendRing ring) {
         if (failed || !ring.peer().haveStoresArrived()) {
@@ -447,7 +433,6 @@ public final class SisciStream extends BypassStream {
         disconnect();
     }
 
-    /** Called when the peer has disconnected from the segment of this end. */
     void peerDisconnected() {
         synchronized (this) {
             if (!released && !peerHasClosed()) {
@@ -467,7 +452,6 @@ public final class SisciStream extends BypassStream {
         return failed;
     }
 
-    /** Starts a disconnect on another thread, unless one is already scheduled. */
     private void disconnectSoon() {
         if (disconnecting.compareAndSet(false, true)) {
             try {

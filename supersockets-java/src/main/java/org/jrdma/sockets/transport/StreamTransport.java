@@ -4,7 +4,7 @@ import org.jrdma.sockets.model.Transport;
 
 /**
  * A transport that the channels of this module can use, with kernel sockets ({@link
- * FamilyTransport}) or without them ({@link BypassTransport}).
+ * KernelTransport}) or without them ({@link BypassTransport}).
  */
 public sealed interface StreamTransport extends Transport
-        permits FamilyTransport, BypassTransport {}
+        permits KernelTransport, BypassTransport {}

@@ -37,7 +37,7 @@ public final class TransportDiagnostics {
      * before a socket of {@code transport} is opened.
      */
     public static void before(StreamTransport transport) {
-        if (transport != FamilyTransport.TCP) {
+        if (transport != KernelTransport.TCP) {
             THIS_MACHINE.start();
         }
     }

@@ -34,7 +34,9 @@ class BypassListenersTest {
 
     private final Busy busy = new Busy(Errno.EADDRINUSE);
 
-    /** A kernel bypass whose first attempts to listen fail with a given error. */
+    /**
+     * A transport without kernel sockets whose first attempts to listen fail with a given error.
+     */
     private static final class Busy implements BypassTransport {
 
         private final int errno;

@@ -19,7 +19,7 @@ class EndpointTest {
         var epoll = LinuxCalls.epollCreate();
         try (var channel = SocketChannel.open()) {
             var endpoint = new Endpoint(channel, descriptor);
-            var registration = new Registration(epoll, 1, () -> {});
+            var registration = new EpollRegistration(epoll, 1, () -> {});
             endpoint.register(registration, LinuxCalls.EPOLLIN);
             assertThat(endpoint.enter()).isTrue();
             var closing =

@@ -25,7 +25,7 @@ class PendingConnectsTest {
             Thread.sleep(TIMEOUT);
 
             assertThat(first.deadline(Deadline.NEVER).hasPassed()).isTrue();
-            try (var second = listeners.enter(ADDRESS)) { // a later attempt has its own timeout
+            try (var second = listeners.enter(ADDRESS)) { // A later attempt has its own timeout.
                 assertThat(first.deadline(Deadline.NEVER).hasPassed()).isTrue();
                 assertThat(second.deadline(Deadline.NEVER).nanoTime())
                         .isGreaterThan(first.deadline(Deadline.NEVER).nanoTime());

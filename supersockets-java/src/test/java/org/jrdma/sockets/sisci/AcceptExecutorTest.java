@@ -144,7 +144,7 @@ class AcceptExecutorTest {
         try {
             threads.remove().run();
         } catch (IllegalStateException e) {
-            // a thread pool replaces the thread
+            // A thread pool replaces the thread.
         }
 
         runAll();

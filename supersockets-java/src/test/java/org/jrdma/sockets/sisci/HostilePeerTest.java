@@ -118,7 +118,7 @@ class HostilePeerTest {
 
     @AfterEach
     void close() {
-        segment.close(); // otherwise, the stream would wait until no connection uses its segment
+        segment.close(); // Otherwise, the stream would wait until no connection uses its segment.
         stream.abandon();
         peer.abandon();
     }
@@ -203,7 +203,7 @@ class HostilePeerTest {
             }
             case FULL -> {
                 while (stream.send(target, BYTES) > 0) {
-                    // until the ring of the peer is full
+                    // The loop ends when the ring of the peer is full.
                 }
             }
             case ENDED -> peer.shutdownOutput();
@@ -213,7 +213,7 @@ class HostilePeerTest {
         }
     }
 
-    /** Nothing may be thrown, and no byte beyond the target or the ring be accessed. */
+    /** No exception may be thrown, and no byte beyond the target or the ring may be accessed. */
     private void assertDefinedResults(String description) {
         assertThat(stream.ready()).as(description).isBetween(0, 5);
         assertThat(stream.available()).as(description).isBetween(0, 4096);

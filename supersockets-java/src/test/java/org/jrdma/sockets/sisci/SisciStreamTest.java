@@ -68,7 +68,8 @@ class SisciStreamTest {
             var source = arena.allocate(RING_BYTES / 4);
             var target = arena.allocate(RING_BYTES / 4);
 
-            // chunks whose size is not a divisor of the ring, so that some are split at its end
+            // The size of the chunks does not divide the size of the ring, so that some chunks are
+            // split at its end.
             var sent = 0L;
             for (; sent < bytes - RING_BYTES; sent += 250_000) {
                 assertThat(sender.send(source, 250_000)).isEqualTo(250_000);

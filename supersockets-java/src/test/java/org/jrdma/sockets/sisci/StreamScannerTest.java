@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class StreamScannerTest {
 
-    private static final long SOON_NANOS = 100_000_000; // half of a scan period
+    private static final long SOON_NANOS = 100_000_000; // Half of a scan period.
     private static final int ATTEMPTS = 20;
 
     private final LinkedBlockingQueue<Long> scans = new LinkedBlockingQueue<>();

@@ -67,7 +67,7 @@ class TransportDiagnosticsTest {
     void shouldLogEachProblemOnce() throws Exception {
         Files.delete(root.resolve("dev/infiniband/uverbs0"));
         Files.delete(root.resolve("dev/infiniband/rdma_cm"));
-        write(PORT + "link_layer", "Ethernet"); // RoCE needs a GID, but the port has none
+        write(PORT + "link_layer", "Ethernet"); // RoCE needs a GID, but the port has none.
         write("proc/4711/comm", "ibacm");
         write("sys/class/net/ib0/type", "32");
         write("sys/class/net/ib0/mode", "connected");

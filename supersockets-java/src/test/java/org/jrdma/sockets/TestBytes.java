@@ -8,9 +8,9 @@ import java.nio.channels.ReadableByteChannel;
 import java.util.Random;
 
 /** Test data to send, and helpers that receive it. */
-final class Bytes {
+final class TestBytes {
 
-    private Bytes() {}
+    private TestBytes() {}
 
     static ByteBuffer of(String text) {
         return ByteBuffer.wrap(text.getBytes(US_ASCII));

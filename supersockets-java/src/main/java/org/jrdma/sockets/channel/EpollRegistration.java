@@ -10,7 +10,7 @@ import org.jrdma.ffi.linkage.LinuxCalls;
  * requested events is removed from epoll, because epoll would otherwise report a failure of the
  * channel in every call.
  */
-final class Registration {
+final class EpollRegistration {
 
     private final int epoll;
     private final long number;
@@ -24,9 +24,9 @@ final class Registration {
      *
      * @param epoll the epoll descriptor
      * @param number the number that identifies the channel in events of the kernel; never reused
-     * @param onReady called when a {@link ReadinessSource} of the channel may be ready
+     * @param onReady called when a {@link org.jrdma.sockets.internal.ReadinessSource} of the channel may be ready
      */
-    Registration(int epoll, long number, Runnable onReady) {
+    EpollRegistration(int epoll, long number, Runnable onReady) {
         this.epoll = epoll;
         this.number = number;
         this.onReady = onReady;

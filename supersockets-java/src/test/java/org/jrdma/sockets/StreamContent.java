@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * The expected content of a stream. Each byte depends on its position and on the seed of the
  * stream.
  */
-record Content(long seed) {
+record StreamContent(long seed) {
 
     byte at(long index) {
         var word = (seed + (index >>> 3)) * 0x9e3779b97f4a7c15L;

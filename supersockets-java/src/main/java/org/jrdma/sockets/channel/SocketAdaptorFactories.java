@@ -12,7 +12,7 @@ import java.util.function.Function;
  * @param listener creates the server socket of a listener
  * @param datagram creates the socket of a datagram channel
  */
-public record Adaptors(
+public record SocketAdaptorFactories(
         Function<StreamChannel, Socket> stream,
         Function<ListenerChannel, ServerSocket> listener,
         Function<FabricDatagramChannel, DatagramSocket> datagram) {}

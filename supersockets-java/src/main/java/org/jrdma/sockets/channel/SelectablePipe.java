@@ -17,21 +17,21 @@ import org.jrdma.sockets.internal.SocketFailure;
  * A {@link Pipe} whose two ends can be registered with a {@link FabricSelector}. In C: {@code
  * pipe2}.
  */
-public final class FabricPipe extends Pipe {
+public final class SelectablePipe extends Pipe {
 
     private final PipeSource source;
     private final PipeSink sink;
 
-    private FabricPipe(PipeSource source, PipeSink sink) {
+    private SelectablePipe(PipeSource source, PipeSink sink) {
         this.source = source;
         this.sink = sink;
     }
 
-    public static FabricPipe open(SelectorProvider provider) throws IOException {
+    public static SelectablePipe open(SelectorProvider provider) throws IOException {
         try (var scratch = Scratch.take()) {
             var ends = scratch.value(2 * Integer.BYTES);
             SocketFailure.check(SocketCalls.pipe(ends));
-            return new FabricPipe(
+            return new SelectablePipe(
                     new PipeSource(provider, ends.getAtIndex(JAVA_INT, 0)),
                     new PipeSink(provider, ends.getAtIndex(JAVA_INT, 1)));
         }

@@ -15,7 +15,7 @@ import org.jrdma.sockets.internal.SocketCalls;
  * @param advice the cause and the fix, appended to the error message if the kernel does not support
  *     the address family
  */
-public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advice)
+public record KernelTransport(String name, Domain ipv4, Domain ipv6, String advice)
         implements StreamTransport {
 
     private static final Domain IPV4_ONLY =
@@ -23,29 +23,29 @@ public record FamilyTransport(String name, Domain ipv4, Domain ipv6, String advi
                 throw new FabricException("supports only IPv4");
             };
 
-    public static final FamilyTransport TCP =
-            new FamilyTransport(
+    public static final KernelTransport TCP =
+            new KernelTransport(
                     "tcp",
                     () -> new Numbers(SocketCalls.AF_INET, 0),
                     () -> new Numbers(SocketCalls.AF_INET6, 0),
                     "");
 
-    public static final FamilyTransport SMC =
-            new FamilyTransport(
+    public static final KernelTransport SMC =
+            new KernelTransport(
                     "smc",
                     () -> new Numbers(SocketCalls.AF_SMC, 0),
                     () -> new Numbers(SocketCalls.AF_SMC, 1),
                     ": the kernel has no SMC support, or the module is not loaded; try \"modprobe smc\"");
 
-    public static final FamilyTransport SUPERSOCKETS =
+    public static final KernelTransport SUPERSOCKETS =
             supersockets(FamilyNumber.publishedByDriver());
 
     /** Kernel sockets of Unix domain. Programs cannot select this transport. */
-    public static final FamilyTransport UNIX =
-            new FamilyTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ONLY, "");
+    public static final KernelTransport UNIX =
+            new KernelTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ONLY, "");
 
-    public static FamilyTransport supersockets(FamilyNumber family) {
-        return new FamilyTransport(
+    public static KernelTransport supersockets(FamilyNumber family) {
+        return new KernelTransport(
                 "supersockets",
                 () -> new Numbers(family.read(), 0),
                 IPV4_ONLY,
