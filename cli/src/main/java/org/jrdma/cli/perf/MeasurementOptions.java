@@ -22,7 +22,7 @@ final class MeasurementOptions {
             arity = "0..1",
             paramLabel = "PORT",
             fallbackValue = "" + PORT,
-            converter = WholeNumber.Port.class,
+            converter = WholeNumberConverter.Port.class,
             description =
                     "Respond to measurements of jrdma on other machines, until interrupted. Any host that reaches the port can use it: 8 callers at a time, 2 of each address. (default: ${FALLBACK-VALUE})")
     private Optional<Integer> served = Optional.empty();

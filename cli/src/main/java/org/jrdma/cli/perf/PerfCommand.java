@@ -53,7 +53,7 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(
             names = {"-t", "--time"},
             paramLabel = "MILLIS",
-            converter = Milliseconds.class,
+            converter = MillisecondsConverter.class,
             defaultValue = "200",
             description =
                     "Measurement time per figure, and warm-up time per size. (default: ${DEFAULT-VALUE})")

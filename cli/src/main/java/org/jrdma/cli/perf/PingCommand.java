@@ -47,7 +47,7 @@ public final class PingCommand implements Callable<Integer> {
 
     @Option(
             names = {"-c", "--count"},
-            converter = WholeNumber.Positive.class,
+            converter = WholeNumberConverter.Positive.class,
             paramLabel = "LINES",
             description = "Number of lines to print. By default no limit.")
     private Optional<Integer> lines = Optional.empty();
@@ -55,7 +55,7 @@ public final class PingCommand implements Callable<Integer> {
     @Option(
             names = {"-i", "--interval"},
             paramLabel = "MILLIS",
-            converter = Milliseconds.class,
+            converter = MillisecondsConverter.class,
             defaultValue = "1000",
             description = "Measurement time per line. (default: ${DEFAULT-VALUE})")
     private Duration interval;

@@ -5,7 +5,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Parses a positive number of milliseconds. */
-final class Milliseconds implements ITypeConverter<Duration> {
+final class MillisecondsConverter implements ITypeConverter<Duration> {
 
     @Override
     public Duration convert(String text) {

@@ -4,11 +4,11 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Parses the values of options that are whole numbers. */
-final class WholeNumber {
+final class WholeNumberConverter {
 
     private static final int MAX_PORT = 65_535;
 
-    private WholeNumber() {}
+    private WholeNumberConverter() {}
 
     private static int parse(String text, int min, int max) {
         try {
