@@ -20,7 +20,7 @@ final class Run {
     private static final String TESTS_OF_THE_GUARD =
             CloseDuringGuardedCall.class.getSimpleName()
                     + "|"
-                    + CloseDuringDelayedMark.class.getSimpleName();
+                    + CloseDuringDelayedEnter.class.getSimpleName();
 
     private Run() {}
 

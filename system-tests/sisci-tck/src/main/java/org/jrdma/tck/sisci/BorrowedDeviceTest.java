@@ -87,7 +87,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     void shouldListTheDevicesThatMatchAFilter() throws Exception {
         var device = new BorrowableDevice(id);
         var filter =
-                DeviceFilter.ANY.vendor(Edu.VENDOR).device(Edu.DEVICE).classCode(Edu.CLASS_CODE);
+                DeviceFilter.ANY.vendor(EduDriver.VENDOR).device(EduDriver.DEVICE).classCode(EduDriver.CLASS_CODE);
 
         assertThat(smartIo.devices()).contains(device).doesNotHaveDuplicates();
         assertThat(smartIo.devices(filter)).contains(device);
@@ -138,14 +138,14 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         first.close();
         first.close();
 
-        assertThat(new Edu(second).identification()).isEqualTo(0x010000ed);
+        assertThat(new EduDriver(second).identification()).isEqualTo(0x010000ed);
         assertFails(SisciError.BUSY, () -> smartIo.borrow(id, BorrowMode.EXCLUSIVE));
         assertThatIllegalStateException().isThrownBy(() -> first.bar(0));
     }
 
     @Test
     void shouldAccessRegisters() throws Exception {
-        var edu = new Edu(borrow());
+        var edu = new EduDriver(borrow());
 
         assertThat(edu.identification()).isEqualTo(0x010000ed);
         assertThat(edu.factorial(10)).isEqualTo(3_628_800);
@@ -161,7 +161,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldAccessAMappedLocalSegmentByDma() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var segment = preparedSegment();
         var map = filledMap(segment, PATTERN);
         var mapping = device.map(segment);
@@ -181,7 +181,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldRefuseDmaOutsideAMappingAndLeaveTheMemoryUntouched() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var segment = preparedSegment();
         var map = filledMap(segment, PATTERN);
         var mapping = device.map(segment, 8192, 4096);
@@ -202,7 +202,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldRefuseDmaAfterAMappingWasClosed() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var segment = preparedSegment();
         var map = filledMap(segment, PATTERN);
         var mapping = device.map(segment);
@@ -220,7 +220,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldRefuseDmaAfterTheSegmentWasClosed() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var segment = preparedSegment();
         var mapping = device.map(segment);
 
@@ -234,7 +234,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldAccessTheMemoryOfAnotherNodeByDma() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         peer.run(context -> context.offer(SEGMENT, BYTES).putInt(64, PATTERN));
         var mapping = device.map(node.connect(peer.node(), SEGMENT, TIMEOUT));
 
@@ -274,7 +274,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         var map = segment.map();
         map.putLong(4096, 42);
         map.flush();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var mapping = device.map(segment);
 
         assertThat(edu.load(mapping.ioAddress() + 4096, 8)).isTrue();
@@ -332,7 +332,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldDeliverInterruptsToAnInterruptFlag() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var segment = preparedSegment();
         var flag = segment.newInterruptFlag(64, false);
         edu.signalAt(device.map(segment).ioAddress() + 64, 7);
@@ -348,7 +348,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldNotDeliverInterruptsThatAreNotMapped() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var segment = preparedSegment();
         var flag = segment.newInterruptFlag(64, false);
         var mapping = device.map(segment);
@@ -365,7 +365,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     @Test
     void shouldReportTheLossOfAWithdrawnDevice() throws Exception {
         var device = borrow();
-        var edu = new Edu(device);
+        var edu = new EduDriver(device);
         var bar = device.bar(0);
         var segment = preparedSegment();
         assertThat(device.map(segment).isOpen()).isTrue();
@@ -391,7 +391,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         var map = filledMap(segment, PATTERN);
         var address = borrow().map(segment).ioAddress();
         PeerTask<Boolean> store =
-                context -> new Edu(context.get("device", BorrowedDevice.class)).store(address, 8);
+                context -> new EduDriver(context.get("device", BorrowedDevice.class)).store(address, 8);
 
         cable.cut();
         try {
@@ -412,7 +412,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
             var device = SmartIo.of(own).borrow(id, BorrowMode.SHARED);
             var segment = own.newSegment(SEGMENT, BYTES);
             segment.prepare();
-            var edu = new Edu(device);
+            var edu = new EduDriver(device);
             var uses =
                     List.<ClosingTest.Use>of(
                             edu::identification,

@@ -70,6 +70,6 @@ final class Callback implements InvocationHandler {
         }
         return method.getReturnType() == void.class
                 ? null
-                : new Values(fuzzer, random).of(method.getGenericReturnType(), 2);
+                : new RandomArguments(fuzzer, random).of(method.getGenericReturnType(), 2);
     }
 }

@@ -138,7 +138,7 @@ final class Child {
                 if (file.getFileName().toString().startsWith("trace-")) {
                     text.append(file.getFileName())
                             .append(":\n    ")
-                            .append(Trace.read(file))
+                            .append(CallTrace.read(file))
                             .append('\n');
                 }
             }

@@ -28,12 +28,12 @@ final class Findings {
     private final boolean memoryMayRunOut;
     private final boolean stackMayRunOut;
     private final boolean descriptorsMayRunOut;
-    private final Surface surface;
+    private final ApiSurface surface;
 
     /**
      * @param options the options of the run, such as the resource that the run exhausts
      */
-    Findings(Surface surface, List<String> options) {
+    Findings(ApiSurface surface, List<String> options) {
         this.surface = surface;
         this.memoryMayRunOut = options.contains("inject") || options.contains("hog");
         this.stackMayRunOut = options.contains("stack");

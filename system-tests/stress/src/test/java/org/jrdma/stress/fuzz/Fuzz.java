@@ -40,7 +40,7 @@ final class Fuzz {
 
     private final String name;
     private final Target target;
-    private final Surface surface;
+    private final ApiSurface surface;
     private final Findings findings;
     private final List<String> options;
     private final long seed;
@@ -55,7 +55,7 @@ final class Fuzz {
     private Fuzz(String name, long seed, List<String> options) throws Exception {
         this.name = name;
         this.target = Target.named(name, (int) ProcessHandle.current().pid());
-        this.surface = new Surface(target.modules());
+        this.surface = new ApiSurface(target.modules());
         this.seed = seed;
         this.options = options;
         this.findings = new Findings(surface, options);
@@ -129,7 +129,7 @@ final class Fuzz {
     }
 
     private void epoch(long calls, long epochSeed, boolean isFirst) throws Exception {
-        var pool = new Pool();
+        var pool = new ObjectPool();
         var shared =
                 new Fuzzer.Shared(
                         surface,
@@ -142,7 +142,7 @@ final class Fuzz {
         var threads = new ArrayList<Thread>();
         var count = name.equals("sisci") ? THREADS_OF_SISCI : THREADS;
         for (var index = 0; index < count; index++) {
-            var trace = new Trace(Path.of("trace-" + index));
+            var trace = new CallTrace(Path.of("trace-" + index));
             var fuzzer = new Fuzzer(shared, trace, epochSeed + index);
             fuzzers.add(fuzzer);
             var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
@@ -151,11 +151,11 @@ final class Fuzz {
         var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new Watchdog(fuzzers));
         // The limit is set after the classes are loaded.
         FailureAgent.arm(options.contains("inject") && !isFirst);
-        var hog = options.contains("hog") && !isFirst ? Hog.start() : null;
+        var hog = options.contains("hog") && !isFirst ? HeapFiller.start() : null;
         if (options.contains("descriptors") && !isFirst) {
             limitDescriptors(Usage.now().descriptors() + 25);
         }
-        var link = options.contains("link") ? Link.disturb(target) : null;
+        var link = options.contains("link") ? LinkChanger.disturb(target) : null;
         threads.forEach(Thread::start);
         for (var thread : threads) {
             thread.join();

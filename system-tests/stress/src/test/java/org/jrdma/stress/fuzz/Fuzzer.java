@@ -26,9 +26,9 @@ final class Fuzzer implements Runnable {
 
     /** The state that the threads of a run share. */
     record Shared(
-            Surface surface,
+            ApiSurface surface,
             Target target,
-            Pool pool,
+            ObjectPool pool,
             Findings findings,
             AtomicLong callsLeft,
             boolean deep) {}
@@ -42,29 +42,29 @@ final class Fuzzer implements Runnable {
             AtomicBoolean closing) {}
 
     private final Shared shared;
-    private final Trace trace;
+    private final CallTrace trace;
     private final RandomGenerator random;
-    private final Values values;
+    private final RandomArguments values;
 
     /**
      * The objects that mostly this thread uses, because some of them are confined to their thread.
      */
-    private final Pool own = new Pool();
+    private final ObjectPool own = new ObjectPool();
 
     private volatile @Nullable Current current;
 
-    Fuzzer(Shared shared, Trace trace, long seed) {
+    Fuzzer(Shared shared, CallTrace trace, long seed) {
         this.shared = shared;
         this.trace = trace;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
-        this.values = new Values(this, random);
+        this.values = new RandomArguments(this, random);
     }
 
     @Nullable Current current() {
         return current;
     }
 
-    Surface surface() {
+    ApiSurface surface() {
         return shared.surface;
     }
 
@@ -122,7 +122,7 @@ final class Fuzzer implements Runnable {
     private void call(Executable call, @Nullable Object receiver) {
         var arguments = values.arguments(call);
         var passedNull = values.passedNull();
-        var name = Surface.name(call);
+        var name = ApiSurface.name(call);
         trace.record(call, receiver, arguments);
         if (random.nextInt(100) == 0) {
             Thread.currentThread().interrupt();

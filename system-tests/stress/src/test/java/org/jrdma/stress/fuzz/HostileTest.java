@@ -68,7 +68,7 @@ class HostileTest {
                 start(
                         "neighbor-" + target,
                         List.of(),
-                        Neighbor.class,
+                        HostileNeighbor.class,
                         "" + fabric,
                         "" + WORDS / 2,
                         "" + SEED,
@@ -82,7 +82,7 @@ class HostileTest {
     void shouldSurviveForgedPackets() throws Exception {
         var samples = Files.createTempFile(Path.of("/dev/shm"), "jrdma-fuzz", "");
         try {
-            var option = "-D" + Samples.PROPERTY + "=" + samples;
+            var option = "-D" + PacketSamples.PROPERTY + "=" + samples;
             var victim = victim("packets", "roce", List.of(option), "attacked");
             var address = victim.lineAfter("Address ");
 
@@ -90,7 +90,7 @@ class HostileTest {
                     start(
                                     "flood",
                                     List.of(),
-                                    Flood.class,
+                                    PacketFlood.class,
                                     address,
                                     "" + PACKETS,
                                     "" + SEED,

@@ -66,7 +66,7 @@ final class Watchdog implements Runnable {
             Thread.ofVirtual().name("fuzzer-close").start(() -> fuzzer.close(current.receiver()));
         }
         if (duration > HANG_NANOS) {
-            hang(Surface.name(current.call()) + " on " + current.thread());
+            hang(ApiSurface.name(current.call()) + " on " + current.thread());
         }
     }
 

@@ -35,7 +35,7 @@ public record Fabric(
         String deviceName,
         Profile profile,
         SymbolLookup symbols,
-        Cable cable,
+        LinkControl cable,
         Manager manager) {
 
     private static @Nullable Fabric underTest;
@@ -120,7 +120,7 @@ public record Fabric(
                     profile == null ? Profile.ofDevice(device) : Profile.valueOf(profile),
                     SymbolLookup.libraryLookup(
                             system ? "libibverbs.so.1" : library, Arena.global()),
-                    Cable::networkInterface,
+                    LinkControl::networkInterface,
                     ConnectionManager::system);
         } catch (LibraryNotFoundException e) {
             throw new IllegalStateException(e.getMessage(), e);

@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * A thread that changes the MTU of the loopback interface and repeatedly takes links down and up,
  * while a target is used. The process must have a network namespace of its own.
  */
-final class Link implements Runnable {
+final class LinkChanger implements Runnable {
 
     private static final String USUAL_MTU = "65536";
     private static final List<String> MTUS = List.of("1280", "1500", "4200", "9000", USUAL_MTU);
@@ -17,12 +17,12 @@ final class Link implements Runnable {
     private final Thread thread = Thread.ofPlatform().daemon().name("link").unstarted(this);
     private volatile boolean stopped;
 
-    private Link(Target target) {
+    private LinkChanger(Target target) {
         this.target = target;
     }
 
-    static Link disturb(Target target) {
-        var link = new Link(target);
+    static LinkChanger disturb(Target target) {
+        var link = new LinkChanger(target);
         link.thread.start();
         return link;
     }

@@ -32,7 +32,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Creates random arguments for calls of the API. Used by one thread. */
-final class Values {
+final class RandomArguments {
 
     private static final int[] INTEGERS = {
         -1,
@@ -112,7 +112,7 @@ final class Values {
     private final RandomGenerator random;
     private boolean passedNull;
 
-    Values(Fuzzer fuzzer, RandomGenerator random) {
+    RandomArguments(Fuzzer fuzzer, RandomGenerator random) {
         this.fuzzer = fuzzer;
         this.random = random;
     }

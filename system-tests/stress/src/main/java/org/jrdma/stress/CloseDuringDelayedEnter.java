@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "The call used live memory.")
 @Outcome(id = "2", expect = ACCEPTABLE, desc = "The call was rejected.")
 @Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
-public class CloseDuringDelayedMark {
+public class CloseDuringDelayedEnter {
 
     private static final int LINES = 48;
     private static final int LINE = 64 / Long.BYTES;
@@ -36,8 +36,8 @@ public class CloseDuringDelayedMark {
     static {
         try {
             var lookup = MethodHandles.lookup();
-            CLOSED = lookup.findVarHandle(CloseDuringDelayedMark.class, "closed", int.class);
-            CONTENT = lookup.findVarHandle(CloseDuringDelayedMark.class, "content", int.class);
+            CLOSED = lookup.findVarHandle(CloseDuringDelayedEnter.class, "closed", int.class);
+            CONTENT = lookup.findVarHandle(CloseDuringDelayedEnter.class, "content", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

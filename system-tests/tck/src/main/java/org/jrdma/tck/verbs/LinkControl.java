@@ -6,7 +6,7 @@ import org.jrdma.verbs.Device;
 
 /** A way to disconnect and reconnect the network link of a device under test. */
 @FunctionalInterface
-public interface Cable {
+public interface LinkControl {
 
     /** A disconnected link. Closing this object connects the link again. */
     interface Pulled extends AutoCloseable {

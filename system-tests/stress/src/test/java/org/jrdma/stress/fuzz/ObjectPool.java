@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A limited number of objects of each class that the fuzzer has created, both open and closed ones.
  * Safe for use by multiple threads.
  */
-final class Pool {
+final class ObjectPool {
 
     private static final int PER_CLASS = 6;
 

@@ -7,7 +7,7 @@ import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sisci.smartio.BorrowedDevice;
 
 /** A driver for the device that {@link FabricUnderTest.Lender} lends. */
-final class Edu {
+final class EduDriver {
 
     static final int VENDOR = 0x1234;
     static final int DEVICE = 0x11e8;
@@ -33,7 +33,7 @@ final class Edu {
 
     private final RemoteMap registers;
 
-    Edu(BorrowedDevice device) throws SisciException {
+    EduDriver(BorrowedDevice device) throws SisciException {
         registers = device.bar(0).map(MapOptions.WHOLE.with(MapOptions.Flag.UNCACHED));
     }
 

@@ -28,7 +28,7 @@ import org.jrdma.soft.roce.packet.Transport;
  * listeners, sequence numbers and keys. The other packets are random; half of these are messages of
  * the connection manager.
  */
-final class Flood {
+final class PacketFlood {
 
     private static final int MANAGEMENT = 1;
     private static final int MANAGEMENT_KEY = 0x8001_0000;
@@ -43,10 +43,10 @@ final class Flood {
     private final PacketBuffer packet = new PacketBuffer();
     private final InvariantCrc checksum = new InvariantCrc();
 
-    private final Samples samples;
+    private final PacketSamples samples;
     private long copied;
 
-    private Flood(InetAddress victim, long seed, Samples samples) {
+    private PacketFlood(InetAddress victim, long seed, PacketSamples samples) {
         this.victim = victim;
         this.samples = samples;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
@@ -54,10 +54,10 @@ final class Flood {
 
     public static void main(String... arguments) throws IOException {
         var flood =
-                new Flood(
+                new PacketFlood(
                         InetAddress.ofLiteral(arguments[0]),
                         Long.parseLong(arguments[2]),
-                        Samples.create(Path.of(arguments[3])));
+                        PacketSamples.create(Path.of(arguments[3])));
         var count = Long.parseLong(arguments[1]);
         var start = System.nanoTime();
         for (var sent = 0L; sent < count; sent += PACKETS_PER_SOCKET) {

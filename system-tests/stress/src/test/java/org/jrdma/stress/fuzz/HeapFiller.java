@@ -6,15 +6,15 @@ import java.util.List;
 /**
  * A thread that repeatedly fills the heap for a moment, so that allocations of other threads fail.
  */
-final class Hog implements Runnable {
+final class HeapFiller implements Runnable {
 
     private final Thread thread = Thread.ofPlatform().daemon().name("hog").unstarted(this);
     private volatile boolean stopped;
 
-    private Hog() {}
+    private HeapFiller() {}
 
-    static Hog start() {
-        var hog = new Hog();
+    static HeapFiller start() {
+        var hog = new HeapFiller();
         hog.thread.start();
         return hog;
     }

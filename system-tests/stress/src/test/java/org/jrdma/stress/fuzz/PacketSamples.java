@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
  * learns from them the numbers of queue pairs and connections, sequence numbers and keys. Reader
  * and writer are not synchronized: the reader may see a mixture of two packets.
  */
-final class Samples {
+final class PacketSamples {
 
     /** The name of the property with the name of the file. */
     static final String PROPERTY = "jrdma.fuzz.samples";
@@ -28,19 +28,19 @@ final class Samples {
     private int messages;
     private int packets;
 
-    private Samples(ByteBuffer memory) {
+    private PacketSamples(ByteBuffer memory) {
         this.memory = memory;
     }
 
     /** Creates the file if it does not exist. */
-    static Samples create(Path file) throws IOException {
+    static PacketSamples create(Path file) throws IOException {
         try (var channel =
                 FileChannel.open(
                         file,
                         StandardOpenOption.CREATE,
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE)) {
-            return new Samples(
+            return new PacketSamples(
                     channel.map(
                             FileChannel.MapMode.READ_WRITE, 0, (long) SLOT * (MESSAGES + PACKETS)));
         }

@@ -29,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /** The public API of the libraries: the methods and constructors that the fuzzer calls. */
-final class Surface {
+final class ApiSurface {
 
     /** The classes of the JDK through which programs use the sockets. */
     private static final Set<Class<?>> CHANNELS =
@@ -70,7 +70,7 @@ final class Surface {
      *
      * @param modules a class of each module
      */
-    Surface(List<Class<?>> modules)
+    ApiSurface(List<Class<?>> modules)
             throws IOException, ReflectiveOperationException, URISyntaxException {
         for (var module : modules) {
             addExported(module);
@@ -185,7 +185,7 @@ final class Surface {
 
     /** Returns the methods of the API that this object has. */
     List<Method> methods(Object object) {
-        return methods.computeIfAbsent(declared(object.getClass()).orElseThrow(), Surface::list);
+        return methods.computeIfAbsent(declared(object.getClass()).orElseThrow(), ApiSurface::list);
     }
 
     private static List<Method> list(Class<?> type) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Records the last calls of one thread in a memory-mapped file, which survives a crash of the JVM.
  */
-final class Trace {
+final class CallTrace {
 
     private static final int ENTRIES = 32;
     private static final int BYTES = 256;
@@ -23,7 +23,7 @@ final class Trace {
     private final ByteBuffer buffer;
     private int next;
 
-    Trace(Path file) throws IOException {
+    CallTrace(Path file) throws IOException {
         try (var channel =
                 FileChannel.open(
                         file,
@@ -35,7 +35,7 @@ final class Trace {
     }
 
     void record(Executable call, @Nullable Object receiver, @Nullable Object[] arguments) {
-        var line = new StringBuilder(Surface.name(call)).append('(');
+        var line = new StringBuilder(ApiSurface.name(call)).append('(');
         for (var argument : arguments) {
             var text =
                     argument instanceof Number || argument instanceof Boolean || argument == null

@@ -24,7 +24,7 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
  * random words to all segments. With "truncate" as the last argument, it also shortens the files of
  * segments.
  */
-final class Neighbor {
+final class HostileNeighbor {
 
     private final Path fabric;
     private final RandomGenerator random;
@@ -32,13 +32,13 @@ final class Neighbor {
     private long truncated;
     private long connects;
 
-    private Neighbor(Path fabric, long seed) {
+    private HostileNeighbor(Path fabric, long seed) {
         this.fabric = fabric;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
     }
 
     public static void main(String... arguments) throws Exception {
-        var neighbor = new Neighbor(Path.of(arguments[0]), Long.parseLong(arguments[2]));
+        var neighbor = new HostileNeighbor(Path.of(arguments[0]), Long.parseLong(arguments[2]));
         neighbor.attack(Long.parseLong(arguments[1]), List.of(arguments).contains("truncate"));
         System.out.printf(
                 Locale.ROOT,
