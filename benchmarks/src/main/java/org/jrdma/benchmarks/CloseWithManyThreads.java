@@ -30,8 +30,8 @@ public final class CloseWithManyThreads {
     private CloseWithManyThreads() {}
 
     /**
-     * Prints a table. With the name of a barrier as an argument, measures only that barrier in this
-     * process and prints one result a line.
+     * Prints a table. If an argument names a barrier, measures only that barrier in this process
+     * and prints one result on each line.
      */
     public static void main(String... arguments) throws Exception {
         if (arguments.length > 0) {
@@ -118,7 +118,7 @@ public final class CloseWithManyThreads {
     }
 
     private static double medianOfCloses() throws InterruptedException {
-        Thread.sleep(100); // waits until each thread is parked or running
+        Thread.sleep(100); // Waits until each thread is parked or running.
         var micros = new double[CLOSES];
         for (var i = -CLOSES_TO_WARM_UP; i < CLOSES; i++) {
             var lifetime = new Lifetime("nothing", List.of(), () -> {});

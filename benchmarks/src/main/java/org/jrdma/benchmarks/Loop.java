@@ -103,7 +103,10 @@ public final class Loop implements AutoCloseable {
                         .toArray(PreparedRequest<?>[]::new));
     }
 
-    /** The objects for loops through the extended interfaces, which {@link #extended} creates. */
+    /**
+     * The objects for {@link #extendedWriteAndPoll} and the other loops through the extended
+     * interfaces of libibverbs. Created by {@link #extended}.
+     */
     final class Extended {
 
         final PolledQueuePair queuePair;

@@ -20,7 +20,7 @@ public final class NativeComparison {
 
     private NativeComparison() {}
 
-    /** A loop in C or in Java. Returns the number of successful completions. */
+    /** Runs a loop in C or in Java. Returns the number of successful completions. */
     @FunctionalInterface
     private interface Work {
         long run(long rounds) throws VerbsException;

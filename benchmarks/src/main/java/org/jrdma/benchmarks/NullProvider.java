@@ -20,8 +20,8 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Verbs;
 
 /**
- * The no-op libibverbs in null_verbs.c, which is compiled by the C compiler of this machine and
- * loaded once.
+ * A libibverbs in C that does nothing (null_verbs.c). It is compiled by the C compiler of this
+ * machine and loaded once.
  */
 public final class NullProvider {
 
@@ -77,7 +77,7 @@ public final class NullProvider {
     }
 
     /**
-     * Makes posts and polls slower, so that they overlap with closes by other threads.
+     * Makes posts and polls slower, so that they overlap with closes on other threads.
      *
      * @param spins the number of pause instructions in each call
      */
@@ -207,7 +207,7 @@ public final class NullProvider {
                 throw new IllegalStateException("Cannot compile %s:%n%s".formatted(file, output));
             }
             for (var path : new Path[] {folder, library, file}) {
-                path.toFile().deleteOnExit(); // the JVM deletes the files in reverse order
+                path.toFile().deleteOnExit(); // The JVM deletes the files in reverse order.
             }
             return library;
         } catch (IOException e) {

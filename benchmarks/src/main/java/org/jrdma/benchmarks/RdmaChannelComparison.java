@@ -54,7 +54,7 @@ public final class RdmaChannelComparison {
         } else {
             var software = SoftRoce.onLoopback(1);
             var verbs = Verbs.from(software);
-            try (var device = verbs.open("soft0")) { // opening the device determines its address
+            try (var device = verbs.open("soft0")) { // Opening the device determines its address.
                 var address = device.gids(1).getFirst().gid().ipv4().orElseThrow();
                 compare(verbs, ConnectionManager.from(software), address);
             }
@@ -102,13 +102,13 @@ public final class RdmaChannelComparison {
                 result.allocated.verbs);
     }
 
-    /** The objects that both ends use. */
+    /** The objects that both ends of a connection use. */
     private record Endpoints(
             ConnectionManager connections, Listener listener, ProtectionDomain domain) {}
 
     /**
-     * A number of rounds. Each round consists of messages in one direction, followed by one message
-     * in the other direction.
+     * The messages of a measurement: a number of rounds, each of which consists of messages in one
+     * direction, followed by one message in the other direction.
      *
      * @param window the maximum number of outstanding messages
      */
@@ -159,7 +159,7 @@ public final class RdmaChannelComparison {
         }
     }
 
-    /** An end of a channel or of a plain queue pair. */
+    /** One end of a connection, which uses a channel or a plain queue pair. */
     private interface End extends AutoCloseable {
 
         void send() throws IOException;

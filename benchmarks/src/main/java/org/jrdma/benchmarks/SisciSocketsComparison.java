@@ -175,7 +175,7 @@ public final class SisciSocketsComparison {
      * of one processor.
      */
     private static double idlePercent(ProcessHandle child) throws InterruptedException {
-        Thread.sleep(IDLE); // waits until the JIT compiler is idle
+        Thread.sleep(IDLE); // Waits until the JIT compiler is idle.
         var used = cpuNanos(ProcessHandle.current()) + cpuNanos(child);
         var start = System.nanoTime();
         Thread.sleep(IDLE);
@@ -197,7 +197,7 @@ public final class SisciSocketsComparison {
             Thread.ofPlatform().daemon().start(() -> accept(listener));
         }
         System.out.println(String.join(" ", ports));
-        var _ = System.in.read(); // waits until the first process closes this stream
+        var _ = System.in.read(); // Waits until the first process closes this stream.
     }
 
     private static void accept(ServerSocketChannel listener) {

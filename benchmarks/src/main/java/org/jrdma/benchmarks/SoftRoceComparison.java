@@ -87,7 +87,7 @@ public final class SoftRoceComparison {
                 bound);
     }
 
-    /** A device with its memory, its completion queue and its queue pairs. */
+    /** A device with its memory, completion queue and queue pairs. */
     private static final class Side {
         final Device device;
         final MemoryRegion region;
@@ -137,7 +137,7 @@ public final class SoftRoceComparison {
         }
     }
 
-    /** A measurement with two connected sides. */
+    /** Measures two connected sides. */
     private interface Between {
         double run(Side one, Side other) throws Exception;
     }
@@ -166,9 +166,9 @@ public final class SoftRoceComparison {
                     var receive = one.queuePairs.getFirst().prepareReceive(one.region.slice(0, 64));
                     var send = one.queuePairs.getFirst().prepareSend(one.region.slice(64, 64));
                     receive.tryPost();
-                    Thread.sleep(50); // waits until the echo thread listens
+                    Thread.sleep(50); // Waits until the echo thread listens.
                     var micros = 0.0;
-                    for (var part = 0; part < 2; part++) { // the first part is a warm-up
+                    for (var part = 0; part < 2; part++) { // The first part is a warm-up.
                         var turns = 20_000;
                         var start = System.nanoTime();
                         for (var turn = 0; turn < turns; turn++) {
@@ -202,9 +202,9 @@ public final class SoftRoceComparison {
     }
 
     /**
-     * Returns the microseconds of a round trip. The kernel wakes up the reader of a blocking
-     * channel. The reader of a non-blocking channel spins and uses a processor on each side, as
-     * polling the fabric does.
+     * Returns the duration of a round trip in microseconds. The kernel wakes up the reader of a
+     * blocking channel. The reader of a non-blocking channel spins and uses a processor on each
+     * side, as polling the fabric does.
      */
     private static double datagramPingPong(boolean blocking) throws Exception {
         try (var one = DatagramChannel.open().bind(anyPort());
@@ -298,7 +298,7 @@ public final class SoftRoceComparison {
                                 try {
                                     var buffer = ByteBuffer.allocateDirect(LARGE_BYTES);
                                     while (other.read(buffer.clear()) >= 0) {
-                                        // discards the data
+                                        // Discards the data.
                                     }
                                 } catch (IOException e) {
                                     throw new UncheckedIOException(e);

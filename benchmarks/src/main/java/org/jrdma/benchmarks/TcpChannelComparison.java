@@ -31,7 +31,10 @@ public final class TcpChannelComparison {
 
     private TcpChannelComparison() {}
 
-    /** Configures a channel, and opens an object that waits until the channel is ready. */
+    /**
+     * Sets the mode of a channel (blocking or not), and opens an object that waits until the
+     * channel is ready.
+     */
     private interface Mode {
         Ready open(SocketChannel channel, int operation) throws IOException;
     }
@@ -122,7 +125,7 @@ public final class TcpChannelComparison {
         ComparisonRow.print(what, own, baseline, bound);
     }
 
-    /** The work of one end of a connection. */
+    /** The code that runs at one end of a connection and returns a measurement. */
     private interface End {
         double run(SocketChannel channel) throws Exception;
     }

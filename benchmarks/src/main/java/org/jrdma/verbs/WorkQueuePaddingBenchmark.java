@@ -72,10 +72,10 @@ public final class WorkQueuePaddingBenchmark {
 
         private final long[] ids = new long[2 * CAPACITY];
 
-        @SuppressWarnings("unused") // used through POSTED
+        @SuppressWarnings("unused") // Used through POSTED.
         private long posted;
 
-        @SuppressWarnings("unused") // used through RELEASED
+        @SuppressWarnings("unused") // Used through RELEASED.
         private long released;
 
         private static VarHandle counter(String name) {
@@ -118,8 +118,8 @@ public final class WorkQueuePaddingBenchmark {
     private WorkQueuePaddingBenchmark() {}
 
     /**
-     * Prints a table. With the name of a queue as an argument, measures only that queue in this
-     * process and prints one result a line.
+     * Prints a table. If an argument names a queue, measures only that queue in this process and
+     * prints one result on each line.
      */
     public static void main(String... arguments) throws Exception {
         if (arguments.length > 0) {

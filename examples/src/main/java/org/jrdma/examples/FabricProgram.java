@@ -87,7 +87,7 @@ public abstract class FabricProgram implements Callable<Integer> {
             return name.isEmpty() ? verbs.openFirst() : verbs.open(name);
         }
 
-        /** Returns a copy of options of a queue pair with the port and the address. */
+        /** Sets the port and the address in the options of a queue pair. */
         public <Q extends QueuePair> QueuePairOptions<Q> applyTo(QueuePairOptions<Q> options) {
             var onPort = options.port(port);
             return gidIndex == null ? onPort : onPort.gidIndex(gidIndex);
@@ -145,7 +145,7 @@ public abstract class FabricProgram implements Callable<Integer> {
      * after a failure, and 2 if the command line is invalid.
      */
     protected final void execute(String... arguments) {
-        Locale.setDefault(Locale.ROOT); // numbers are printed the same way in every locale
+        Locale.setDefault(Locale.ROOT); // Numbers are printed in the same way in every locale.
         System.exit(commandLine().execute(arguments));
     }
 
@@ -157,11 +157,12 @@ public abstract class FabricProgram implements Callable<Integer> {
                         .registerConverter(Integer.class, FabricProgram::wholeNumber)
                         .setParameterExceptionHandler((e, _) -> reportUsageError(e))
                         .setExecutionExceptionHandler((e, _, _) -> {
-                            if (e instanceof IllegalArgumentException) { // an option or property
+                            // An option or a property is invalid.
+                            if (e instanceof IllegalArgumentException) {
                                 return reportUsageError(e);
                             }
                             if (e instanceof IOException) {
-                                System.err.println(e.getMessage()); // includes the fix
+                                System.err.println(e.getMessage()); // The message includes the fix.
                                 return CommandLine.ExitCode.SOFTWARE;
                             }
                             throw e;
@@ -183,7 +184,7 @@ public abstract class FabricProgram implements Callable<Integer> {
                 return number;
             }
         } catch (NumberFormatException _) {
-            // reported by the exception below
+            // The exception below reports the failure.
         }
         throw new TypeConversionException(
                 "\"%s\" is not a whole number from 0 to %d".formatted(text, Integer.MAX_VALUE));
@@ -238,7 +239,7 @@ public abstract class FabricProgram implements Callable<Integer> {
             return !Verbs.system().devices().isEmpty();
         } catch (LibraryNotFoundException e) {
             if (Files.exists(Path.of("/sys/class/infiniband"))) {
-                throw e; // the kernel has RDMA devices, so the missing library is the problem
+                throw e; // The kernel has RDMA devices, so the missing library is the problem.
             }
             return false;
         }
@@ -250,7 +251,7 @@ public abstract class FabricProgram implements Callable<Integer> {
             return true;
         } catch (LibraryNotFoundException e) {
             if (Files.exists(Path.of("/opt/DIS"))) {
-                throw e; // Dolphin's software is installed, so its library is the problem
+                throw e; // Dolphin's software is installed, so its library is the problem.
             }
             return false;
         }
@@ -380,7 +381,7 @@ public abstract class FabricProgram implements Callable<Integer> {
         }
     }
 
-    /** Returns the time of day at which a wait that starts now times out, for messages. */
+    /** Returns the time of day at which a wait that starts now will time out, for messages. */
     public static LocalTime deadline() {
         var now = LocalTime.now(ZoneId.systemDefault());
         return now.plus(TIMEOUT).truncatedTo(ChronoUnit.SECONDS);

@@ -67,7 +67,7 @@ public final class Atomics extends FabricProgram {
             var options = deviceOptions.applyTo(reliable(completions));
             var own = memory.region(BYTES);
             result = memory.region(Long.BYTES);
-            queuePair = domain.newQueuePair(options); // closed with its domain
+            queuePair = domain.newQueuePair(options); // Closed with its domain.
             var remote = Endpoint.parse(peer.exchange(queuePair.endpoint()));
             counters = RemoteMemory.parse(peer.exchange(own.remote()));
             queuePair.connect(remote);
@@ -78,7 +78,7 @@ public final class Atomics extends FabricProgram {
                 queuePair.connect(queuePair.endpoint());
                 counters = own.remote();
             }
-            peer.exchange("ready"); // so that both sides count at the same time
+            peer.exchange("ready"); // Both sides wait here, so that they count at the same time.
             for (var i = 0; i < count; i++) {
                 readAndWrite(UNPROTECTED);
             }
@@ -100,7 +100,7 @@ public final class Atomics extends FabricProgram {
                 IO.println("with a lock:           " + values.get(JAVA_LONG, LOCKED));
                 IO.println("fetch-and-add:         " + values.get(JAVA_LONG, ADDED));
             }
-            peer.exchange("done"); // the owner keeps its memory until both sides have finished
+            peer.exchange("done"); // The owner keeps its memory until both sides have finished.
         }
     }
 

@@ -63,7 +63,7 @@ public final class BorrowDevice extends FabricProgram {
                     "borrowed device 0x%x, identification 0x%08x"
                             .formatted(device.id(), registers.getInt(IDENTIFICATION)));
             segment.prepare();
-            var address = device.map(segment).ioAddress(); // the address for the device
+            var address = device.map(segment).ioAddress(); // The address that the device uses.
             registers.putLong(MESSAGE_ADDRESS, address + MESSAGE);
 
             for (var operand = 1; operand <= 12; operand++) {
@@ -83,7 +83,7 @@ public final class BorrowDevice extends FabricProgram {
             IO.println(
                     "copied %,d bytes to the device and back: %s"
                             .formatted(BYTES, isRight ? "equal" : "different"));
-        } // the device cannot access the segment any more, and is returned
+        } // The device cannot access the segment any more, and is returned.
     }
 
     private static BorrowedDevice borrow(SmartIo smartIo) throws IOException {
@@ -91,7 +91,7 @@ public final class BorrowDevice extends FabricProgram {
         if (devices.isEmpty()) {
             throw new IOException("No node lends the device edu. On another node: jrdma lend edu");
         }
-        // Exclusively, because the device has one set of registers.
+        // The device is borrowed exclusively, because it has only one set of registers.
         return smartIo.borrow(devices.getFirst(), BorrowMode.EXCLUSIVE);
     }
 
@@ -109,7 +109,7 @@ public final class BorrowDevice extends FabricProgram {
     }
 
     private static void start(RemoteMap registers, long register, int flags) {
-        registers.putIntRelease(register, START | flags); // after all earlier stores
+        registers.putIntRelease(register, START | flags); // Stored after all earlier stores.
         registers.flush();
     }
 }

@@ -52,7 +52,7 @@ public final class MessageQueue extends FabricProgram {
             IO.println("waiting on node %d, until %s".formatted(node.id(), deadline()));
             var received = 0L;
             var message = receiver.receive(TIMEOUT);
-            while (message.length > 0) { // the sender ends with an empty message
+            while (message.length > 0) { // The sender ends with an empty message.
                 if (message[0] != (byte) received) {
                     throw new IOException("Message %d has wrong content.".formatted(received));
                 }

@@ -94,7 +94,7 @@ public final class PioPingPong extends FabricProgram {
 
     private static void send(RemoteMap remoteMap, long number) {
         remoteMap.putLong(NUMBER, number);
-        remoteMap.flush(); // otherwise the processor may delay the store
+        remoteMap.flush(); // Otherwise, the processor may delay the store.
     }
 
     private static void await(LocalMap own, long number) throws IOException {

@@ -49,11 +49,11 @@ public final class SharedSegment extends FabricProgram {
     private static void export(Node node) throws IOException {
         try (var segment = node.newSegment(SEGMENT, BYTES);
                 var memory = segment.map()) {
-            segment.offer(); // from now on, other nodes can connect
+            segment.offer(); // From now on, other nodes can connect.
             IO.println("waiting on node %d, until %s".formatted(node.id(), deadline()));
             spinUntil(() -> memory.getLongAcquire(ARRIVED) != 0);
             IO.println("found \"%s\"".formatted(memory.segment().getString(TEXT)));
-        } // waits until the other node has disconnected
+        } // Waits until the other node has disconnected.
     }
 
     private void store(Node node) throws IOException {
@@ -61,7 +61,7 @@ public final class SharedSegment extends FabricProgram {
         try (var segment = node.connect(peer, SEGMENT, TIMEOUT);
                 var memory = segment.map()) {
             memory.segment().setString(TEXT, "Saluton, mondo");
-            memory.putLongRelease(ARRIVED, 1); // a node that reads 1 here also sees the text
+            memory.putLongRelease(ARRIVED, 1); // A node that reads 1 here also sees the text.
             memory.flush();
             IO.println("stored \"Saluton, mondo\"");
         }

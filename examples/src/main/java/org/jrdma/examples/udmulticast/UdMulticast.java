@@ -85,7 +85,7 @@ public final class UdMulticast extends FabricProgram {
                     new InetSocketAddress(group, 0), NetworkInterface.getByName(netDevice));
             queuePair.attachMulticast(Gid.of(group), 0);
             for (var received = 0; received < messages; received++) {
-                var next = queuePair.receive(buffer.slice()); // earlier datagrams are dropped
+                var next = queuePair.receive(buffer.slice()); // Earlier datagrams are dropped.
                 if (received == 0) {
                     IO.println("waiting in the group " + group.getHostAddress());
                 }

@@ -63,7 +63,7 @@ public final class WriteNotify extends FabricProgram {
                 var poller = device.newCompletionDispatcher(16)) {
             var options =
                     ConnectionOptions.of(reliable(poller))
-                            .privateData(memory.remote().toBytes()) // the target of the writes
+                            .privateData(memory.remote().toBytes()) // The target of the writes.
                             // Posted before the accept, because the client may write immediately.
                             .prepared(qp -> received.set(qp.receive(memory.slice(TEXT, 1))));
             try (var connection = request.accept(domain, options, TIMEOUT)) {
@@ -77,7 +77,7 @@ public final class WriteNotify extends FabricProgram {
                     connection.queuePair().send(memory.slice(TEXT, 1)).await(TIMEOUT);
                     notification = received.get().awaitCompletion(TIMEOUT);
                 }
-                return " has left"; // the disconnect has flushed the receive
+                return " has left"; // The disconnect has flushed the receive.
             }
         } catch (IOException e) {
             return ": " + e.getMessage();
@@ -109,9 +109,9 @@ public final class WriteNotify extends FabricProgram {
                         queuePair.writeWithImmediate(memory.slice(0, TEXT), remote, number);
                     } else {
                         queuePair.write(memory.slice(0, TEXT), remote);
-                        queuePair.send(memory.slice(TEXT, 1)); // arrives after the write
+                        queuePair.send(memory.slice(TEXT, 1)); // Arrives after the write.
                     }
-                    answer.await(TIMEOUT); // the server has read the text
+                    answer.await(TIMEOUT); // The server has read the text.
                 }
             }
             IO.println("the server has seen %d texts".formatted(messagesOnly ? texts : 2 * texts));
