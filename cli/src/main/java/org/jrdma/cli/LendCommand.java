@@ -2,12 +2,16 @@ package org.jrdma.cli;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Supplier;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.perf.ChildProcess;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.device.BorrowEvent;
@@ -16,6 +20,7 @@ import org.jrdma.soft.sisci.device.EduDevice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -28,7 +33,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class LendCommand implements Callable<Integer> {
 
-    private static final Map<String, Supplier<DeviceModel>> MODELS = Map.of("edu", EduDevice::new);
+    private static final long NVME_BLOCKS = 16_384;
+    private static final int NVME_BLOCK_BYTES = 4096;
+
+    private static final Map<String, Supplier<DeviceModel>> MODELS =
+            new TreeMap<>(Map.of("edu", EduDevice::new, "nvme", LendCommand::newController));
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
@@ -36,8 +45,17 @@ final class LendCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "DEVICE",
             description =
-                    "The device: edu, which computes factorials, copies memory by DMA, and signals interrupts.")
+                    "The device: edu, which computes factorials, copies memory by DMA, and signals interrupts; or nvme, an NVMe controller with 64 MiB in memory.")
     private String name;
+
+    @Option(names = ChildProcess.OPTION, hidden = true)
+    private boolean isChild;
+
+    private static DeviceModel newController() {
+        var subsystem = new Subsystem("software", "jrdma software drive");
+        var _ = subsystem.addNamespace(BlockStorage.inMemory(NVME_BLOCKS, NVME_BLOCK_BYTES));
+        return subsystem.newController();
+    }
 
     /** The kind of event that a line of the output reports. */
     private enum Event {
@@ -57,6 +75,9 @@ final class LendCommand implements Callable<Integer> {
                     command.commandLine(),
                     "There is no device named %s. Available devices: %s."
                             .formatted(name, String.join(", ", MODELS.keySet())));
+        }
+        if (isChild) {
+            ChildProcess.exitWithParent();
         }
         var library = new SoftSisci();
         var events = new LinkedBlockingQueue<BorrowEvent>();

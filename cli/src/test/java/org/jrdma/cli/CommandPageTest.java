@@ -95,6 +95,7 @@ class CommandPageTest {
         "nvme list, org.jrdma.cli.nvme.ListCommand$Drive",
         "perf, org.jrdma.cli.perf.Result",
         "perf --compare, org.jrdma.cli.perf.BaselineComparison",
+        "perf nvme, org.jrdma.cli.perf.NvmeResult",
         "ping, org.jrdma.cli.perf.PingCommand$Line"
     })
     void shouldDocumentEveryKey(String section, String type) throws Exception {

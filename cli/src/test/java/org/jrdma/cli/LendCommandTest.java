@@ -100,7 +100,7 @@ class LendCommandTest {
     @ParameterizedTest
     @CsvSource({
         "lend, Missing required parameter: 'DEVICE'. See jrdma lend --help.",
-        "lend gpu, There is no device named gpu. Available devices: edu. See jrdma lend --help."
+        "lend gpu, 'There is no device named gpu. Available devices: edu, nvme. See jrdma lend --help.'"
     })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
         var errors = new StringWriter();

@@ -13,14 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A peer that runs as a child process and ends with this process. */
-final class ChildProcess implements Peer {
+public final class ChildProcess implements Peer {
 
     // A string instead of a class reference, which would be a cycle between packages: the main
     // class depends on this package.
     private static final String MAIN_CLASS = "org.jrdma.cli.Jrdma";
 
     /** The hidden option that makes a command run as a child process. */
-    static final String OPTION = "--as-child";
+    public static final String OPTION = "--as-child";
 
     /**
      * The start of the line that a child process prints when it listens. The number of its port
@@ -41,6 +41,19 @@ final class ChildProcess implements Peer {
      * properties whose names start with {@code jrdma.} as this process.
      */
     static ChildProcess start(String command, List<String> options) throws IOException {
+        var words = new ArrayList<>(List.of(command, OPTION, "--serve", "0"));
+        words.addAll(options);
+        var process = start(words);
+        try {
+            return new ChildProcess(process, addressOf(process));
+        } catch (IOException e) {
+            process.destroy();
+            throw e;
+        }
+    }
+
+    /** Starts jrdma with a command line in a child process. */
+    static Process start(List<String> commandLine) throws IOException {
         var words = new ArrayList<String>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         System.getProperties().stringPropertyNames().stream()
@@ -63,15 +76,8 @@ final class ChildProcess implements Peer {
                             System.getProperty("java.class.path"),
                             MAIN_CLASS));
         }
-        words.addAll(List.of(command, OPTION, "--serve", "0"));
-        words.addAll(options);
-        var process = new ProcessBuilder(words).redirectError(Redirect.INHERIT).start();
-        try {
-            return new ChildProcess(process, addressOf(process));
-        } catch (IOException e) {
-            process.destroy();
-            throw e;
-        }
+        words.addAll(commandLine);
+        return new ProcessBuilder(words).redirectError(Redirect.INHERIT).start();
     }
 
     private static InetSocketAddress addressOf(Process process) throws IOException {
@@ -88,7 +94,7 @@ final class ChildProcess implements Peer {
     }
 
     /** Exits this child process when its input ends, which happens when the parent exits. */
-    static void exitWithParent() {
+    public static void exitWithParent() {
         Thread.ofPlatform()
                 .daemon()
                 .name("jrdma-parent")

@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
 
 /** The measuring side: opens a path together with the peer's {@link Responder} and measures it. */
@@ -106,7 +105,7 @@ final class Meter implements AutoCloseable {
             var start = System.nanoTime();
             exchange(bytes);
             exchanges = next(exchanges, System.nanoTime() - start);
-        } while (System.nanoTime() - end < 0 && samples.count < MAX_SAMPLES);
+        } while (System.nanoTime() - end < 0 && samples.count() < MAX_SAMPLES);
     }
 
     private void exchange(int bytes) throws IOException {
@@ -202,26 +201,5 @@ final class Meter implements AutoCloseable {
             peer.send(CLOSE);
         }
         expectDone(peer);
-    }
-
-    private static final class Samples {
-
-        private long[] nanos = new long[FIRST_BATCH];
-        private int count;
-
-        void add(long sample) {
-            if (count == nanos.length) {
-                nanos = Arrays.copyOf(nanos, 2 * count);
-            }
-            nanos[count++] = sample;
-        }
-
-        void clear() {
-            count = 0;
-        }
-
-        long[] toArray() {
-            return Arrays.copyOf(nanos, count);
-        }
     }
 }

@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
             "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion."
         },
         mixinStandardHelpOptions = true,
+        subcommands = NvmePerfCommand.class,
         sortOptions = false)
 public final class PerfCommand implements Callable<Integer> {
 
@@ -105,7 +106,8 @@ public final class PerfCommand implements Callable<Integer> {
             out().println(Json.of(compares ? comparisons : results));
         }
         if (plot.isPresent() && !results.isEmpty()) {
-            PlotFile.write(plot.get(), results, load);
+            PlotFile.write(
+                    plot.get(), results.stream().map(Result::entry).toList(), Plot.BY_SIZE, load);
             errors().println("Plot written to " + plot.get());
         }
         return problems == 0 && !results.isEmpty() ? 0 : 1;

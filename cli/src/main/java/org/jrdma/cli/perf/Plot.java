@@ -13,10 +13,35 @@ import org.jrdma.cli.perf.Canvas.Pen;
 import org.jrdma.cli.perf.Canvas.Point;
 
 /**
- * Charts of latency (p50 and p99) and bandwidth by message size, with a curve for each path. All
- * axes are logarithmic.
+ * Charts of latency (p50 and p99) and bandwidth by message size or queue depth, with a curve for
+ * each path. All axes are logarithmic.
  */
 final class Plot {
+
+    /**
+     * A point of each chart.
+     *
+     * @param label the name of the curve
+     * @param x the message size or the queue depth
+     */
+    record Entry(String label, int x, Latency latency, Bandwidth bandwidth) {}
+
+    /**
+     * The texts of a plot.
+     *
+     * @param title the title
+     * @param axis the title of the horizontal axes
+     * @param column the title of the column with the values of the horizontal axes
+     * @param note the explanation of the latency
+     */
+    record Texts(String title, String axis, String column, String note) {}
+
+    static final Texts BY_SIZE =
+            new Texts(
+                    "jrdma perf: latency and bandwidth by message size",
+                    "message size (bytes)",
+                    "bytes",
+                    "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
 
     static final int WIDTH = 1280;
     static final int HEIGHT = 920;
@@ -27,7 +52,6 @@ final class Plot {
     static final String MISSING_POINTS = "p99 is not drawn for sizes with fewer than 100 samples";
     static final String EMPTY_CHART =
             "No p99: no size has 100 samples. Measure longer with --time.";
-    static final String TITLE = "jrdma perf: latency and bandwidth by message size";
 
     private static final int MARGIN = 30;
     private static final int CHART_WIDTH = 500;
@@ -52,8 +76,9 @@ final class Plot {
     private static final Pen GRID = new Pen("#dddddd", 1);
     private static final Pen AXIS = new Pen("#444444", 1);
 
-    private final Map<String, List<Result>> curves = new LinkedHashMap<>();
-    private final List<Integer> sizes;
+    private final Map<String, List<Entry>> curves = new LinkedHashMap<>();
+    private final List<Integer> values;
+    private final Texts texts;
     private final List<String> captions;
 
     /**
@@ -61,15 +86,16 @@ final class Plot {
      *
      * @param captions the lines below the title
      */
-    Plot(List<Result> results, List<String> captions) {
-        results.forEach(result ->
-                curves.computeIfAbsent(result.label(), _ -> new ArrayList<>()).add(result));
-        sizes = results.stream().map(Result::bytes).distinct().sorted().toList();
+    Plot(List<Entry> entries, Texts texts, List<String> captions) {
+        entries.forEach(
+                entry -> curves.computeIfAbsent(entry.label(), _ -> new ArrayList<>()).add(entry));
+        values = entries.stream().map(Entry::x).distinct().sorted().toList();
+        this.texts = texts;
         this.captions = captions;
     }
 
     void draw(Canvas canvas) {
-        canvas.heading(new Point(MARGIN, 32), TITLE);
+        canvas.heading(new Point(MARGIN, 32), texts.title());
         var y = 54;
         for (var caption : captions) {
             canvas.text(new Point(MARGIN, y), Anchor.START, caption);
@@ -110,16 +136,16 @@ final class Plot {
                         : EMPTY_CHART);
     }
 
-    private static double median(Result result) {
+    private static double median(Entry result) {
         return result.latency().median();
     }
 
     /** Returns the 99th percentile of the latency, or NaN if there are too few samples. */
-    private static double percentile99(Result result) {
+    private static double percentile99(Entry result) {
         return result.latency().hasPercentile99() ? result.latency().percentile99() : Double.NaN;
     }
 
-    private static double bandwidth(Result result) {
+    private static double bandwidth(Entry result) {
         return result.bandwidth().megabytesPerSecond();
     }
 
@@ -154,15 +180,15 @@ final class Plot {
             int top,
             String title,
             Scale scale,
-            ToDoubleFunction<Result> figure) {
+            ToDoubleFunction<Entry> figure) {
         var right = left + CHART_WIDTH;
         var bottom = top + CHART_HEIGHT;
-        var x = Scale.of(sizes.stream().mapToDouble(Integer::doubleValue)).on(left, right);
+        var x = Scale.of(values.stream().mapToDouble(Integer::doubleValue)).on(left, right);
         var y = scale.on(bottom, top);
-        for (var bytes : sizes) {
-            var at = x.at(bytes);
+        for (var value : values) {
+            var at = x.at(value);
             canvas.line(new Point(at, top), new Point(at, bottom), GRID);
-            canvas.text(new Point(at, bottom + 20), Anchor.MIDDLE, Size.toString(bytes));
+            canvas.text(new Point(at, bottom + 20), Anchor.MIDDLE, Size.toString(value));
         }
         for (var tick : scale.ticks()) {
             var at = y.at(tick);
@@ -172,10 +198,7 @@ final class Plot {
         canvas.line(new Point(left, top), new Point(left, bottom), AXIS);
         canvas.line(new Point(left, bottom), new Point(right, bottom), AXIS);
         canvas.textUpwards(new Point(left - 66, (top + bottom) / 2.0), title);
-        canvas.text(
-                new Point((left + right) / 2.0, bottom + 42),
-                Anchor.MIDDLE,
-                "message size (bytes)");
+        canvas.text(new Point((left + right) / 2.0, bottom + 42), Anchor.MIDDLE, texts.axis());
         curves.forEach((name, results) ->
                 canvas.curve(
                         name,
@@ -183,7 +206,7 @@ final class Plot {
                                 .filter(result -> figure.applyAsDouble(result) > 0)
                                 .map(result ->
                                         new Point(
-                                                x.at(result.bytes()),
+                                                x.at(result.x()),
                                                 y.at(figure.applyAsDouble(result))))
                                 .toList(),
                         pen(name),

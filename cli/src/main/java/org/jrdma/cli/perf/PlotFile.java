@@ -51,16 +51,17 @@ final class PlotFile {
      *
      * @param load the load average of the machine before the measurement; negative if unknown
      */
-    static void write(Path file, List<Result> results, double load) throws IOException {
-        var plot = new Plot(results, captions(load));
+    static void write(Path file, List<Plot.Entry> entries, Plot.Texts texts, double load)
+            throws IOException {
+        var plot = new Plot(entries, texts, captions(texts, load));
         switch (format(file)) {
             case "svg" -> Files.writeString(file, svg(plot));
-            case "html" -> Files.writeString(file, html(plot, results));
+            case "html" -> Files.writeString(file, html(plot, texts, entries));
             default -> ImageIO.write(image(plot), "png", file.toFile());
         }
     }
 
-    private static List<String> captions(double load) throws IOException {
+    private static List<String> captions(Plot.Texts texts, double load) throws IOException {
         var processor =
                 Machine.THIS.lines("proc/cpuinfo").stream()
                         .filter(line -> line.startsWith("model name"))
@@ -80,7 +81,7 @@ final class PlotFile {
                                 System.getProperty("os.arch"),
                                 Runtime.version().feature()),
                 (load < 0 ? "" : String.format(Locale.ROOT, "Load average before: %.2f. ", load))
-                        + "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
+                        + texts.note());
     }
 
     private static String svg(Plot plot) {
@@ -106,13 +107,11 @@ final class PlotFile {
         return canvas.toImage();
     }
 
-    private static String html(Plot plot, List<Result> results) {
+    private static String html(Plot plot, Plot.Texts texts, List<Plot.Entry> entries) {
         var rows = new StringBuilder();
-        for (var result : results) {
-            rows.append(
-                    "<tr><td>%s<td>%s"
-                            .formatted(SvgCanvas.escaped(result.label()), result.bytes()));
-            var latency = result.latency();
+        for (var entry : entries) {
+            rows.append("<tr><td>%s<td>%s".formatted(SvgCanvas.escaped(entry.label()), entry.x()));
+            var latency = entry.latency();
             rows.append(
                     String.format(
                             Locale.ROOT,
@@ -123,8 +122,8 @@ final class PlotFile {
                             latency.percentile99AsText(),
                             latency.percentile99Point9AsText(),
                             latency.maximum(),
-                            result.bandwidth().megabytesPerSecond(),
-                            result.bandwidth().messagesPerSecond()));
+                            entry.bandwidth().megabytesPerSecond(),
+                            entry.bandwidth().messagesPerSecond()));
         }
         return """
         <!DOCTYPE html>
@@ -137,10 +136,10 @@ final class PlotFile {
         </style>
         %s
         <table>
-        <tr><th>path<th>bytes<th>min (us)<th>p50 (us)<th>p90 (us)<th>p99 (us)<th>p99.9 (us)<th>max (us)<th>MB/s<th>messages/s
+        <tr><th>path<th>%s<th>min (us)<th>p50 (us)<th>p90 (us)<th>p99 (us)<th>p99.9 (us)<th>max (us)<th>MB/s<th>messages/s
         %s</table>
         </html>
         """
-                .formatted(svg(plot), rows);
+                .formatted(svg(plot), texts.column(), rows);
     }
 }

@@ -18,6 +18,10 @@ record Result(
         Bandwidth bandwidth,
         Optional<String> connection) {
 
+    Plot.Entry entry() {
+        return new Plot.Entry(label(), bytes, latency, bandwidth);
+    }
+
     /**
      * Returns a label with the path, the device and, for the software fabric, the word "software".
      */

@@ -55,9 +55,13 @@ class PlotTest {
                 Optional.empty());
     }
 
+    private static void write(Path file, List<Result> results) throws IOException {
+        PlotFile.write(file, results.stream().map(Result::entry).toList(), Plot.BY_SIZE, 0.5);
+    }
+
     private Document draw(List<Result> results) throws Exception {
         var file = folder.resolve("plot.svg");
-        PlotFile.write(file, results, 0.5);
+        write(file, results);
         return DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
     }
 
@@ -120,7 +124,7 @@ class PlotTest {
                                 1));
         var page = folder.resolve("plot.html");
 
-        PlotFile.write(page, results, 0.5);
+        write(page, results);
 
         assertThat(elements(draw(results), "text"))
                 .extracting(Element::getTextContent)
@@ -169,7 +173,7 @@ class PlotTest {
 
         assertThat(texts)
                 .contains(
-                        Plot.TITLE,
+                        Plot.BY_SIZE.title(),
                         Plot.LATENCY_P50,
                         Plot.LATENCY_P99,
                         Plot.BANDWIDTH,
@@ -270,7 +274,7 @@ class PlotTest {
     void shouldPrintTheResultsInAnHtmlPage() throws IOException {
         var page = folder.resolve("plot.html");
 
-        PlotFile.write(page, RESULTS, 0.5);
+        write(page, RESULTS);
 
         assertThat(Files.readString(page))
                 .contains("<svg ", "<tr><td>tcp &amp; others<td>4096<td>8.00")
@@ -287,7 +291,7 @@ class PlotTest {
             assertThat(e).hasMessageContaining("fonts").hasMessageContaining(".svg");
             return;
         }
-        PlotFile.write(image, RESULTS, 0.5);
+        write(image, RESULTS);
 
         assertThat(ImageIO.read(image.toFile()).getWidth()).isEqualTo(2 * Plot.WIDTH);
     }
@@ -319,7 +323,7 @@ class PlotTest {
         assertThat(elements(draw(RESULTS), "text").subList(0, 2))
                 .extracting(Element::getTextContent)
                 .satisfiesExactly(
-                        title -> assertThat(title).isEqualTo(Plot.TITLE),
+                        title -> assertThat(title).isEqualTo(Plot.BY_SIZE.title()),
                         caption ->
                                 assertThat(caption)
                                         .matches(

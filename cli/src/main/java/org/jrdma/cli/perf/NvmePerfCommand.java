@@ -1,0 +1,109 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Measures the NVMe driver. */
+@Command(
+        name = "nvme",
+        description =
+                "Measures random reads and writes of 4 KiB on an NVMe controller in software by queue depth: a controller in this process, and one that another process lends.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+public final class NvmePerfCommand implements Callable<Integer> {
+
+    static final Plot.Texts BY_DEPTH =
+            new Plot.Texts(
+                    "jrdma perf nvme: latency and bandwidth of 4 KiB by queue depth",
+                    "queue depth (commands)",
+                    "depth",
+                    "Latency is the time from the submission of a command to its completion.");
+
+    @Spec private CommandSpec command;
+    @Mixin private JsonOption output;
+
+    @Parameters(
+            paramLabel = "CONTROLLER",
+            converter = NvmeTarget.KindConverter.class,
+            description = "Controllers to measure: local, borrowed. By default both.")
+    private List<NvmeTarget.Kind> kinds = List.of(NvmeTarget.Kind.values());
+
+    @Option(
+            names = {"-d", "--depths"},
+            split = ",",
+            converter = WholeNumber.Positive.class,
+            paramLabel = "DEPTH",
+            defaultValue = "1,2,4,8,16,32",
+            description = "Numbers of pending commands. (default: ${DEFAULT-VALUE})")
+    private List<Integer> depths;
+
+    @Option(
+            names = {"-t", "--time"},
+            paramLabel = "MILLIS",
+            converter = Milliseconds.class,
+            defaultValue = "500",
+            description =
+                    "Measurement time per figure, and warm-up time before it. (default: ${DEFAULT-VALUE})")
+    private Duration time;
+
+    @Option(
+            names = "--plot",
+            paramLabel = "FILE",
+            description = "Draw a plot: FILE.svg, FILE.html or FILE.png.")
+    private Optional<java.nio.file.Path> plot = Optional.empty();
+
+    private final List<NvmeResult> results = new ArrayList<>();
+
+    @Override
+    public Integer call() throws IOException {
+        plot.ifPresent(PlotFile::check);
+        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        for (var kind : kinds) {
+            try (var target = NvmeTarget.open(kind)) {
+                measure(kind, target);
+            }
+        }
+        if (output.isJson()) {
+            out().println(Json.of(results));
+        }
+        if (plot.isPresent()) {
+            PlotFile.write(
+                    plot.get(), results.stream().map(NvmeResult::entry).toList(), BY_DEPTH, load);
+            command.commandLine().getErr().println("Plot written to " + plot.get());
+        }
+        return 0;
+    }
+
+    private void measure(NvmeTarget.Kind kind, NvmeTarget target) throws IOException {
+        for (var operation : NvmeResult.Operation.values()) {
+            if (!output.isJson()) {
+                out().println(NvmeResult.header(kind, operation));
+            }
+            for (var depth : depths) {
+                var result = NvmeMeter.measure(target.drive(), kind, operation, depth, time);
+                results.add(result);
+                if (!output.isJson()) {
+                    out().println(result.row());
+                }
+            }
+        }
+    }
+
+    private PrintWriter out() {
+        return command.commandLine().getOut();
+    }
+}

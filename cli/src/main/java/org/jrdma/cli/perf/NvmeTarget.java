@@ -1,0 +1,146 @@
+package org.jrdma.cli.perf;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jrdma.cli.output.Json;
+import org.jrdma.nvme.Nvme;
+import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.pcie.BorrowedController;
+import org.jrdma.nvme.pcie.ControllerAccess;
+import org.jrdma.nvme.pcie.HostedController;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.smartio.BorrowMode;
+import org.jrdma.sisci.smartio.SmartIo;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.device.DeviceHost;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** A drive to measure, and its resources. */
+final class NvmeTarget implements AutoCloseable {
+
+    private static final int BLOCKS = 16_384;
+    private static final int BLOCK_BYTES = 4096;
+    private static final int BAR_BYTES = 0x4000;
+    private static final int BORROWER = 1;
+    private static final Pattern DEVICE = Pattern.compile("\"device\":\"0x([0-9a-f]+)\"");
+
+    /** The place of a controller. */
+    enum Kind {
+        LOCAL("a controller in this process"),
+        BORROWED("a controller of another process, borrowed by SmartIO");
+
+        private final String description;
+
+        Kind(String description) {
+            this.description = description;
+        }
+
+        String description() {
+            return description;
+        }
+    }
+
+    /** Parses the name of a kind. */
+    static final class KindConverter implements ITypeConverter<Kind> {
+        @Override
+        public Kind convert(String text) {
+            return Arrays.stream(Kind.values())
+                    .filter(kind -> Json.name(kind).equals(text))
+                    .findFirst()
+                    .orElseThrow(() ->
+                            new TypeConversionException(
+                                    "there is no controller \"%s\"".formatted(text)));
+        }
+    }
+
+    /** The resources to close, the last first. */
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+
+    private final NvmeDrive drive;
+
+    private NvmeTarget(Kind kind) throws IOException {
+        try {
+            var access = kind == Kind.LOCAL ? host() : borrow();
+            drive = keep(Nvme.open(access, NvmeOptions.DEFAULTS));
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    static NvmeTarget open(Kind kind) throws IOException {
+        return new NvmeTarget(kind);
+    }
+
+    NvmeDrive drive() {
+        return drive;
+    }
+
+    private <T extends AutoCloseable> T keep(T resource) {
+        resources.push(resource);
+        return resource;
+    }
+
+    private ControllerAccess host() {
+        var subsystem = new Subsystem("software", "jrdma software drive");
+        var _ = subsystem.addNamespace(keep(BlockStorage.inMemory(BLOCKS, BLOCK_BYTES)));
+        var bar = keep(Arena.ofShared()).allocate(BAR_BYTES, BLOCK_BYTES);
+        var host = keep(DeviceHost.start(subsystem.newController(), List.of(bar)));
+        return keep(new HostedController(host, bar, BORROWER));
+    }
+
+    private ControllerAccess borrow() throws IOException {
+        var lender = ChildProcess.start(List.of("lend", "--json", ChildProcess.OPTION, "nvme"));
+        keep(() -> end(lender));
+        var lines = new BufferedReader(new InputStreamReader(lender.getInputStream(), UTF_8));
+        var line = lines.readLine();
+        var id = DEVICE.matcher(line == null ? "" : line);
+        if (!id.find()) {
+            throw new IOException("The process that lends the controller ended early.");
+        }
+        var node = keep(Sisci.from(new SoftSisci()).open());
+        var device =
+                keep(
+                        SmartIo.of(node)
+                                .borrow(Long.parseLong(id.group(1), 16), BorrowMode.EXCLUSIVE));
+        return keep(BorrowedController.of(node, device));
+    }
+
+    private static void end(Process lender) throws IOException {
+        lender.getOutputStream().close(); // makes the lender exit
+        try {
+            if (!lender.waitFor(ControlChannel.TIMEOUT)) {
+                lender.destroyForcibly();
+            }
+        } catch (InterruptedException _) {
+            lender.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        while (!resources.isEmpty()) {
+            try {
+                resources.pop().close();
+            } catch (IOException | RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new IOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package org.jrdma.cli.perf;
+
+import java.util.Arrays;
+
+/** The measured durations in nanoseconds. */
+final class Samples {
+
+    private static final int INITIAL_CAPACITY = 1024;
+
+    private long[] nanos = new long[INITIAL_CAPACITY];
+    private int count;
+
+    void add(long sample) {
+        if (count == nanos.length) {
+            nanos = Arrays.copyOf(nanos, 2 * count);
+        }
+        nanos[count++] = sample;
+    }
+
+    int count() {
+        return count;
+    }
+
+    void clear() {
+        count = 0;
+    }
+
+    long[] toArray() {
+        return Arrays.copyOf(nanos, count);
+    }
+}

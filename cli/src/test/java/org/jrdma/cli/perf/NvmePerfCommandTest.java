@@ -1,0 +1,69 @@
+package org.jrdma.cli.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jrdma.cli.Jrdma;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class NvmePerfCommandTest {
+
+    private static final int OPERATIONS = 2;
+
+    private final StringWriter output = new StringWriter();
+    private final StringWriter errors = new StringWriter();
+
+    @TempDir private Path folder;
+
+    private int execute(String... words) {
+        return Jrdma.commandLine()
+                .setOut(new PrintWriter(output, true))
+                .setErr(new PrintWriter(errors, true))
+                .execute(words);
+    }
+
+    @Test
+    void shouldMeasureBothControllersAndDrawAPlot() throws Exception {
+        var plot = folder.resolve("plot.svg");
+        assertThat(execute("perf", "nvme", "-d", "1,3", "-t", "20", "--plot", plot.toString()))
+                .as("%s", errors)
+                .isZero();
+        assertThat(output.toString())
+                .contains("local read: a controller in this process; latency per command in us")
+                .contains("borrowed write: a controller of another process, borrowed by SmartIO");
+        assertThat(output.toString().lines().filter(line -> line.matches(" +[13] .*[1-9].*")))
+                .hasSize(NvmeTarget.Kind.values().length * OPERATIONS * 2);
+        assertThat(Files.readString(plot))
+                .contains(
+                        NvmePerfCommand.BY_DEPTH.title(),
+                        "queue depth (commands)",
+                        "local read",
+                        "borrowed write");
+    }
+
+    @Test
+    void shouldMeasureOneControllerAndPrintJson() {
+        assertThat(execute("perf", "nvme", "--json", "-d", "2", "-t", "20", "local")).isZero();
+        assertThat(output.toString())
+                .startsWith("[{\"controller\":\"local\",\"operation\":\"read\",\"depth\":2,")
+                .doesNotContain("borrowed")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "perf nvme -d 0, '\"0\" is not a whole number from 1 to 2147483647'",
+        "perf nvme -d 2000 local, 'The depth of a queue of the hosted NVMe controller of borrower 1 is 2000.'",
+        "perf nvme remote, Unknown argument: 'remote'. See jrdma perf nvme --help."
+    })
+    void shouldRejectAnInvalidCommandLine(String words, String message) {
+        assertThat(execute(words.split(" ", -1))).isEqualTo(2);
+        assertThat(errors.toString()).contains(message).hasLineCount(1);
+    }
+}
