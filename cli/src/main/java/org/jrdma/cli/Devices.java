@@ -8,8 +8,11 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.smartio.BorrowMode;
 import org.jrdma.sisci.smartio.SmartIo;
 import org.jrdma.sockets.Transports;
+import org.jrdma.soft.sisci.BorrowableDevice;
+import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
@@ -90,11 +93,23 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     record Adapter(int number, int node, Optional<Boolean> linkOperational) {}
 
     /**
-     * A device that a node lends. Properties other than its id cannot be read without borrowing it.
+     * A device that a node lends. Only the library of the software fabric describes a device.
      *
      * @param id the fabric device id in hexadecimal, for example 0x401
      */
-    record LentDevice(String id) {}
+    record LentDevice(String id, Optional<Lending> lending) {}
+
+    /**
+     * The state of a device that a node lends.
+     *
+     * @param name the name of the device
+     * @param lender the id of the node that lends it
+     * @param available true if the lender permits new borrows
+     * @param mode the mode of the borrows; empty if it is not borrowed
+     * @param borrows the number of current borrows
+     */
+    record Lending(
+            String name, int lender, boolean available, Optional<BorrowMode> mode, int borrows) {}
 
     /**
      * A socket transport.
@@ -107,7 +122,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     static Devices ofThisMachine() {
         return new Devices(
                 List.of(rdma("system", Verbs::system), rdma("software", Verbs::software)),
-                List.of(sisci("system", Sisci::system), sisci("software", Sisci::software)),
+                List.of(sisci("system", Sisci::system, Devices::lentDevices), softSisci()),
                 transports());
     }
 
@@ -186,7 +201,44 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
                 ranked.reason());
     }
 
-    private static SisciLibrary sisci(String fabric, Library<Sisci> library) {
+    /** Lists the lent devices of the fabric of a node. */
+    @FunctionalInterface
+    private interface LentDevices {
+        List<LentDevice> list(Node node) throws FabricException;
+    }
+
+    private static SisciLibrary softSisci() {
+        var library = new SoftSisci();
+        return sisci(
+                "software",
+                () -> Sisci.from(library),
+                _ -> library.devices().stream().map(Devices::lentDevice).toList());
+    }
+
+    private static LentDevice lentDevice(BorrowableDevice device) {
+        return new LentDevice(
+                hexadecimal(device.fabricDeviceId()),
+                Optional.of(
+                        new Lending(
+                                device.identity().name(),
+                                device.lender(),
+                                device.isAvailable(),
+                                mode(device),
+                                device.borrows())));
+    }
+
+    private static Optional<BorrowMode> mode(BorrowableDevice device) {
+        if (device.borrows() == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(device.isExclusive() ? BorrowMode.EXCLUSIVE : BorrowMode.SHARED);
+    }
+
+    private static String hexadecimal(long id) {
+        return "0x" + Long.toHexString(id);
+    }
+
+    private static SisciLibrary sisci(String fabric, Library<Sisci> library, LentDevices devices) {
         try {
             var sisci = library.open();
             var adapters = new ArrayList<Adapter>();
@@ -197,7 +249,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
                             new Adapter(
                                     adapter.number(), adapter.nodeId(), isOperational(adapter)));
                 }
-                lentDevices = lentDevices(node);
+                lentDevices = devices.list(node);
             }
             return new SisciLibrary(
                     fabric, Optional.of(sisci.toString()), Optional.empty(), adapters, lentDevices);
@@ -211,7 +263,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     private static List<LentDevice> lentDevices(Node node) {
         try {
             return SmartIo.of(node).devices().stream()
-                    .map(device -> new LentDevice("0x" + Long.toHexString(device.id())))
+                    .map(device -> new LentDevice(hexadecimal(device.id()), Optional.empty()))
                     .toList();
         } catch (FabricException | UnsupportedOperationException e) {
             return List.of();

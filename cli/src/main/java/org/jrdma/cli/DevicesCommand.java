@@ -54,7 +54,9 @@ final class DevicesCommand implements Callable<Integer> {
                                 .orElse(""));
             }
             for (var device : library.lentDevices()) {
-                out.printf("  lent device %s%n", device.id());
+                out.printf(
+                        "  lent device %s%s%n",
+                        device.id(), device.lending().map(DevicesCommand::describe).orElse(""));
             }
         }
         out.println("Socket transports, in order of preference:");
@@ -70,6 +72,20 @@ final class DevicesCommand implements Callable<Integer> {
                                             .orElse("available"));
             out.println(Paragraph.wrap(line, 16));
         }
+    }
+
+    private static String describe(Devices.Lending lending) {
+        var use =
+                lending.mode()
+                        .map(mode ->
+                                "%s, borrows: %d".formatted(Json.name(mode), lending.borrows()))
+                        .orElse("not borrowed");
+        return ": %s, lent by node %d, %s%s"
+                .formatted(
+                        lending.name(),
+                        lending.lender(),
+                        use,
+                        lending.available() ? "" : ", not available to further borrowers");
     }
 
     /**

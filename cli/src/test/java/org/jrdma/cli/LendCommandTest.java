@@ -91,7 +91,15 @@ class LendCommandTest {
                 assertThat(devices.await()).isZero();
                 assertThat(devices.output())
                         .containsPattern(
-                                "\nSISCI, software: .+\n  adapter 0: node 8, link up\n  lent device 0x401\nSocket");
+                                "\nSISCI, software: .+\n  adapter 0: node 8, link up\n  lent device 0x401: edu, lent by node 4, not borrowed\nSocket");
+            }
+            try (var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
+                    var _ = SmartIo.of(node).borrow(0x401, BorrowMode.SHARED);
+                    var _ = SmartIo.of(node).borrow(0x401, BorrowMode.SHARED);
+                    var devices = start("devices")) {
+                assertThat(devices.await()).isZero();
+                assertThat(devices.output())
+                        .contains("  lent device 0x401: edu, lent by node 4, shared, borrows: 2\n");
             }
             stop(lender);
         }

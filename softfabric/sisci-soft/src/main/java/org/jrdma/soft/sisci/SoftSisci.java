@@ -1,12 +1,14 @@
 package org.jrdma.soft.sisci;
 
 import java.lang.foreign.SymbolLookup;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.soft.sisci.abi.SoftSisciLibrary;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
+import org.jrdma.soft.sisci.fabric.FabricDevice;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
 import org.jrdma.soft.sisci.fabric.SciException;
@@ -113,6 +115,31 @@ public final class SoftSisci implements SoftwareLibrary {
         } catch (SciException e) {
             throw failure(e);
         }
+    }
+
+    /**
+     * Lists the devices of the fabric, sorted by their ids. Devices of processes that do not
+     * respond are omitted.
+     *
+     * @throws FabricException if the library is not initialized
+     */
+    public List<BorrowableDevice> devices() throws FabricException {
+        try {
+            return library.member().devices().stream().map(SoftSisci::describe).toList();
+        } catch (SciException e) {
+            throw failure(e);
+        }
+    }
+
+    private static BorrowableDevice describe(FabricDevice device) {
+        var state = device.state();
+        return new BorrowableDevice(
+                device.id(),
+                device.node(),
+                device.identity(),
+                state.isAvailable(),
+                state.isExclusive(),
+                state.borrows());
     }
 
     private void setLink(int adapter, boolean operational) throws FabricException {

@@ -172,9 +172,9 @@ public final class Connection {
         send(response);
     }
 
-    /** Responds to a request with a payload. */
-    public void respondWithData(Message request, byte[] data) {
-        send(response(request, 0, 0).withData(data));
+    /** Responds to a request with a value and a payload. */
+    public void respondWithData(Message request, long value, byte[] data) {
+        send(response(request, 0, value).withData(data));
     }
 
     private static Message response(Message request, int error, long value) {

@@ -112,7 +112,10 @@ public record Message(
         TAKEN,
         /** Requests that the receiver reads the directory again. */
         REFRESH,
-        /** Requests the identity of a device. subject: slot. The response carries the identity. */
+        /**
+         * Requests the identity of a device. subject: slot. The response carries the identity, and
+         * as its value the state of the lending.
+         */
         IDENTIFY_DEVICE,
         /**
          * Requests to borrow a device. subject: number of the borrow, which the sender has chosen.

@@ -110,7 +110,12 @@ record FabricClient(
 
     private static Optional<FabricDevice> device(FabricFile entry, Message response) {
         return IdentityCodec.decode(response.data())
-                .map(identity -> new FabricDevice(entry.node(), entry.number(), identity));
+                .map(identity ->
+                        new FabricDevice(
+                                entry.node(),
+                                entry.number(),
+                                identity,
+                                LendingState.decode(response.value())));
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */

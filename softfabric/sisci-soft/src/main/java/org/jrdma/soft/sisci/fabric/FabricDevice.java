@@ -10,8 +10,9 @@ import org.jrdma.soft.sisci.device.DeviceIdentity;
  * @param node the node of the device
  * @param slot the number of the device among the devices of the node, from 1 to {@link #MAX_SLOT}
  * @param identity the identity of the device
+ * @param state whether the device can be borrowed
  */
-public record FabricDevice(int node, int slot, DeviceIdentity identity) {
+public record FabricDevice(int node, int slot, DeviceIdentity identity, LendingState state) {
 
     static final int MAX_SLOT = 255;
 

@@ -49,8 +49,10 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private final Consumer<BorrowEvent> listener;
     private final Map<Borrower, Borrow> borrows = new HashMap<>();
     private BorrowerSegments shared;
-    private boolean available = true;
     private boolean closed;
+
+    /** Changed under the monitor of this object. */
+    private volatile LendingState state = new LendingState(true, false, 0);
 
     private record Bar(int file, Mapping memory, long bytes) {}
 
@@ -177,13 +179,26 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     /** Permits or refuses new borrows. Has no effect on current borrows. */
     public synchronized void makeAvailable(boolean isAvailable) {
-        available = isAvailable;
+        updateState(isAvailable);
+    }
+
+    /** Returns the state without waiting. */
+    LendingState state() {
+        return state;
+    }
+
+    private void updateState(boolean isAvailable) {
+        state =
+                new LendingState(
+                        isAvailable,
+                        borrows.values().stream().anyMatch(Borrow::exclusive),
+                        borrows.size());
     }
 
     synchronized void lendTo(Borrower borrower, boolean exclusive) {
-        throwIf(closed || !available, SCI_ERR_NOT_AVAILABLE());
+        throwIf(closed || !state.isAvailable(), SCI_ERR_NOT_AVAILABLE());
         throwIf(exclusive && !borrows.isEmpty(), SCI_ERR_BUSY());
-        throwIf(borrows.values().stream().anyMatch(Borrow::exclusive), SCI_ERR_BUSY());
+        throwIf(state.isExclusive(), SCI_ERR_BUSY());
         throwIf(borrows.size() >= DeviceHost.MAX_BORROWERS, SCI_ERR_BUSY());
         var number = 1;
         while (isUsed(number)) {
@@ -203,6 +218,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     }
 
     private void report(BorrowEvent.Kind kind, Borrower borrower) {
+        updateState(state.isAvailable());
         try {
             listener.accept(new BorrowEvent(kind, borrower.connection().node(), borrows.size()));
         } catch (RuntimeException e) {

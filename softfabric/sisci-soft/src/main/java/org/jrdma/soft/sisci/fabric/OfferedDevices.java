@@ -107,8 +107,11 @@ public final class OfferedDevices {
                 message,
                 () -> {
                     if (message.kind() == Kind.IDENTIFY_DEVICE) {
-                        var identity = require(message.subject()).identity();
-                        from.respondWithData(message, IdentityCodec.encode(identity));
+                        var device = require(message.subject());
+                        from.respondWithData(
+                                message,
+                                device.state().encode(),
+                                IdentityCodec.encode(device.identity()));
                     } else {
                         enqueue(from, message);
                     }

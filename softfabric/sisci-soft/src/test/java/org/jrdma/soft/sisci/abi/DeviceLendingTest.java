@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
+import org.jrdma.soft.sisci.BorrowableDevice;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -150,6 +151,26 @@ class DeviceLendingTest {
         assertThat(second.borrowError(id, EXCLUSIVE)).isEqualTo("BUSY");
         assertThat(third.giveBack(shared)).isEqualTo("OK");
         assertThat(second.giveBack(second.borrow(id, EXCLUSIVE))).isEqualTo("OK");
+    }
+
+    @Test
+    void shouldDescribeHowADeviceIsBorrowed() throws Exception {
+        var fabric = nodes.third.fabric();
+        var lender = nodes.first.node();
+        var idle = new BorrowableDevice(id, lender, model.identity(), true, false, 0);
+        assertThat(fabric.devices()).containsExactly(idle);
+
+        var exclusive = second.borrow(id, EXCLUSIVE);
+        assertThat(fabric.devices())
+                .containsExactly(new BorrowableDevice(id, lender, model.identity(), true, true, 1));
+        second.giveBack(exclusive);
+
+        second.borrow(id, 0);
+        third.borrow(id, 0);
+        lent.makeUnavailable();
+        assertThat(fabric.devices())
+                .containsExactly(
+                        new BorrowableDevice(id, lender, model.identity(), false, false, 2));
     }
 
     @Test

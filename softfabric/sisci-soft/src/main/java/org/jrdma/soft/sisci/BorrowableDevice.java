@@ -1,0 +1,21 @@
+package org.jrdma.soft.sisci;
+
+import org.jrdma.soft.sisci.device.DeviceIdentity;
+
+/**
+ * A device that a process of the fabric lends, at the time at which it was listed.
+ *
+ * @param fabricDeviceId the id by which all nodes find the device
+ * @param lender the id of the node that lends the device
+ * @param identity the identity of the device
+ * @param isAvailable true if the lender permits new borrows
+ * @param isExclusive true if the device is borrowed exclusively
+ * @param borrows the number of current borrows
+ */
+public record BorrowableDevice(
+        long fabricDeviceId,
+        int lender,
+        DeviceIdentity identity,
+        boolean isAvailable,
+        boolean isExclusive,
+        int borrows) {}
