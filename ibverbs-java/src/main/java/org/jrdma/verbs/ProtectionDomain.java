@@ -76,12 +76,13 @@ public final class ProtectionDomain extends NativeObject {
     /**
      * Creates a parent domain whose queues are stored in memory that the caller allocates. Any
      * thread can use its objects. The memory must stay valid until the provider releases it through
-     * {@link QueueMemoryAllocator#release}, because the provider or the adapter writes to it. In C: {@code
-     * ibv_alloc_parent_domain} with {@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
+     * {@link QueueMemoryAllocator#release}, because the provider or the adapter writes to it. In C:
+     * {@code ibv_alloc_parent_domain} with {@code IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS}.
      *
      * @throws VerbsException with EOPNOTSUPP if the device does not support parent domains
      */
-    public ProtectionDomain newParentDomainUnguarded(QueueMemoryAllocator memory) throws VerbsException {
+    public ProtectionDomain newParentDomainUnguarded(QueueMemoryAllocator memory)
+            throws VerbsException {
         return newParentDomain(null, memory);
     }
 
@@ -89,13 +90,14 @@ public final class ProtectionDomain extends NativeObject {
      * Creates a parent domain for the threads of a thread domain, whose queues are stored in memory
      * that the caller allocates. The requirements of both other methods with this name apply.
      */
-    public ProtectionDomain newParentDomainUnguarded(ThreadDomain threads, QueueMemoryAllocator memory)
-            throws VerbsException {
+    public ProtectionDomain newParentDomainUnguarded(
+            ThreadDomain threads, QueueMemoryAllocator memory) throws VerbsException {
         return newParentDomain(threads, memory);
     }
 
     private ProtectionDomain newParentDomain(
-            @Nullable ThreadDomain threads, @Nullable QueueMemoryAllocator memory) throws VerbsException {
+            @Nullable ThreadDomain threads, @Nullable QueueMemoryAllocator memory)
+            throws VerbsException {
         return new ProtectionDomain(
                 device,
                 handle.newParent(threads == null ? null : threads.threadsFor(handle), memory));

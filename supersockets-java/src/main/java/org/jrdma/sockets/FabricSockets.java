@@ -77,7 +77,11 @@ public final class FabricSockets {
     }
 
     static StreamChannel connect(
-            String host, int port, Preferences preferences, Duration timeout, SocketAdaptorFactories adaptors)
+            String host,
+            int port,
+            Preferences preferences,
+            Duration timeout,
+            SocketAdaptorFactories adaptors)
             throws IOException {
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("connect: timeout can't be negative");
@@ -142,7 +146,10 @@ public final class FabricSockets {
     }
 
     private static StreamChannel connect(
-            Attempt attempt, List<UnusedTransport> unused, Deadline deadline, SocketAdaptorFactories adaptors)
+            Attempt attempt,
+            List<UnusedTransport> unused,
+            Deadline deadline,
+            SocketAdaptorFactories adaptors)
             throws IOException {
         var family =
                 attempt.address.getAddress() instanceof Inet4Address

@@ -135,7 +135,8 @@ class DatagramChannelTest {
         var second = ByteBuffer.allocateDirect(10);
         assertThat(here.read(new ByteBuffer[] {first, second})).isEqualTo(6);
         assertThat(second.position()).isEqualTo(2);
-        assertThat(here.write(new ByteBuffer[] {TestBytes.of("ab"), TestBytes.of("cd")})).isEqualTo(4);
+        assertThat(here.write(new ByteBuffer[] {TestBytes.of("ab"), TestBytes.of("cd")}))
+                .isEqualTo(4);
         var buffer = ByteBuffer.allocate(10);
         there.receive(buffer);
         assertThat(US_ASCII.decode(buffer.flip()).toString()).isEqualTo("abcd");

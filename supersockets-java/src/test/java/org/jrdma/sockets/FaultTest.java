@@ -66,7 +66,8 @@ class FaultTest {
 
     @FunctionalInterface
     private interface Fault {
-        void inject(ChannelPair pair, StreamContent content, int bytes, Random random) throws Exception;
+        void inject(ChannelPair pair, StreamContent content, int bytes, Random random)
+                throws Exception;
     }
 
     /**
@@ -80,7 +81,10 @@ class FaultTest {
                 pair.client().configureBlocking(random.nextBoolean());
                 pair.server().configureBlocking(random.nextBoolean());
                 fault.inject(
-                        pair, new StreamContent(random.nextLong()), random.nextInt(MAX_BYTES), random);
+                        pair,
+                        new StreamContent(random.nextLong()),
+                        random.nextInt(MAX_BYTES),
+                        random);
             } catch (Throwable e) {
                 throw new AssertionError("fault %d of seed %d".formatted(i, SEED), e);
             }
@@ -98,7 +102,11 @@ class FaultTest {
     }
 
     private static Task<Transfer> startWriting(
-            SocketChannel channel, StreamContent content, long bytes, Random random, Ending ending) {
+            SocketChannel channel,
+            StreamContent content,
+            long bytes,
+            Random random,
+            Ending ending) {
         var own = new Random(random.nextLong());
         return Tasks.start(
                 anyKind(random),

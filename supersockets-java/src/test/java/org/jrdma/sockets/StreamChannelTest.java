@@ -376,7 +376,8 @@ class StreamChannelTest {
     void shouldWriteAllBytesInBlockingMode(Kind kind) throws Exception {
         var bytes = TestBytes.many(3_000_001);
         try (var pair = ChannelPair.open(implementation)) {
-            var reader = Tasks.start(kind, () -> TestBytes.readBytes(pair.server(), 3 * bytes.length));
+            var reader =
+                    Tasks.start(kind, () -> TestBytes.readBytes(pair.server(), 3 * bytes.length));
             var buffers =
                     new ByteBuffer[] {
                         ByteBuffer.wrap(bytes, 0, 1_000_000),

@@ -82,7 +82,8 @@ public final class DomainHandle {
      * @param threads the thread domain; null if there is none
      * @param memory the allocator; null to use the provider's own allocator
      */
-    public DomainHandle newParent(@Nullable NativeResource threads, @Nullable QueueMemoryAllocator memory)
+    public DomainHandle newParent(
+            @Nullable NativeResource threads, @Nullable QueueMemoryAllocator memory)
             throws VerbsException {
         var owners =
                 threads == null ? List.of(lifetime()) : List.of(lifetime(), threads.lifetime());

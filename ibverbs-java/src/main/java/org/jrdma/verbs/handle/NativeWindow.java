@@ -111,7 +111,8 @@ public final class NativeWindow {
      * @throws IllegalArgumentException if the window, the queue pair and the region do not belong
      *     to the same protection domain
      */
-    public void prepare(DomainHandle queuePairDomain, Lifetime queuePair, MemoryRegistration region) {
+    public void prepare(
+            DomainHandle queuePairDomain, Lifetime queuePair, MemoryRegistration region) {
         if (!domain.isSameAs(queuePairDomain) || !domain.isSameAs(region.domain())) {
             throw new IllegalArgumentException(
                     "The protection domains differ: %s is in %s, %s in %s, and %s in %s"

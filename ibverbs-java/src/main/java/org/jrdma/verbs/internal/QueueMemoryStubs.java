@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The native functions through which a provider calls a {@link QueueMemoryAllocator}. They catch all
- * exceptions, because an exception in an upcall would terminate the process.
+ * The native functions through which a provider calls a {@link QueueMemoryAllocator}. They catch
+ * all exceptions, because an exception in an upcall would terminate the process.
  */
 public final class QueueMemoryStubs implements AutoCloseable {
 

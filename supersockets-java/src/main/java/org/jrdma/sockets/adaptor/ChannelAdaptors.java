@@ -7,11 +7,13 @@ public final class ChannelAdaptors {
 
     /** For the {@code socket} method of a channel. */
     public static final SocketAdaptorFactories OF_CHANNELS =
-            new SocketAdaptorFactories(SocketAdaptor::of, ServerSocketAdaptor::new, DatagramSocketAdaptor::new);
+            new SocketAdaptorFactories(
+                    SocketAdaptor::of, ServerSocketAdaptor::new, DatagramSocketAdaptor::new);
 
     /** For the sockets that the socket factories return. */
     public static final SocketAdaptorFactories OF_FACTORIES =
-            new SocketAdaptorFactories(FactorySocket::of, FactoryServerSocket::new, DatagramSocketAdaptor::new);
+            new SocketAdaptorFactories(
+                    FactorySocket::of, FactoryServerSocket::new, DatagramSocketAdaptor::new);
 
     private ChannelAdaptors() {}
 }

@@ -24,7 +24,8 @@ final class EpollRegistration {
      *
      * @param epoll the epoll descriptor
      * @param number the number that identifies the channel in events of the kernel; never reused
-     * @param onReady called when a {@link org.jrdma.sockets.internal.ReadinessSource} of the channel may be ready
+     * @param onReady called when a {@link org.jrdma.sockets.internal.ReadinessSource} of the
+     *     channel may be ready
      */
     EpollRegistration(int epoll, long number, Runnable onReady) {
         this.epoll = epoll;

@@ -94,7 +94,8 @@ public final class FabricSelector extends AbstractSelector {
             throw e;
         }
         try {
-            new EpollRegistration(epoll, WAKE_UP, () -> {}).update(signal.number(), LinuxCalls.EPOLLIN);
+            new EpollRegistration(epoll, WAKE_UP, () -> {})
+                    .update(signal.number(), LinuxCalls.EPOLLIN);
         } catch (Throwable e) {
             SocketCalls.close(epoll);
             signal.close();

@@ -33,7 +33,6 @@ public final class SisciStream extends BypassStream {
     private final SisciFabric fabric;
     private final StreamSegment segment;
 
-    /** The number of earlier streams over the same segments. */
     private final long number;
 
     private final LocalMap memory;

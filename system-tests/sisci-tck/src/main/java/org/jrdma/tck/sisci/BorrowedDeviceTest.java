@@ -87,7 +87,10 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
     void shouldListTheDevicesThatMatchAFilter() throws Exception {
         var device = new BorrowableDevice(id);
         var filter =
-                DeviceFilter.ANY.vendor(EduDriver.VENDOR).device(EduDriver.DEVICE).classCode(EduDriver.CLASS_CODE);
+                DeviceFilter.ANY
+                        .vendor(EduDriver.VENDOR)
+                        .device(EduDriver.DEVICE)
+                        .classCode(EduDriver.CLASS_CODE);
 
         assertThat(smartIo.devices()).contains(device).doesNotHaveDuplicates();
         assertThat(smartIo.devices(filter)).contains(device);
@@ -391,7 +394,9 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
         var map = filledMap(segment, PATTERN);
         var address = borrow().map(segment).ioAddress();
         PeerTask<Boolean> store =
-                context -> new EduDriver(context.get("device", BorrowedDevice.class)).store(address, 8);
+                context ->
+                        new EduDriver(context.get("device", BorrowedDevice.class))
+                                .store(address, 8);
 
         cable.cut();
         try {

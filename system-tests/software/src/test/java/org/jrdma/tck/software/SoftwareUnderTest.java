@@ -2,8 +2,8 @@ package org.jrdma.tck.software;
 
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.soft.roce.SoftRoce;
-import org.jrdma.tck.verbs.LinkControl;
 import org.jrdma.tck.verbs.Fabric;
+import org.jrdma.tck.verbs.LinkControl;
 import org.jrdma.tck.verbs.Profile;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;

@@ -4,9 +4,9 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
- * Thrown inside an implementation of a C function if the function fails. {@link ErrorConvention} converts
- * the exception to the function's error convention, so it never reaches the C caller. Has no stack
- * trace.
+ * Thrown inside an implementation of a C function if the function fails. {@link ErrorConvention}
+ * converts the exception to the function's error convention, so it never reaches the C caller. Has
+ * no stack trace.
  */
 public final class ErrnoException extends RuntimeException {
 

@@ -69,7 +69,10 @@ public final class Engine {
      *     peers
      */
     public Engine(
-            PacketSender link, MemoryRegistry memory, EngineOptions options, RandomGenerator random) {
+            PacketSender link,
+            MemoryRegistry memory,
+            EngineOptions options,
+            RandomGenerator random) {
         this(link, memory, options, random, Engine::log);
     }
 

@@ -4,7 +4,6 @@ import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
-import org.jrdma.soft.roce.packet.XrcHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.ImmediateHeader;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
@@ -14,6 +13,7 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Position;
 import org.jrdma.soft.roce.packet.RdmaHeader;
 import org.jrdma.soft.roce.packet.Transport;
+import org.jrdma.soft.roce.packet.XrcHeader;
 
 /** Writes and sends the request packets of a connected queue pair. */
 final class RequestWriter {

@@ -36,7 +36,8 @@ final class Retransmission {
      */
     private boolean waitingForReceiver;
 
-    Retransmission(Engine engine, QueuePair queuePair, SendWindow window, CongestionWindowShare usage) {
+    Retransmission(
+            Engine engine, QueuePair queuePair, SendWindow window, CongestionWindowShare usage) {
         this.engine = engine;
         this.queuePair = queuePair;
         this.window = window;

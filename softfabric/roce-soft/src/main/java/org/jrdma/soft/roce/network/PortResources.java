@@ -7,7 +7,10 @@ import org.jrdma.ffi.FabricException;
  * that the port uses with them.
  */
 record PortResources(
-        LocalInterface localInterface, SystemCalls calls, UdpSocket socket, SocketPoller readiness) {
+        LocalInterface localInterface,
+        SystemCalls calls,
+        UdpSocket socket,
+        SocketPoller readiness) {
 
     /** Creates a port. Leaves no resources open if this fails. */
     static Port openPort(PortOptions options) throws FabricException {

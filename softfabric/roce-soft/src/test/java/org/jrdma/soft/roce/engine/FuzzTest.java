@@ -14,7 +14,6 @@ import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
-import org.jrdma.soft.roce.packet.XrcHeader;
 import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.InvalidateHeader;
 import org.jrdma.soft.roce.packet.InvariantCrc;
@@ -22,6 +21,7 @@ import org.jrdma.soft.roce.packet.OpCode;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.RdmaHeader;
 import org.jrdma.soft.roce.packet.Transport;
+import org.jrdma.soft.roce.packet.XrcHeader;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

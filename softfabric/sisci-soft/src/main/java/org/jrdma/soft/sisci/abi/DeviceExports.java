@@ -10,9 +10,9 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
 import org.jrdma.soft.sisci.fabric.BorrowedDevice;
 import org.jrdma.soft.sisci.fabric.FabricDevice;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for devices of other hosts (SmartIO). */
 final class DeviceExports extends AbstractExports {
@@ -39,7 +39,8 @@ final class DeviceExports extends AbstractExports {
                         .filter(device -> filter == 0 || matches(device, filter))
                         .toList();
         for (var i = 0; i < matching.size() && Long.compareUnsigned(i, maxCount) < 0; i++) {
-            ProgramMemory.at(ids, (i + 1L) * Long.BYTES).setAtIndex(JAVA_LONG, i, matching.get(i).id());
+            ProgramMemory.at(ids, (i + 1L) * Long.BYTES)
+                    .setAtIndex(JAVA_LONG, i, matching.get(i).id());
         }
         return matching.size();
     }

@@ -8,9 +8,9 @@ import java.util.List;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for DMA queues and channels. */
 final class DmaExports extends AbstractExports {

@@ -6,11 +6,11 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.lang.foreign.ValueLayout;
 import java.util.function.LongFunction;
 import org.jrdma.soft.sisci.fabric.EventQueue;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.InterruptFlag;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jspecify.annotations.Nullable;
 
 /** The functions for interrupts, data interrupts and interrupt flags. */

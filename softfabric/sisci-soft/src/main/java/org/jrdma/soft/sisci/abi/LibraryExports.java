@@ -43,7 +43,8 @@ final class LibraryExports extends AbstractExports {
 
     @Exported(value = "SCIGetErrorString", reports = false)
     long errorString(int error) {
-        return ProgramMemory.text(ERRORS.getOrDefault(error, "unknown error 0x%X".formatted(error)));
+        return ProgramMemory.text(
+                ERRORS.getOrDefault(error, "unknown error 0x%X".formatted(error)));
     }
 
     @Exported(value = "SCIGetAdapterTypeString", reports = false)

@@ -5,10 +5,10 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import org.jrdma.soft.sisci.fabric.AttachedSegment;
 import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.Descriptor;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
 import org.jrdma.soft.sisci.fabric.SciException;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for local segments. */
 final class LocalSegmentExports extends AbstractExports {

@@ -4,11 +4,11 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import org.jrdma.ffi.linkage.UncheckedMemory;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 import org.jrdma.soft.sisci.fabric.Sequence;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
 /**
@@ -97,7 +97,8 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCICheckSequence")
     int check(long sequence, int flags) {
-        SisciFlags.checkAllowed(flags, UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER);
+        SisciFlags.checkAllowed(
+                flags, UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER);
         return sequence(sequence).check(flags);
     }
 

@@ -23,11 +23,11 @@ import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for nodes, adapters, PCIe requesters and queries. */
 final class NodeExports extends AbstractExports {
@@ -118,15 +118,22 @@ final class NodeExports extends AbstractExports {
             case SCI_Q_VENDORID -> setText(data, "jrdma");
             case SCI_Q_API -> setText(data, "2, in software");
             case SCI_Q_ADAPTER ->
-                    queryAdapter(member, ProgramMemory.at(data, sci_query_adapter_t.layout().byteSize()));
+                    queryAdapter(
+                            member,
+                            ProgramMemory.at(data, sci_query_adapter_t.layout().byteSize()));
             case SCI_Q_SYSTEM ->
                     querySystem(ProgramMemory.at(data, sci_query_system_t.layout().byteSize()));
             case SCI_Q_DMA ->
-                    queryDma(member, ProgramMemory.at(data, sci_query_dma_t.layout().byteSize()), flags);
+                    queryDma(
+                            member,
+                            ProgramMemory.at(data, sci_query_dma_t.layout().byteSize()),
+                            flags);
             case SCI_Q_LOCAL_SEGMENT ->
-                    queryLocal(ProgramMemory.at(data, sci_query_local_segment_t.layout().byteSize()));
+                    queryLocal(
+                            ProgramMemory.at(data, sci_query_local_segment_t.layout().byteSize()));
             case SCI_Q_REMOTE_SEGMENT ->
-                    queryRemote(ProgramMemory.at(data, sci_query_remote_segment_t.layout().byteSize()));
+                    queryRemote(
+                            ProgramMemory.at(data, sci_query_remote_segment_t.layout().byteSize()));
             case SCI_Q_MAP -> queryMap(ProgramMemory.at(data, sci_query_map_t.layout().byteSize()));
             default -> throw illegalQuery();
         }
@@ -192,7 +199,8 @@ final class NodeExports extends AbstractExports {
         switch (QueryCommandNumbers.of(sci_query_dma_t.subcommand(query))) {
             case SCI_Q_DMA_AVAILABLE -> ProgramMemory.setInteger(data, 1);
             case SCI_Q_DMA_CAPABILITIES -> {
-                var capabilities = ProgramMemory.at(data, sci_dma_capabilities_t.layout().byteSize());
+                var capabilities =
+                        ProgramMemory.at(data, sci_dma_capabilities_t.layout().byteSize());
                 sci_dma_capabilities_t.num_channels(capabilities, DmaChannel.NUMBER);
                 sci_dma_capabilities_t.max_transfer_size(capabilities, Integer.MAX_VALUE);
                 sci_dma_capabilities_t.max_vector_length(capabilities, DmaQueue.MAX_PIECES);

@@ -2,8 +2,8 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for remote segments. */
 final class RemoteSegmentExports extends AbstractExports {

@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
  * One end of a connection to another process, or to this process. Messages arrive in order. Safe

@@ -19,8 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
  * The file system directory by which the processes of a fabric find each other and their objects. A
@@ -186,7 +186,8 @@ public final class FabricDirectory implements AutoCloseable {
      * Finds the file of an object by the number of the object. Reads the names of all files, which
      * may be thousands.
      */
-    public Optional<FabricFile> find(int node, FabricFile.Kind kind, int number) throws FabricException {
+    public Optional<FabricFile> find(int node, FabricFile.Kind kind, int number)
+            throws FabricException {
         var start = FabricFile.startOfName(node, kind, number);
         try (var files = Files.newDirectoryStream(opened)) {
             for (var file : files) {
@@ -335,7 +336,8 @@ public final class FabricDirectory implements AutoCloseable {
                 var isStale =
                         entry.kind() == FabricFile.Kind.CUT
                                 ? !nodes.contains(entry.node())
-                                : !alive.contains(FabricFile.ofMember(entry.node(), entry.member()));
+                                : !alive.contains(
+                                        FabricFile.ofMember(entry.node(), entry.member()));
                 if (isStale) {
                     delete(entry);
                 }

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.FabricFile;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricConnections;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
+import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,7 +77,8 @@ public final class FabricProcess implements FabricConnections.Listener {
                                     .toList();
                     var id = node == ANY_NODE ? freeNode(members) : node;
                     var number = 0;
-                    while (members.contains(new FabricFile(id, FabricFile.Kind.MEMBER, number, number))) {
+                    while (members.contains(
+                            new FabricFile(id, FabricFile.Kind.MEMBER, number, number))) {
                         number++;
                     }
                     var connections = new FabricConnections(directory, id, number);
@@ -279,7 +280,8 @@ public final class FabricProcess implements FabricConnections.Listener {
      * socket.
      */
     private void sweepAfter(Connection lost) {
-        var gone = new FabricFile(lost.node(), FabricFile.Kind.MEMBER, lost.member(), lost.member());
+        var gone =
+                new FabricFile(lost.node(), FabricFile.Kind.MEMBER, lost.member(), lost.member());
         var directory = fabric.directory();
         try {
             for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {

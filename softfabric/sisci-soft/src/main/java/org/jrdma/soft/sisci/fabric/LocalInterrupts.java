@@ -53,7 +53,9 @@ public final class LocalInterrupts {
             int requestedNumber,
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
-        throwIf(SisciFlags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()), SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        throwIf(
+                SisciFlags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
+                SCI_ERR_FLAG_NOT_IMPLEMENTED());
         SisciFlags.checkAllowed(flags, FLAGS);
         context.topology().checkAdapter(adapter);
         return descriptor.add(() ->

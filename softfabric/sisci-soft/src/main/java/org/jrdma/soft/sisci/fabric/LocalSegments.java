@@ -10,8 +10,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 
 /** The segments that this process has created, by id. Safe for use by multiple threads. */
@@ -49,7 +49,9 @@ public final class LocalSegments {
         throwIf(
                 inGroup && (automatic || SisciFlags.has(flags, SCI_FLAG_PRIVATE())),
                 SCI_ERR_ILLEGAL_FLAG());
-        throwIf(SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup, SCI_ERR_ILLEGAL_FLAG());
+        throwIf(
+                SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup,
+                SCI_ERR_ILLEGAL_FLAG());
         throwIf(
                 inGroup && Integer.compareUnsigned(id, Topology.MAX_GROUPS) >= 0,
                 SCI_ERR_OUT_OF_RANGE());

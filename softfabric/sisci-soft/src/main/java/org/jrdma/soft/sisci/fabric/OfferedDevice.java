@@ -19,8 +19,8 @@ import org.jrdma.soft.sisci.device.DeviceHost;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.fabric.OfferedDevices.Borrower;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,7 +64,10 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
      * @param windows the mapped memory by the numbers that the borrower has chosen
      */
     private record Borrow(
-            int number, boolean exclusive, BorrowerSegments segments, Map<Integer, Window> windows) {
+            int number,
+            boolean exclusive,
+            BorrowerSegments segments,
+            Map<Integer, Window> windows) {
 
         long mappedBytes() {
             return windows.values().stream().mapToLong(Window::bytes).sum();
@@ -208,7 +211,10 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         borrows.put(
                 borrower,
                 new Borrow(
-                        number, exclusive, new BorrowerSegments(context.fabric()), new HashMap<>()));
+                        number,
+                        exclusive,
+                        new BorrowerSegments(context.fabric()),
+                        new HashMap<>()));
         LOG.debug(
                 "Node {} has borrowed the device \"{}\"{}",
                 borrower.connection().node(),

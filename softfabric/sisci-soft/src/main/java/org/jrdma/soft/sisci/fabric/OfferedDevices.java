@@ -76,7 +76,9 @@ public final class OfferedDevices {
         directory.sweep(); // Another lender may have been killed.
         for (var slot = 1; slot <= FabricDevice.MAX_SLOT; slot++) {
             if (directory.find(fabric.node(), FabricFile.Kind.DEVICE, slot).isEmpty()) {
-                var entry = new FabricFile(fabric.node(), FabricFile.Kind.DEVICE, slot, fabric.number());
+                var entry =
+                        new FabricFile(
+                                fabric.node(), FabricFile.Kind.DEVICE, slot, fabric.number());
                 directory.mark(entry);
                 return entry;
             }

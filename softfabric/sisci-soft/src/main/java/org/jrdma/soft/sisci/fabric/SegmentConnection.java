@@ -11,8 +11,8 @@ import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.Mapping;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

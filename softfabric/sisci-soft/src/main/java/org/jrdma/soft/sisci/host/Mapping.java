@@ -37,7 +37,8 @@ public final class Mapping {
     public static Mapping of(int file, long offset, long bytes, boolean writable)
             throws FabricException {
         var rounded = wholePages(bytes);
-        return new Mapping(SystemCalls.map(file, offset, rounded, writable), rounded, offset, writable);
+        return new Mapping(
+                SystemCalls.map(file, offset, rounded, writable), rounded, offset, writable);
     }
 
     /** Maps private memory that is filled with zeros. */

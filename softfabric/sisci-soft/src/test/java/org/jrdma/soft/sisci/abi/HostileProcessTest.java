@@ -21,8 +21,8 @@ import java.util.function.LongSupplier;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,7 +150,8 @@ class HostileProcessTest {
                     directory.locked(() -> { // Otherwise, a process could delete the new files.
                         var socket = PacketSocket.listen(member.toString());
                         SystemCalls.close(
-                                SystemCalls.createFile(folder.resolve(node + ".segment.7.0").toString()));
+                                SystemCalls.createFile(
+                                        folder.resolve(node + ".segment.7.0").toString()));
                         return socket;
                     });
         }

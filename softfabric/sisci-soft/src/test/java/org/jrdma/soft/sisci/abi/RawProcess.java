@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SystemCalls;
 
 /** A process that sends arbitrary messages to another process of a fabric. */
 final class RawProcess implements AutoCloseable {

@@ -5,10 +5,10 @@ import java.lang.foreign.MemoryLayout;
 import java.net.UnknownHostException;
 import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.sockaddr_in6;
-import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**

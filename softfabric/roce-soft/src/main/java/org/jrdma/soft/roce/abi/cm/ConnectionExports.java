@@ -15,11 +15,11 @@ import org.jrdma.abi.rdma.rdma_addrinfo;
 import org.jrdma.abi.rdma.rdma_cm_join_mc_attr_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.ErrorConvention;
-import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.RejectionReason;
@@ -369,11 +369,13 @@ public final class ConnectionExports {
 
     private static int unsignedByte(long value, long length) {
         return Byte.toUnsignedInt(
-                CallerMemory.at(value, requireLength(Byte.BYTES, length)).get(ValueLayout.JAVA_BYTE, 0));
+                CallerMemory.at(value, requireLength(Byte.BYTES, length))
+                        .get(ValueLayout.JAVA_BYTE, 0));
     }
 
     private static boolean flag(long value, long length) {
-        return CallerMemory.at(value, requireLength(Integer.BYTES, length)).get(ValueLayout.JAVA_INT, 0)
+        return CallerMemory.at(value, requireLength(Integer.BYTES, length))
+                        .get(ValueLayout.JAVA_INT, 0)
                 != 0;
     }
 

@@ -3,10 +3,10 @@ package org.jrdma.soft.roce.abi.verbs;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_cq;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jspecify.annotations.Nullable;
 
 /** The functions of libibverbs for completion queues and completion channels. */

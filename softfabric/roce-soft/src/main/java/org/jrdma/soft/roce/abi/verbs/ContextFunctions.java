@@ -14,12 +14,12 @@ import org.jrdma.abi.rdma.ibv_values_ex;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.ErrorConvention;
-import org.jrdma.soft.roce.abi.CallerMemory;
 
 /**
  * The functions that C callers reach through the function pointers in {@code verbs_context}, except
@@ -150,7 +150,8 @@ public final class ContextFunctions {
     @Exported(value = "alloc_td", failure = ErrorConvention.NULL)
     static long allocateThreadDomain(long context, long requested) {
         requireKnown(
-                ibv_td_init_attr.comp_mask(CallerMemory.at(requested, ibv_td_init_attr.layout())), 0);
+                ibv_td_init_attr.comp_mask(CallerMemory.at(requested, ibv_td_init_attr.layout())),
+                0);
         return new ThreadDomainObject(ContextObject.of(context)).structure().address();
     }
 

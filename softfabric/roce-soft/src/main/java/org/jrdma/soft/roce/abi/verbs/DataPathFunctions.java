@@ -1,8 +1,8 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /**

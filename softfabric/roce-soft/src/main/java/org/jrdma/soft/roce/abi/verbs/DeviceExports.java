@@ -10,12 +10,12 @@ import org.jrdma.abi.rdma.ibv_gid_entry;
 import org.jrdma.abi.rdma.ibv_port_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /** The functions of libibverbs for devices, their attributes and asynchronous events. */
@@ -70,7 +70,9 @@ public final class DeviceExports {
     static int queryGid(long context, byte port, int index, long target) {
         DeviceLimits.requirePort(port);
         requireIndex(DeviceLimits.GIDS, index);
-        Gids.write(ContextObject.of(context).port().address(), CallerMemory.at(target, ibv_gid.layout()));
+        Gids.write(
+                ContextObject.of(context).port().address(),
+                CallerMemory.at(target, ibv_gid.layout()));
         return 0;
     }
 
@@ -131,7 +133,8 @@ public final class DeviceExports {
     @Exported(value = "ibv_get_async_event", failure = ErrorConvention.MINUS_ONE)
     static int getAsyncEvent(long context, long target) {
         ErrnoException.throwIf(
-                !ContextObject.of(context).takeEvent(CallerMemory.at(target, ibv_async_event.layout())),
+                !ContextObject.of(context)
+                        .takeEvent(CallerMemory.at(target, ibv_async_event.layout())),
                 Errno.EAGAIN);
         return 0;
     }

@@ -15,11 +15,11 @@ import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Exports;
-import org.jrdma.soft.roce.abi.ErrorConvention;
-import org.jrdma.soft.roce.abi.CallerMemory;
 
 /**
  * The functions that post work requests to an extended queue pair ({@code ibv_qp_ex}). A post
@@ -251,7 +251,10 @@ final class ExtendedSends {
         var bind = ibv_send_wr.bind_mw(last());
         ibv_send_wr.bind_mw.mw(bind, MemorySegment.ofAddress(window));
         ibv_send_wr.bind_mw.rkey(bind, key);
-        ibv_send_wr.bind_mw.bind_info(bind).copyFrom(CallerMemory.at(binding, ibv_mw_bind_info.layout()));
+        ibv_send_wr
+                .bind_mw
+                .bind_info(bind)
+                .copyFrom(CallerMemory.at(binding, ibv_mw_bind_info.layout()));
     }
 
     private void remote(int key, long address) {

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
-import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 
 /**
  * The functions of libibverbs for protection domains and memory regions. The functions for memory

@@ -4,10 +4,10 @@ import org.jrdma.abi.rdma.ibv_alloc_dm_attr;
 import org.jrdma.abi.rdma.ibv_mw_bind;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.DeviceLimits;
-import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.DeviceLimits;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.memory.Access;
 
 /** The functions of a context for memory windows, device memory and {@code ibv_advise_mr}. */
@@ -102,13 +102,16 @@ final class MemoryFunctions {
 
     @Exported(value = "memcpy_to_dm", failure = ErrorConvention.ERRNO)
     static int copyToDevice(long memory, long offset, long source, long length) {
-        DeviceMemoryObject.of(memory).part(offset, length).copyFrom(CallerMemory.at(source, length));
+        DeviceMemoryObject.of(memory)
+                .part(offset, length)
+                .copyFrom(CallerMemory.at(source, length));
         return 0;
     }
 
     @Exported(value = "memcpy_from_dm", failure = ErrorConvention.ERRNO)
     static int copyFromDevice(long target, long memory, long offset, long length) {
-        CallerMemory.at(target, length).copyFrom(DeviceMemoryObject.of(memory).part(offset, length));
+        CallerMemory.at(target, length)
+                .copyFrom(DeviceMemoryObject.of(memory).part(offset, length));
         return 0;
     }
 
@@ -122,7 +125,9 @@ final class MemoryFunctions {
     @Exported(value = "bind_mw", failure = ErrorConvention.ERRNO)
     static int bindWindow(long queuePair, long window, long requested) {
         return QueuePairObject.of(queuePair)
-                .bind(MemoryWindowObject.of(window), CallerMemory.at(requested, ibv_mw_bind.layout()));
+                .bind(
+                        MemoryWindowObject.of(window),
+                        CallerMemory.at(requested, ibv_mw_bind.layout()));
     }
 
     @Exported(value = "dealloc_mw", failure = ErrorConvention.ERRNO)

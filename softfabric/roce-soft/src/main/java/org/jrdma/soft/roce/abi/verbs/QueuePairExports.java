@@ -11,12 +11,12 @@ import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
@@ -45,7 +45,8 @@ final class QueuePairExports {
 
     @Exported(value = "ibv_modify_qp", failure = ErrorConvention.ERRNO)
     static int modify(long queuePair, long attributes, int mask) {
-        QueuePairObject.of(queuePair).modify(CallerMemory.at(attributes, ibv_qp_attr.layout()), mask);
+        QueuePairObject.of(queuePair)
+                .modify(CallerMemory.at(attributes, ibv_qp_attr.layout()), mask);
         return 0;
     }
 

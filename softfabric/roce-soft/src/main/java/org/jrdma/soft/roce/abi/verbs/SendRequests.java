@@ -12,8 +12,8 @@ import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.UncheckedMemory;
-import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.MessageLimits;
 import org.jrdma.soft.roce.engine.SendOperation;
@@ -260,7 +260,8 @@ final class SendRequests {
                     work.bind(
                             MemoryWindowObject.of(getLong(request + WINDOW))
                                     .binding(
-                                            CallerMemory.at(request + BINDING, ibv_mw_bind_info.layout()),
+                                            CallerMemory.at(
+                                                    request + BINDING, ibv_mw_bind_info.layout()),
                                             getInt(request + NEW_KEY)));
             case WRITE, READ ->
                     work.remote(getLong(request + REMOTE_ADDRESS), getInt(request + REMOTE_KEY));

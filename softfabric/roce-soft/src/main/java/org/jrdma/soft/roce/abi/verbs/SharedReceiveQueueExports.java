@@ -2,9 +2,9 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_srq_attr;
 import org.jrdma.abi.rdma.ibv_srq_init_attr;
-import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 
 /** The functions of libibverbs for shared receive queues. */
 final class SharedReceiveQueueExports {

@@ -10,8 +10,8 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
-import org.jrdma.soft.roce.engine.XrcReceiveQueue;
 import org.jrdma.soft.roce.engine.ReceiveQueue;
+import org.jrdma.soft.roce.engine.XrcReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /** The implementation of an {@code ibv_srq}: a shared receive queue or an XRC receive queue. */

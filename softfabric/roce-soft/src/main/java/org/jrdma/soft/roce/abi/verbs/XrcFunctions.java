@@ -7,10 +7,10 @@ import org.jrdma.abi.rdma.ibv_srq_init_attr_ex;
 import org.jrdma.abi.rdma.ibv_xrcd_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.ErrnoException;
+import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.Exported;
 
 /**
  * The functions of a context for XRC domains, and for the shared receive queues and queue pairs in

@@ -20,9 +20,9 @@ import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.Caller;
+import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.Gids;
-import org.jrdma.soft.roce.abi.CallerMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -83,7 +83,8 @@ class MemoryWindowObjectTest {
                 ContextObject.of(context).port().address(),
                 ibv_global_route.dgid(ibv_ah_attr.grh(route)));
         ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
-        ibv_qp_attr.dest_qp_num(attributes, ibv_qp.qp_num(CallerMemory.at(queuePair, ibv_qp.layout())));
+        ibv_qp_attr.dest_qp_num(
+                attributes, ibv_qp.qp_num(CallerMemory.at(queuePair, ibv_qp.layout())));
         step(
                 rdma_h.IBV_QPS_RTR(),
                 rdma_h.IBV_QP_AV()
