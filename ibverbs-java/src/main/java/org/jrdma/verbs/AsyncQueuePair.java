@@ -301,127 +301,78 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
     }
 
     /**
-     * Sends a message to a shared receive queue of the peer, over an extended reliable connection.
-     *
-     * @param receiveQueue the {@linkplain SharedReceiveQueue#number number} of the remote shared
-     *     receive queue
-     * @throws IllegalArgumentException if this is not the sending side of an extended reliable
-     *     connection
-     * @throws VerbsException if the request cannot be posted
-     */
-    public Transfer send(MemorySlice local, int receiveQueue)
-            throws FabricException, InterruptedIOException {
-        return send(
-                Operation.SEND,
-                List.of(local),
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                0);
-    }
-
-    /** Sends a message with 32 bits of immediate data to a shared receive queue of the peer. */
-    public Transfer sendWithImmediate(MemorySlice local, int receiveQueue, int immediate)
-            throws FabricException, InterruptedIOException {
-        return send(
-                Operation.SEND_WITH_IMMEDIATE,
-                List.of(local),
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                immediate);
-    }
-
-    /**
-     * Writes the bytes of {@code local} to remote memory over an extended reliable connection,
-     * starting at the first byte of {@code remote}.
-     *
-     * @param receiveQueue the number of any remote shared receive queue that is in the same
-     *     protection domain as the remote memory
-     * @throws IndexOutOfBoundsException if {@code local} is longer than {@code remote}
-     * @throws IllegalArgumentException if this is not the sending side of an extended reliable
-     *     connection
-     * @throws VerbsException if the request cannot be posted
-     */
-    public Transfer write(MemorySlice local, RemoteMemory remote, int receiveQueue)
-            throws FabricException, InterruptedIOException {
-        return transfer(
-                Operation.WRITE,
-                List.of(local),
-                remote,
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                0);
-    }
-
-    /**
-     * Writes to remote memory over an extended reliable connection, with 32 bits of immediate data.
-     * The immediate data consumes a receive request of the remote shared receive queue. The rest is
-     * as for {@link #write(MemorySlice, RemoteMemory, int)}.
-     */
-    public Transfer writeWithImmediate(
-            MemorySlice local, RemoteMemory remote, int receiveQueue, int immediate)
-            throws FabricException, InterruptedIOException {
-        return transfer(
-                Operation.WRITE_WITH_IMMEDIATE,
-                List.of(local),
-                remote,
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                immediate);
-    }
-
-    /**
-     * Reads remote memory over an extended reliable connection. The parameters are those of {@link
-     * #write(MemorySlice, RemoteMemory, int)}.
-     */
-    public Transfer read(MemorySlice local, RemoteMemory remote, int receiveQueue)
-            throws FabricException, InterruptedIOException {
-        queuePair().checkReliable(Operation.READ);
-        return transfer(
-                Operation.READ,
-                List.of(local),
-                remote,
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                0);
-    }
-
-    /**
-     * Performs {@link #compareAndSwap(MemorySlice, RemoteMemory, long, long)} over an extended
-     * reliable connection.
-     *
-     * @param receiveQueue the number of any remote shared receive queue that is in the same
-     *     protection domain as the remote memory
-     */
-    public Transfer compareAndSwap(
-            MemorySlice result,
-            RemoteMemory remote,
-            int receiveQueue,
-            long expected,
-            long replacement)
-            throws FabricException, InterruptedIOException {
-        queuePair().checkReliable(Operation.COMPARE_AND_SWAP);
-        return atomic(
-                Operation.COMPARE_AND_SWAP,
-                result,
-                remote,
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                expected,
-                replacement);
-    }
-
-    /**
-     * Performs {@link #fetchAndAdd(MemorySlice, RemoteMemory, long)} over an extended reliable
+     * Selects a shared receive queue of the peer, for requests over an extended reliable
      * connection.
      *
-     * @param receiveQueue the number of any remote shared receive queue that is in the same
-     *     protection domain as the remote memory
+     * @param number the {@linkplain SharedReceiveQueue#number number} that the peer announced
+     * @throws IllegalArgumentException if {@code number} has more than 24 bits, or this is not the
+     *     sending side of an extended reliable connection
      */
-    public Transfer fetchAndAdd(
-            MemorySlice result, RemoteMemory remote, int receiveQueue, long delta)
-            throws FabricException, InterruptedIOException {
-        queuePair().checkReliable(Operation.FETCH_AND_ADD);
-        return atomic(
-                Operation.FETCH_AND_ADD,
-                result,
-                remote,
-                NativeQueuePair.checkedReceiveQueue(receiveQueue),
-                delta,
-                0);
+    public RemoteReceiveQueue remoteReceiveQueue(int number) {
+        queuePair().checkReceiveQueue(true);
+        return new RemoteReceiveQueue(NativeQueuePair.checkedReceiveQueue(number));
+    }
+
+    /**
+     * A shared receive queue of the peer of an extended reliable connection. Messages consume a
+     * receive request of the queue. Reads, writes and atomics access memory in the protection
+     * domain of the queue. Safe for use by multiple threads.
+     */
+    public final class RemoteReceiveQueue {
+
+        private final int number;
+
+        private RemoteReceiveQueue(int number) {
+            this.number = number;
+        }
+
+        /** Sends a message, like {@link AsyncQueuePair#send(MemorySlice)}. */
+        public Transfer send(MemorySlice local) throws FabricException, InterruptedIOException {
+            return AsyncQueuePair.this.send(Operation.SEND, List.of(local), number, 0);
+        }
+
+        /** Sends a message, like {@link AsyncQueuePair#sendWithImmediate}. */
+        public Transfer sendWithImmediate(MemorySlice local, int immediate)
+                throws FabricException, InterruptedIOException {
+            return AsyncQueuePair.this.send(
+                    Operation.SEND_WITH_IMMEDIATE, List.of(local), number, immediate);
+        }
+
+        /** Writes, like {@link AsyncQueuePair#write(MemorySlice, RemoteMemory)}. */
+        public Transfer write(MemorySlice local, RemoteMemory remote)
+                throws FabricException, InterruptedIOException {
+            return transfer(Operation.WRITE, List.of(local), remote, number, 0);
+        }
+
+        /**
+         * Writes, like {@link AsyncQueuePair#writeWithImmediate}. The immediate data consumes a
+         * receive request of the queue.
+         */
+        public Transfer writeWithImmediate(MemorySlice local, RemoteMemory remote, int immediate)
+                throws FabricException, InterruptedIOException {
+            return transfer(
+                    Operation.WRITE_WITH_IMMEDIATE, List.of(local), remote, number, immediate);
+        }
+
+        /** Reads, like {@link AsyncQueuePair#read(MemorySlice, RemoteMemory)}. */
+        public Transfer read(MemorySlice local, RemoteMemory remote)
+                throws FabricException, InterruptedIOException {
+            return transfer(Operation.READ, List.of(local), remote, number, 0);
+        }
+
+        /** Replaces 8 bytes conditionally, like {@link AsyncQueuePair#compareAndSwap}. */
+        public Transfer compareAndSwap(
+                MemorySlice result, RemoteMemory remote, long expected, long replacement)
+                throws FabricException, InterruptedIOException {
+            return atomic(
+                    Operation.COMPARE_AND_SWAP, result, remote, number, expected, replacement);
+        }
+
+        /** Adds to 8 bytes, like {@link AsyncQueuePair#fetchAndAdd}. */
+        public Transfer fetchAndAdd(MemorySlice result, RemoteMemory remote, long delta)
+                throws FabricException, InterruptedIOException {
+            return atomic(Operation.FETCH_AND_ADD, result, remote, number, delta, 0);
+        }
     }
 
     private Transfer send(

@@ -733,26 +733,26 @@ class XrcTest {
 
             var message = queue.receive(memory.slice(2048, 100));
             var received = queue.receive(memory.slice(3072, 0));
-            sender.sendWithImmediate(from, queue.number(), 12).await(LONG);
-            sender.writeWithImmediate(from, remote, queue.number(), 13).await(LONG);
+            var target = sender.remoteReceiveQueue(queue.number());
+            target.sendWithImmediate(from, 12).await(LONG);
+            target.writeWithImmediate(from, remote, 13).await(LONG);
 
             assertThat(message.await(LONG).immediate()).hasValue(12);
             assertThat(message.await(LONG).queuePairNumber()).isEqualTo(receiver.number());
             assertThat(received.await(LONG).immediate()).hasValue(13);
-            sender.read(memory.slice(512, 32), remote, queue.number()).await(LONG);
+            target.read(memory.slice(512, 32), remote).await(LONG);
             assertThat(memory.slice(512, 32).segment().toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo(times(32, 3));
             var counter = memory.slice(4000, 8);
             counter.segment().set(ValueLayout.JAVA_LONG, 0, 1);
-            sender.fetchAndAdd(memory.slice(0, 8), counter.remote(), queue.number(), 4).await(LONG);
-            sender.compareAndSwap(memory.slice(0, 8), counter.remote(), queue.number(), 5, 6)
-                    .await(LONG);
+            target.fetchAndAdd(memory.slice(0, 8), counter.remote(), 4).await(LONG);
+            target.compareAndSwap(memory.slice(0, 8), counter.remote(), 5, 6).await(LONG);
             assertThat(counter.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
             var next = queue.receive(memory.slice(2048, 100));
-            sender.write(from, remote, queue.number()).await(LONG);
-            sender.send(from, queue.number()).await(LONG);
+            target.write(from, remote).await(LONG);
+            target.send(from).await(LONG);
             assertThat(next.await(LONG).bytes()).isEqualTo(32);
-            assertThatIllegalArgumentException().isThrownBy(() -> sender.send(from, -1));
+            assertThatIllegalArgumentException().isThrownBy(() -> sender.remoteReceiveQueue(-1));
             sender.drain(LONG);
             var pending = queue.receive(memory.slice(2048, 100));
             queue.close();
