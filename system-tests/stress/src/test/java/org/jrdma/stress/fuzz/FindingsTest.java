@@ -16,7 +16,7 @@ class FindingsTest {
     private final Findings findings;
 
     FindingsTest() throws Exception {
-        findings = new Findings(new Surface(List.of(Lifetime.class)), List.of());
+        findings = new Findings(new ApiSurface(List.of(Lifetime.class)), List.of());
     }
 
     @Test
