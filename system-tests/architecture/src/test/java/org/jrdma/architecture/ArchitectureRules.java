@@ -20,8 +20,8 @@ import java.util.TreeMap;
  *       types.
  *   <li>{@code large-package}: a package that is exported to every module has at most 45 top-level
  *       types.
- *   <li>{@code internal-uses-api}: a type in a package that is not exported to every module uses
- *       no type of a package that is, except exceptions, types in packages named {@code model}, and
+ *   <li>{@code internal-uses-api}: a type in a package that is not exported to every module uses no
+ *       type of a package that is, except exceptions, types in packages named {@code model}, and
  *       the uses in {@link #ALLOWED_USES}.
  *   <li>{@code long-file}: a source file has at most 500 lines.
  * </ol>
