@@ -45,7 +45,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
     @Option(
             names = {"-d", "--depths"},
             split = ",",
-            converter = WholeNumber.Positive.class,
+            converter = WholeNumberConverter.Positive.class,
             paramLabel = "DEPTH",
             defaultValue = "1,2,4,8,16,32",
             description = "Numbers of pending commands. (default: ${DEFAULT-VALUE})")
