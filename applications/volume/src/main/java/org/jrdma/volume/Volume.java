@@ -14,7 +14,7 @@ import org.jrdma.volume.nio.VolumeFileSystem;
  *
  * <pre>{@code
  * try (var volume = Volume.open(VolumeOptions.of("data", servers).drive(drive))) {
- *     Files.writeString(volume.path("/greeting"), "Hello");
+ *     Files.writeString(volume.path("/hello.txt"), "Hello");
  * }
  * }</pre>
  *

@@ -100,7 +100,7 @@ public final class FileHandle implements AutoCloseable {
     public boolean lock(long start, long end, boolean isShared, boolean isWaiting)
             throws FabricException {
         var lock = new ByteLock(owner, start, end, isShared);
-        if (!file.lock(lock, isWaiting)) {
+        if (!file.locks().lock(lock, isWaiting)) {
             return false;
         }
         synchronized (locks) {
@@ -119,12 +119,12 @@ public final class FileHandle implements AutoCloseable {
         synchronized (locks) {
             locks.remove(lock);
         }
-        file.unlock(lock);
+        file.locks().unlock(lock);
     }
 
     /** Returns true if a lock is held: the session did not end since it was acquired. */
     public boolean holds(long start, long end, boolean isShared) {
-        return file.holds(new ByteLock(owner, start, end, isShared));
+        return file.locks().held().contains(new ByteLock(owner, start, end, isShared));
     }
 
     /**
@@ -144,7 +144,7 @@ public final class FileHandle implements AutoCloseable {
         }
         try {
             for (var lock : held) {
-                file.unlock(lock);
+                file.locks().unlock(lock);
             }
             file.force();
         } finally {

@@ -12,7 +12,6 @@ import org.jrdma.volume.metadata.Extent;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseGrant;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
@@ -32,7 +31,7 @@ final class OpenFile {
     /** The number of blocks that are reserved together: 4 MiB. */
     private static final long RESERVED_BLOCKS = 1024;
 
-    private static final int MAX_LOCKS = 500;
+    private static final long MAX_PART_BYTES = 4 << 20;
 
     private final ClientSession session;
     private final DataPaths paths;
@@ -51,7 +50,7 @@ final class OpenFile {
     private @Nullable Lease lease;
     private Attributes attributes;
     private @Nullable VolumeException failure;
-    private final List<ByteLock> locks = new ArrayList<>();
+    private final FileLocks locks;
 
     /** The number of handles. Guarded by the owner of this object. */
     int handles;
@@ -62,10 +61,15 @@ final class OpenFile {
         this.id = attributes.id();
         this.attributes = attributes;
         this.name = name;
+        this.locks = new FileLocks(session, id);
     }
 
     long id() {
         return id;
+    }
+
+    FileLocks locks() {
+        return locks;
     }
 
     /** Accesses the content under a lease. */
@@ -244,15 +248,19 @@ final class OpenFile {
         }
     }
 
+    /** Writes in parts, so that the numbers of reserved blocks and new extents are limited. */
     private void writeNow(FileContent content, long position, MemorySegment source)
             throws FabricException {
-        var missing = content.missingBlocks(position, source.byteSize());
-        if (missing > 0) {
-            allocate(content, missing);
-        }
-        content.write(position, source);
-        if (content.added().size() >= Change.MAX_EXTENTS / 2) {
-            commit(content);
+        for (var done = 0L; done < source.byteSize(); done += MAX_PART_BYTES) {
+            var bytes = Math.min(MAX_PART_BYTES, source.byteSize() - done);
+            var missing = content.missingBlocks(position + done, bytes);
+            if (missing > 0) {
+                allocate(content, missing);
+            }
+            content.write(position + done, source.asSlice(done, bytes));
+            if (content.added().size() >= Change.MAX_EXTENTS / 2) {
+                commit(content);
+            }
         }
     }
 
@@ -395,7 +403,7 @@ final class OpenFile {
             synchronized (this) {
                 if (lease == current) {
                     lease =
-                            keep == LeaseMode.READ
+                            keep == LeaseMode.READ && failure == null
                                     ? new Lease(
                                             LeaseMode.READ,
                                             current.number(),
@@ -436,63 +444,6 @@ final class OpenFile {
         }
     }
 
-    /** Locks a range of bytes. Returns false if another owner has a conflicting lock. */
-    boolean lock(ByteLock lock, boolean isWaiting) throws FabricException {
-        synchronized (this) {
-            if (locks.size() >= MAX_LOCKS) {
-                throw new VolumeException(
-                        Failure.NO_SPACE,
-                        "%s has %d locks, which is the limit".formatted(name, MAX_LOCKS));
-            }
-        }
-        while (true) {
-            var term = session.term();
-            try {
-                var _ =
-                        session.call(
-                                Operation.LOCK,
-                                encoder -> {
-                                    encoder.writeLong(id);
-                                    lock.encode(encoder);
-                                    encoder.writeBoolean(isWaiting);
-                                });
-            } catch (VolumeException e) {
-                if (e.failure() == Failure.LOCKED) {
-                    return false;
-                }
-                throw e;
-            }
-            synchronized (this) {
-                if (session.term() == term) { // otherwise, the new coordinator does not know it
-                    locks.add(lock);
-                    return true;
-                }
-            }
-        }
-    }
-
-    /** Unlocks a range that was locked. */
-    void unlock(ByteLock lock) throws FabricException {
-        boolean wasHeld;
-        synchronized (this) {
-            wasHeld = locks.remove(lock);
-        }
-        if (wasHeld) {
-            var _ =
-                    session.call(
-                            Operation.UNLOCK,
-                            encoder -> {
-                                encoder.writeLong(id);
-                                lock.encode(encoder);
-                            });
-        }
-    }
-
-    /** Returns true if a lock is still held. */
-    synchronized boolean holds(ByteLock lock) {
-        return locks.contains(lock);
-    }
-
     /**
      * Returns the attributes that only this client knows; null if the coordinator has newer ones.
      */
@@ -520,7 +471,7 @@ final class OpenFile {
                 lease != null && lease.mode() == LeaseMode.WRITE
                         ? lease.content().reserved()
                         : List.<Range>of());
-        encoder.writeList(locks, (target, lock) -> lock.encode(target));
+        encoder.writeList(locks.held(), (target, lock) -> lock.encode(target));
     }
 
     /** Reports that the session has ended. */
@@ -529,6 +480,6 @@ final class OpenFile {
             failure = lost();
         }
         lease = null;
-        locks.clear();
+        locks.sessionLost();
     }
 }

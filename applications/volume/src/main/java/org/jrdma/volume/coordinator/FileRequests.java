@@ -58,7 +58,7 @@ final class FileRequests {
     /** Opens a file that the client has opened in an earlier session. */
     private void openAgain(Session session, long file) throws VolumeException {
         var _ = state.namespace.inode(file);
-        session.openFiles.add(file);
+        session.open(file);
     }
 
     byte[] lease(Session session, Decoder request) throws VolumeException, InterruptedException {
@@ -231,7 +231,7 @@ final class FileRequests {
         var mode = LeaseMode.decode(request);
         var number = request.readLong();
         var reserved = Ranges.decode(request);
-        List<ByteLock> held = request.readList(500, ByteLock::decode);
+        List<ByteLock> held = request.readList(ByteLock.MAX_LOCKS, ByteLock::decode);
         request.end();
         sessions.reclaim(header.session(), file, mode, number, reserved, held);
         return Reply.empty();

@@ -134,7 +134,7 @@ final class FolderRequests {
                                 Reply.decode(java.nio.ByteBuffer.wrap(reply)))
                         .id();
         var _ = state.namespace.inode(file); // it may have been removed since the first execution
-        session.openFiles.add(file);
+        session.open(file);
         return reply;
     }
 

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 
 /** The locks on ranges of bytes. Accessed with the lock of the {@link CoordinatorState}. */
@@ -28,9 +30,16 @@ final class LockTable {
      * Adds a lock. It replaces earlier locks of its owner on the same bytes.
      *
      * @return false if another owner has a conflicting lock
+     * @throws VolumeException if the session has too many locks
      */
-    boolean tryLock(Session session, long file, ByteLock requested) {
-        var held = locks.computeIfAbsent(file, _ -> new ArrayList<>());
+    boolean tryLock(Session session, long file, ByteLock requested) throws VolumeException {
+        var held = locks.getOrDefault(file, List.of());
+        if (held.stream().filter(each -> each.session() == session).count() >= ByteLock.MAX_LOCKS) {
+            throw new VolumeException(
+                    Failure.NO_SPACE,
+                    "%s has %d locks on file %d, which is the limit"
+                            .formatted(session, ByteLock.MAX_LOCKS, file));
+        }
         if (held.stream().anyMatch(each -> each.conflictsWith(session, requested))) {
             return false;
         }

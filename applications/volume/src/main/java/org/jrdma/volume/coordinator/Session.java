@@ -25,6 +25,8 @@ final class Session {
         ENDED
     }
 
+    private static final int MAX_OPEN_FILES = 65_536;
+
     final long id;
     final long key;
     final String name;
@@ -64,6 +66,15 @@ final class Session {
         if (!isActive()) {
             throw lost(id);
         }
+    }
+
+    void open(long file) throws VolumeException {
+        if (openFiles.size() >= MAX_OPEN_FILES && !openFiles.contains(file)) {
+            throw new VolumeException(
+                    Failure.NO_SPACE,
+                    "%s has opened %d files, which is the limit".formatted(this, MAX_OPEN_FILES));
+        }
+        openFiles.add(file);
     }
 
     static VolumeException lost(long id) {

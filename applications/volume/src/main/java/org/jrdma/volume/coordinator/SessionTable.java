@@ -13,6 +13,7 @@ import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Inode;
 import org.jrdma.volume.metadata.Namespace;
+import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseMode;
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
 final class SessionTable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionTable.class);
+    private static final int MAX_SESSIONS = 10_000;
     private static final Duration REVOKE_PAUSE = Duration.ofMillis(100);
 
     private final CoordinatorState state;
@@ -108,6 +110,11 @@ final class SessionTable {
             session = known(id);
         } else {
             state.checkMetadataSpace();
+            if (sessions.size() >= MAX_SESSIONS) {
+                throw new VolumeException(
+                        Failure.NO_SPACE,
+                        "The volume has %d sessions, which is the limit".formatted(MAX_SESSIONS));
+            }
             var next = ++lastSession;
             state.execute(new Change.OpenSession(next, key, name));
             var record = state.namespace.sessions().get(next);
@@ -133,7 +140,7 @@ final class SessionTable {
             throws VolumeException {
         var session = known(id);
         var inode = state.namespace.inode(file);
-        session.openFiles.add(file);
+        session.open(file);
         if (mode != LeaseMode.NONE && !leases.reclaim(session, file, mode, number)) {
             throw new VolumeException(
                     "The lease of %s on file %d conflicts with another".formatted(session, file));

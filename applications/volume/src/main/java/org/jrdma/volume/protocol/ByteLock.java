@@ -15,6 +15,9 @@ import org.jrdma.volume.model.VolumeException;
  */
 public record ByteLock(long owner, long start, long end, boolean isShared) {
 
+    /** The largest number of locks of a session on a file, which fit in one message. */
+    public static final int MAX_LOCKS = 500;
+
     /** Returns true if two locks have bytes in common. */
     public boolean overlaps(ByteLock other) {
         return start < other.end && other.start < end;

@@ -10,7 +10,7 @@ import org.jrdma.volume.model.VolumeException;
 /** The encoding of reserved blocks. */
 public final class Ranges {
 
-    private static final int MAX_RANGES = 2000;
+    private static final int MAX_RANGES = 3600;
 
     private Ranges() {}
 
