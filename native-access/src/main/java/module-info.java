@@ -6,7 +6,7 @@
  * <p>All restricted methods are called in this module, so the whole SDK needs only {@code
  * --enable-native-access=org.jrdma.ffi}.
  */
-// Javadoc warns about the modules in the qualified exports, because they are built later.
+// The modules in the qualified exports are built later, so javac cannot find them.
 @SuppressWarnings("module")
 module org.jrdma.ffi {
     requires org.slf4j;

@@ -92,8 +92,8 @@ public final class ConnectionChecks {
     }
 
     /**
-     * Checks whether the address resolver ibacm is running. Without it, connections may take longer
-     * to establish on InfiniBand.
+     * Checks whether the address resolver ibacm is running: librdmacm then queries it before each
+     * connection, which can take long.
      */
     public static Finding resolver(Machine machine) {
         var runs =
