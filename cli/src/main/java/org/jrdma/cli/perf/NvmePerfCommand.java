@@ -54,7 +54,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
     @Option(
             names = {"-t", "--time"},
             paramLabel = "MILLIS",
-            converter = Milliseconds.class,
+            converter = MillisecondsConverter.class,
             defaultValue = "500",
             description =
                     "Measurement time per figure, and warm-up time before it. (default: ${DEFAULT-VALUE})")
