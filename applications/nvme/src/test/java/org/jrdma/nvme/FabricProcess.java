@@ -62,8 +62,7 @@ final class FabricProcess implements AutoCloseable {
         return address.getAddress().getHostAddress() + " " + address.getPort();
     }
 
-    private static FabricProcess start(
-            String devices, String kind, String file, String address)
+    private static FabricProcess start(String devices, String kind, String file, String address)
             throws IOException {
         var command =
                 new ArrayList<>(
@@ -73,7 +72,10 @@ final class FabricProcess implements AutoCloseable {
                                 "-XX:TieredStopAtLevel=1",
                                 "-XX:+UseSerialGC",
                                 "-Djrdma.fabric=software",
-                                "-Djrdma." + (devices.isEmpty() ? "leaks=report" : "soft.devices=" + devices),
+                                "-Djrdma."
+                                        + (devices.isEmpty()
+                                                ? "leaks=report"
+                                                : "soft.devices=" + devices),
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                                 "-cp",
                                 classPath(),
