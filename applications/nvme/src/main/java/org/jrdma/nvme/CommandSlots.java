@@ -11,6 +11,9 @@ final class CommandSlots {
     /** The result of {@link #next()} if all slots are occupied. */
     static final int NONE = -1;
 
+    /** The result of a poll of a queue if no command has completed. */
+    static final long NOTHING = -1;
+
     private final int[] freeSlots;
     private final boolean[] isPending;
     private final long[] contexts;

@@ -27,9 +27,10 @@ public final class DmaMemory implements AutoCloseable {
         }
     }
 
-    private final Controller controller;
+    private final Object owner;
     private final DmaAllocation allocation;
     private final int remoteKey;
+    private final Runnable release;
 
     /** The number of pending commands, and the bit {@link #CLOSED}. */
     @SuppressWarnings("unused") // through STATE
@@ -41,12 +42,15 @@ public final class DmaMemory implements AutoCloseable {
     /**
      * Takes over memory.
      *
+     * @param owner the controller
      * @param remoteKey the key by which a controller on a network accesses the memory; otherwise 0
+     * @param release frees the memory
      */
-    DmaMemory(Controller controller, DmaAllocation allocation, int remoteKey) {
-        this.controller = controller;
+    DmaMemory(Object owner, DmaAllocation allocation, int remoteKey, Runnable release) {
+        this.owner = owner;
         this.allocation = allocation;
         this.remoteKey = remoteKey;
+        this.release = release;
     }
 
     /**
@@ -66,8 +70,8 @@ public final class DmaMemory implements AutoCloseable {
         return remoteKey;
     }
 
-    boolean belongsTo(Controller other) {
-        return controller == other;
+    boolean belongsTo(Object controller) {
+        return owner == controller;
     }
 
     /**
@@ -78,7 +82,7 @@ public final class DmaMemory implements AutoCloseable {
     void hold() {
         if ((int) STATE.getAndAdd(this, 1) < 0) {
             release();
-            throw new IllegalStateException("The memory of %s is closed".formatted(controller));
+            throw new IllegalStateException("The memory of %s is closed".formatted(owner));
         }
     }
 
@@ -98,7 +102,7 @@ public final class DmaMemory implements AutoCloseable {
 
     private void free() {
         if (FREED.compareAndSet(this, false, true)) {
-            controller.free(allocation);
+            release.run();
         }
     }
 }

@@ -48,14 +48,14 @@ public record FabricsOptions(
     }
 
     /**
-     * Returns options for a host: a connect timeout of 5 seconds, a keep-alive timeout of 5
+     * Returns options for a host: a connect timeout of 10 seconds, a keep-alive timeout of 5
      * seconds, a reconnect delay of 200 ms, and a loss timeout of 60 seconds.
      */
     public static FabricsOptions of(HostIdentity host) {
         return new FabricsOptions(
                 host,
                 NvmeOptions.DEFAULTS,
-                Duration.ofSeconds(5),
+                Duration.ofSeconds(10),
                 Duration.ofSeconds(5),
                 Duration.ofMillis(200),
                 Duration.ofSeconds(60));

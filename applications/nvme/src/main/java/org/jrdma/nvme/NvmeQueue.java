@@ -28,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueue, RdmaQueue {
 
-    /** The result of {@link #poll()} if no command has completed. */
-    static final long NOTHING = -1;
-
     private static final int MAX_BLOCKS = 65_536;
 
     /** The number of polls without a completion between two checks of the controller. */
@@ -98,7 +95,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     /**
      * Takes a completion of a pending command.
      *
-     * @return the last dword of the completion, or {@link #NOTHING}
+     * @return the last dword of the completion, or {@link CommandSlots#NOTHING}
      */
     abstract long poll() throws FabricException;
 
@@ -274,7 +271,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
         lifetime.hold();
         try {
             var last = poll();
-            if (last == NOTHING) {
+            if (last == CommandSlots.NOTHING) {
                 pollWasEmpty();
                 return false;
             }

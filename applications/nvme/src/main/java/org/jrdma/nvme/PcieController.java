@@ -118,7 +118,8 @@ abstract sealed class PcieController extends Controller permits OwnedController,
 
     @Override
     final DmaMemory newMemory(long bytes) throws FabricException {
-        return new DmaMemory(this, allocate(bytes), 0);
+        var allocation = allocate(bytes);
+        return new DmaMemory(this, allocation, 0, () -> free(allocation));
     }
 
     final DmaAllocation allocate(long bytes) throws FabricException {

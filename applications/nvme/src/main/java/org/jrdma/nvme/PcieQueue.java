@@ -113,7 +113,7 @@ final class PcieQueue extends NvmeQueue {
             if (unreported > 0) {
                 reportHead();
             }
-            return NOTHING;
+            return CommandSlots.NOTHING;
         }
         var slot = Completion.commandId(last);
         if (!isPending(slot)) {

@@ -172,7 +172,7 @@ final class RdmaController extends Controller {
     /**
      * Reports that a controller is lost. Does nothing if it was replaced already.
      *
-     * @param reason what has failed, for messages
+     * @param reason the failure, for messages
      */
     synchronized void lose(RdmaSession lost, @Nullable String reason) {
         if (session == lost) {
@@ -335,7 +335,7 @@ final class RdmaController extends Controller {
                             region.segment(),
                             DmaAllocation.contiguous(region.startAddress(), rounded),
                             arena::close);
-            return new DmaMemory(this, add(allocation), region.remoteKey());
+            return new DmaMemory(this, add(allocation), region.remoteKey(), () -> free(allocation));
         } catch (Throwable e) {
             arena.close();
             throw e;

@@ -26,7 +26,7 @@ final class RdmaLink {
     private final PreparedSend[] sends;
     private final PreparedReceive[] receives;
 
-    /** What a command still waits for: the completion of its send, and its response. */
+    /** The events that each command awaits: the completion of its send, and its response. */
     private final int[] awaited;
 
     /** The last dword of the response of each command. */
@@ -34,12 +34,22 @@ final class RdmaLink {
 
     private long result;
 
-    /** Posts all receives. */
-    RdmaLink(RdmaQueueResources resources, PolledQueuePair pair) throws FabricException {
-        var slots = resources.slots();
-        capsules = resources.capsules();
-        responses = resources.responses().segment();
-        capsuleBytes = resources.capsuleBytes();
+    /**
+     * Posts all receives.
+     *
+     * @param capsules the memory of a capsule for each command
+     * @param responseRegion the memory of as many responses
+     */
+    RdmaLink(
+            PolledQueuePair pair,
+            MemoryRegion capsules,
+            int capsuleBytes,
+            MemoryRegion responseRegion)
+            throws FabricException {
+        var slots = (int) (capsules.length() / capsuleBytes);
+        this.capsules = capsules;
+        this.capsuleBytes = capsuleBytes;
+        responses = responseRegion.segment();
         sends = new PreparedSend[slots];
         receives = new PreparedReceive[slots];
         awaited = new int[slots];
@@ -47,11 +57,9 @@ final class RdmaLink {
         for (var slot = 0; slot < slots; slot++) {
             receives[slot] =
                     pair.prepareReceive(
-                                    resources
-                                            .responses()
-                                            .slice(
-                                                    (long) slot * ResponseCapsule.BYTES,
-                                                    ResponseCapsule.BYTES))
+                                    responseRegion.slice(
+                                            (long) slot * ResponseCapsule.BYTES,
+                                            ResponseCapsule.BYTES))
                             .id(slot);
             receive(slot);
             sends[slot] = pair.prepareSend(capsules.slice(0, 0)).id(SEND | slot);
@@ -76,13 +84,13 @@ final class RdmaLink {
      * Takes completions until a command has completed. A command completes when its response has
      * arrived and its capsule can be reused.
      *
-     * @return the last dword of the response, or {@link NvmeQueue#NOTHING}
+     * @return the last dword of the response, or {@link CommandSlots#NOTHING}
      * @throws FabricException if the connection has failed, or the target responds to a command
      *     that was not sent
      */
     long poll(CompletionCursor cursor) throws FabricException {
         if (cursor.poll() == 0) {
-            return NvmeQueue.NOTHING;
+            return CommandSlots.NOTHING;
         }
         while (cursor.next()) {
             if (!cursor.isSuccess()) {
@@ -99,7 +107,7 @@ final class RdmaLink {
                 return Integer.toUnsignedLong(lastDwords[slot]);
             }
         }
-        return NvmeQueue.NOTHING;
+        return CommandSlots.NOTHING;
     }
 
     private static FabricException failure(CompletionCursor cursor) {

@@ -141,20 +141,20 @@ final class RdmaQueue extends NvmeQueue {
         var current = link;
         if (state != State.LIVE || current == null || cursor == null) {
             advance();
-            return NOTHING;
+            return CommandSlots.NOTHING;
         }
         try {
             var last = current.poll(cursor);
-            if (last == NOTHING && controller.session() != session) {
+            if (last == CommandSlots.NOTHING && controller.session() != session) {
                 lose("the controller is lost");
-            } else if (last != NOTHING) {
+            } else if (last != CommandSlots.NOTHING) {
                 attempts = 0;
                 isSent[Completion.commandId((int) last)] = false;
             }
             return last;
         } catch (FabricException e) {
             lose(e.getMessage());
-            return NOTHING;
+            return CommandSlots.NOTHING;
         }
     }
 
@@ -220,7 +220,8 @@ final class RdmaQueue extends NvmeQueue {
                 cursor = resources.completions().newCursor(depth() + 1);
             }
             var pair = resources.connection().join().queuePair();
-            var connected = new RdmaLink(resources, pair);
+            var connected =
+                    new RdmaLink(pair, resources.capsules(), capsuleBytes, resources.responses());
             link = connected;
             new ConnectData(
                             controller.fabrics().host().identifier(),
@@ -252,7 +253,7 @@ final class RdmaQueue extends NvmeQueue {
         }
         try {
             var last = current.poll(cursor);
-            if (last != NOTHING) {
+            if (last != CommandSlots.NOTHING) {
                 finishHandshake(current, Completion.status((int) last));
             } else if (handshakeDeadline.hasPassed()) {
                 lose("the target did not respond to the Connect command");

@@ -33,7 +33,7 @@ class FabricProcessesTest {
     @Test
     void shouldLoseNoAcknowledgedWriteIfTheTargetIsKilled() throws Exception {
         var file = folder.resolve("blocks");
-        var first = FabricProcess.startTarget(file, new InetSocketAddress("0.0.0.0", 0));
+        var first = FabricProcess.startTarget(file, new InetSocketAddress(ownAddress(), 0));
         var address =
                 new InetSocketAddress(
                         InetAddress.getByName(first.nextLine()),
@@ -83,5 +83,11 @@ class FabricProcessesTest {
                 DriveTests.await(() -> target.connections() == 0);
             }
         }
+    }
+
+    /** Returns an address that no other process uses while the target is restarted. */
+    private static String ownAddress() {
+        var pid = ProcessHandle.current().pid();
+        return "127.78.%d.%d".formatted(pid >>> 8 & 0xff, 1 + pid % 254);
     }
 }
