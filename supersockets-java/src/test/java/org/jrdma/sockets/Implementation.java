@@ -67,7 +67,7 @@ enum Implementation {
      */
     private final String transport;
 
-    @SuppressWarnings("ImmutableEnumChecker") // Its visible state does not change.
+    @SuppressWarnings("ImmutableEnumChecker") // The visible state does not change.
     private final SelectorProvider provider;
 
     @SuppressWarnings("ImmutableEnumChecker") // The list is immutable.

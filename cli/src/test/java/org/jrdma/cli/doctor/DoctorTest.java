@@ -411,14 +411,14 @@ class DoctorTest {
         var bare = new Machine(Files.createDirectory(root.resolve("bare")));
         LibraryChecks.Library missing =
                 () -> {
-                    throw new LibraryNotFoundException("It is missing.", "Install it.");
+                    throw new LibraryNotFoundException("The library is missing.", "Install it.");
                 };
 
         assertThat(LibraryChecks.check("librdmacm", missing, new Machine(root)).verdict())
                 .isEqualTo(BROKEN);
         var absent = LibraryChecks.check("librdmacm", missing, bare);
         assertThat(absent.verdict()).isEqualTo(ABSENT);
-        assertThat(absent.seen()).isEqualTo("It is missing.");
+        assertThat(absent.seen()).isEqualTo("The library is missing.");
         assertThat(absent.fix()).isEqualTo("Install it.");
     }
 }

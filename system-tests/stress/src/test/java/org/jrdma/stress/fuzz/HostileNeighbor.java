@@ -81,7 +81,7 @@ final class HostileNeighbor {
             channel.truncate(random.nextBoolean() ? 0 : channel.size() / 2);
             truncated++;
         } catch (NoSuchFileException _) {
-            // Its owner has closed the segment.
+            // The owner has closed the segment.
         }
     }
 
@@ -103,7 +103,7 @@ final class HostileNeighbor {
                 words++;
             }
         } catch (FabricException | IllegalStateException _) {
-            // Its owner has closed the segment.
+            // The owner has closed the segment.
         }
     }
 }
