@@ -25,6 +25,8 @@ class HostileRequestsTest {
 
     private static final int REQUESTS = Boolean.getBoolean("jrdma.test.quick") ? 3000 : 100_000;
 
+    private static final List<Operation> OPERATIONS = List.of(Operation.values());
+
     /** The operations that wait, or end the session. */
     private static final List<Operation> OMITTED =
             List.of(Operation.LOCK, Operation.LEASE, Operation.GOODBYE, Operation.HELLO);
@@ -48,7 +50,7 @@ class HostileRequestsTest {
                 new Coordinator(drive, Fence.BY_CLOCK, 1, Duration.ofSeconds(60), () -> {})) {
             var session = open(coordinator);
             for (var i = 0; i < REQUESTS; i++) {
-                var operation = Operation.values()[random.nextInt(Operation.values().length)];
+                var operation = OPERATIONS.get(random.nextInt(OPERATIONS.size()));
                 if (!OMITTED.contains(operation)) {
                     var encoder = new RequestHeader(operation, session, i + 1, i).encoder();
                     encodeBody(encoder);
