@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param call the number of the call; 0 for a frame that belongs to no call
  * @param areaOffset the offset of the bulk data in the area of the serving side
  * @param bulkBytes the length of the bulk data
- * @param address the address of the caller's buffer
- * @param key the key of the caller's buffer
+ * @param address the address of the bulk data at the caller
+ * @param key the key of the bulk data at the caller
  */
 record FrameHeader(
         Kind kind,

@@ -73,7 +73,7 @@ public final class NodePolicy {
     }
 
     /**
-     * Sets the number of bytes that a connection reserves for the bulk data of the peer's calls, 4
+     * Sets the number of bytes that a connection reserves for the bulk data of incoming calls, 4
      * MiB by default. It is also the maximum for a single call. A peer whose calls need more memory
      * at the same time waits, and a peer that exceeds it is disconnected.
      */

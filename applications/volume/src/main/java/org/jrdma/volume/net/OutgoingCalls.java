@@ -27,7 +27,7 @@ final class OutgoingCalls {
 
     /**
      * @param calls the maximum number of calls that wait at the same time
-     * @param areaBytes the size of the peer's memory for bulk data
+     * @param areaBytes the number of bytes for bulk data at the peer
      */
     OutgoingCalls(Wire wire, int calls, int areaBytes) {
         this.wire = wire;
@@ -108,7 +108,7 @@ final class OutgoingCalls {
         return call;
     }
 
-    /** Allocates a range of the peer's memory, and starts the use of the buffer. */
+    /** Allocates a range in the bulk area of the peer, and starts the use of the buffer. */
     private int allocate(BulkTransfer bulk, Deadline deadline)
             throws FabricException, InterruptedIOException {
         var offset = peerArea.allocate(bulk.bytes(), deadline);

@@ -46,7 +46,7 @@ final class SisciWire implements Wire {
     private static final int FIRST_SEGMENT = 0x20000;
     private static final int PAGE = 4096;
 
-    /** The number of the peer's buffers to which this side stays connected. */
+    /** The maximum number of remote buffers to which this side stays connected. */
     private static final int MAX_PEER_BUFFERS = 64;
 
     /** The time after which a receiver looks for messages without an interrupt. */

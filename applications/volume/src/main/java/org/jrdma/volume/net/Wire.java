@@ -11,7 +11,7 @@ import org.jrdma.ffi.FabricException;
  * multiple threads, except for the methods of the receiving thread.
  *
  * <p>The serving side of a call has an area of memory for bulk data. The calling side allocates
- * ranges of the peer's area, and names them in its requests.
+ * ranges of this area, and includes their offsets in its requests.
  */
 sealed interface Wire permits SocketWire, VerbsWire, SisciWire {
 
@@ -31,7 +31,7 @@ sealed interface Wire permits SocketWire, VerbsWire, SisciWire {
     @Override
     String toString();
 
-    /** The memory for the bulk data of the peer's calls. */
+    /** The memory for the bulk data of incoming calls. */
     MemorySegment area();
 
     /** Creates a buffer for the bulk data of own calls. */
