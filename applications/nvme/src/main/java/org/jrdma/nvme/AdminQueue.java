@@ -5,9 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
@@ -39,7 +37,7 @@ final class AdminQueue {
     private final MemorySegment submissions;
     private final MemorySegment completions;
     private final MemorySegment data;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final AdminQueueLock lock;
     private int tail;
     private int head;
     private int phase = 1;
@@ -48,6 +46,7 @@ final class AdminQueue {
 
     AdminQueue(OwnedController controller, DmaAllocation memory) {
         this.controller = controller;
+        this.lock = new AdminQueueLock(controller);
         this.memory = memory;
         this.submissions = memory.memory().asSlice(0, Configuration.PAGE_BYTES);
         this.completions =
@@ -119,7 +118,7 @@ final class AdminQueue {
      * @param name the next command with its values, for messages
      */
     void acquire(String name, Deadline deadline) throws FabricException {
-        lock(name, deadline);
+        lock.lock(name, deadline);
         try {
             if (pending) {
                 var _ = awaitCompletion(name, deadline);
@@ -133,28 +132,6 @@ final class AdminQueue {
 
     void release() {
         lock.unlock();
-    }
-
-    private void lock(String name, Deadline deadline) throws FabricException {
-        var isLocked = false;
-        while (!isLocked) {
-            try {
-                isLocked = lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                if (!isLocked) {
-                    throw deadline.missed("%s did not start %s".formatted(controller, name));
-                }
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-                if (Interrupts.endWait()) {
-                    throw interrupted(name);
-                }
-            }
-        }
-    }
-
-    private NvmeException interrupted(String name) {
-        return new NvmeException(
-                "Interrupted while waiting for %s of %s".formatted(name, controller));
     }
 
     /** Executes a command without data. The thread has acquired this queue. */
@@ -186,7 +163,7 @@ final class AdminQueue {
             }
             LockSupport.parkNanos(PAUSE_NANOS);
             if (Interrupts.endWait()) {
-                throw interrupted(name);
+                throw lock.interrupted(name);
             }
         }
         var completion = Completion.decode(completions, offset);

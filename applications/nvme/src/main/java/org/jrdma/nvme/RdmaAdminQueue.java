@@ -7,8 +7,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
@@ -55,7 +53,7 @@ final class RdmaAdminQueue implements AutoCloseable {
     private final CompletableFuture<Void> disconnected;
     private final Deque<MemorySlice> buffers = new ArrayDeque<>();
     private final Deque<Transfer> receives = new ArrayDeque<>();
-    private final ReentrantLock lock = new ReentrantLock();
+    private final AdminQueueLock lock;
     private int nextId;
     private volatile boolean closed;
 
@@ -73,6 +71,7 @@ final class RdmaAdminQueue implements AutoCloseable {
             FabricsOptions options)
             throws FabricException, InterruptedIOException {
         this.controller = controller;
+        this.lock = new AdminQueueLock(controller);
         arena = domain.newArena(Access.LOCAL_WRITE);
         try {
             dataArena =
@@ -165,7 +164,7 @@ final class RdmaAdminQueue implements AutoCloseable {
      * @return the result
      */
     long execute(String name, Command command, Deadline deadline) throws FabricException {
-        lock(name, deadline);
+        lock.lock(name, deadline);
         try {
             return executeNext(name, command, 0, deadline);
         } finally {
@@ -186,7 +185,7 @@ final class RdmaAdminQueue implements AutoCloseable {
             Deadline deadline,
             Function<MemorySegment, T> decoder)
             throws FabricException {
-        lock(name, deadline);
+        lock.lock(name, deadline);
         try {
             var segment = data.segment().asSlice(0, bytes).fill((byte) 0);
             var _ = executeNext(name, command, bytes, deadline);
@@ -203,35 +202,13 @@ final class RdmaAdminQueue implements AutoCloseable {
             Deadline deadline,
             Consumer<MemorySegment> encoder)
             throws FabricException {
-        lock(name, deadline);
+        lock.lock(name, deadline);
         try {
             encoder.accept(data.segment().asSlice(0, bytes).fill((byte) 0));
             return executeNext(name, command, bytes, deadline);
         } finally {
             lock.unlock();
         }
-    }
-
-    private void lock(String name, Deadline deadline) throws FabricException {
-        var isLocked = false;
-        while (!isLocked) {
-            try {
-                isLocked = lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                if (!isLocked) {
-                    throw deadline.missed("%s did not start %s".formatted(controller, name));
-                }
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-                if (Interrupts.endWait()) {
-                    throw interrupted(name);
-                }
-            }
-        }
-    }
-
-    private NvmeException interrupted(String name) {
-        return new NvmeException(
-                "Interrupted while waiting for %s of %s".formatted(name, controller));
     }
 
     /** Executes a command. The thread has locked this queue. */
@@ -299,7 +276,7 @@ final class RdmaAdminQueue implements AutoCloseable {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name), e);
             } catch (InterruptedIOException _) {
                 if (Interrupts.endWait()) {
-                    throw interrupted(name);
+                    throw lock.interrupted(name);
                 }
             }
         }

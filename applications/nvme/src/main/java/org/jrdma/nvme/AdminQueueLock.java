@@ -1,0 +1,54 @@
+package org.jrdma.nvme;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+
+/** Lets one thread at a time use an admin queue. */
+final class AdminQueueLock {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Object controller;
+
+    /**
+     * Creates a lock.
+     *
+     * @param controller the controller, for messages
+     */
+    AdminQueueLock(Object controller) {
+        this.controller = controller;
+    }
+
+    /**
+     * Waits for the lock.
+     *
+     * @param name the command that will be executed, for messages
+     * @throws NvmeException if the thread is interrupted, except during a close
+     */
+    void lock(String name, Deadline deadline) throws FabricException {
+        var isLocked = false;
+        while (!isLocked) {
+            try {
+                isLocked = lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+                if (!isLocked) {
+                    throw deadline.missed("%s did not start %s".formatted(controller, name));
+                }
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+                if (Interrupts.endWait()) {
+                    throw interrupted(name);
+                }
+            }
+        }
+    }
+
+    void unlock() {
+        lock.unlock();
+    }
+
+    NvmeException interrupted(String name) {
+        return new NvmeException(
+                "Interrupted while waiting for %s of %s".formatted(name, controller));
+    }
+}
