@@ -222,7 +222,7 @@ class SisciExamplesTest {
             assertThat(program.await()).isZero();
             assertThat(program.output()).startsWith("usage: ").contains("-f, --fabric=FABRIC");
         }
-        try (var program = Programs.example(example, "-x", "1")) {
+        try (var program = Programs.example(example, "-x")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())
                     .contains("Unknown option: '-x'", " See --help.")
