@@ -25,16 +25,19 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /**
  * Compares streams over SISCI on the software fabric with the JDK's streams over TCP loopback. Both
- * kinds of streams connect two processes with blocking channels. They take turns in two workloads:
- * a ping-pong whose receiver is still spinning when a message arrives, and a ping-pong whose
- * receiver has parked. Also measures the processor time of idle streams.
+ * kinds of streams connect two processes with blocking channels. They take turns in three
+ * workloads: a ping-pong whose receiver is still spinning when a message arrives, a ping-pong whose
+ * receiver has parked, and a one-way stream. Also measures the processor time of idle streams.
  */
 public final class SisciSocketsComparison {
 
     private static final int NODE = 4;
     private static final int BYTES = 64;
+    private static final int STREAM_BYTES = 256 * 1024 * 1024;
     private static final int TURNS = 61;
     private static final int TURNS_TO_WARM_UP = 60;
+    private static final int STREAM_TURNS = 11;
+    private static final int STREAM_TURNS_TO_WARM_UP = 5;
     private static final int ROUNDS = 500;
     private static final int SLOW_ROUNDS = 50;
     private static final int IDLE_STREAMS = 20;
@@ -98,6 +101,9 @@ public final class SisciSocketsComparison {
                     SLOW_ROUNDS,
                     PAUSE_NANOS,
                     "");
+            for (var kibibytes : List.of(64, 1024)) {
+                compareStreams(kibibytes, sisci, tcp);
+            }
             var idle = new ArrayList<SocketChannel>();
             for (var i = 0; i < IDLE_STREAMS; i++) {
                 idle.add(connect(fabric, sisciPort));
@@ -139,6 +145,35 @@ public final class SisciSocketsComparison {
             }
         }
         ComparisonRow.print(what, own, baseline, bound);
+    }
+
+    private static void compareStreams(int kibibytes, SocketChannel sisci, SocketChannel tcp)
+            throws IOException {
+        var own = new double[STREAM_TURNS];
+        var baseline = new double[STREAM_TURNS];
+        for (var turn = -STREAM_TURNS_TO_WARM_UP; turn < STREAM_TURNS; turn++) {
+            var rate = megabytesPerSecond(sisci, kibibytes * 1024);
+            var baselineRate = megabytesPerSecond(tcp, kibibytes * 1024);
+            if (turn >= 0) {
+                own[turn] = rate;
+                baseline[turn] = baselineRate;
+            }
+        }
+        ComparisonRow.print(
+                "%,d KiB at a time, MB/s".formatted(kibibytes), own, baseline, "at least 1.5");
+    }
+
+    /** Sends {@link #STREAM_BYTES}, which the other process confirms by one byte. */
+    private static double megabytesPerSecond(SocketChannel channel, int length) throws IOException {
+        var request = ByteBuffer.allocateDirect(BYTES).putInt(0, length);
+        channel.write(request);
+        var buffer = ByteBuffer.allocateDirect(length);
+        var start = System.nanoTime();
+        for (var sent = 0L; sent < STREAM_BYTES; sent += length) {
+            channel.write(buffer.clear());
+        }
+        fill(channel, request.clear().limit(1));
+        return STREAM_BYTES / 1e6 / ((System.nanoTime() - start) / 1e9);
     }
 
     /**
@@ -187,7 +222,10 @@ public final class SisciSocketsComparison {
         return process.info().totalCpuDuration().orElseThrow().toNanos();
     }
 
-    /** Runs the second process, which prints its ports and echoes the data that it receives. */
+    /**
+     * Runs the second process, which prints its ports. It echoes messages whose first word is 0.
+     * The first word of another message is the length of the reads by which it receives a stream.
+     */
     private static void answer(Path folder) throws IOException {
         var ports = new ArrayList<String>();
         for (var provider : Arrays.asList(sisci(folder), SelectorProvider.provider())) {
@@ -216,10 +254,23 @@ public final class SisciSocketsComparison {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
             var buffer = ByteBuffer.allocateDirect(BYTES);
             while (fill(channel, buffer.clear())) {
-                channel.write(buffer.flip());
+                var length = buffer.getInt(0);
+                if (length == 0) {
+                    channel.write(buffer.flip());
+                } else {
+                    receive(channel, length);
+                    channel.write(buffer.clear().limit(1));
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void receive(SocketChannel channel, int length) throws IOException {
+        var buffer = ByteBuffer.allocateDirect(length);
+        for (var received = 0L; received < STREAM_BYTES; received += length) {
+            fill(channel, buffer.clear());
         }
     }
 }

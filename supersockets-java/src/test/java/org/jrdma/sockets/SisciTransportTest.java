@@ -603,7 +603,7 @@ class SisciTransportTest {
     @Test
     void shouldDeliverAPrefixAndThenAnErrorWhenTheLinkFails() throws Exception {
         var nodes = TwoNodes.with(FaultOptions.NONE);
-        var bytes = TestBytes.many(1_000_000);
+        var bytes = TestBytes.many(8_000_000); // more than the ring can contain;
         try (var pair = nodes.connect()) {
             var writer =
                     Tasks.start(() -> {

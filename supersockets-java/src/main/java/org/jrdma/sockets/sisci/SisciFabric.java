@@ -25,10 +25,6 @@ import org.slf4j.LoggerFactory;
 /**
  * The SISCI node of this process, and all streams of the process over SISCI.
  *
- * <p>All streams of a process share one interrupt. A peer triggers the interrupt when it has stored
- * something for a stream whose threads sleep. The process then checks all of its streams, which
- * takes a few loads for each. Exists until the JVM exits. Safe for use by multiple threads.
- *
  * <p>A process has one interrupt for all of its streams. A peer triggers the interrupt after it has
  * stored something for a stream whose threads sleep. The process then scans all of its streams,
  * which takes a few loads for each. Exists until the JVM exits. Safe for use by multiple threads.
@@ -49,6 +45,7 @@ public final class SisciFabric {
     private final Node node;
     private final LocalInterrupt wakeUp;
     private final WakeUps wakeUps;
+    private final RingMemory ringMemory = new RingMemory();
     private final StreamScanner scanner = new StreamScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
@@ -168,6 +165,10 @@ public final class SisciFabric {
 
     WakeUps wakeUps() {
         return wakeUps;
+    }
+
+    RingMemory ringMemory() {
+        return ringMemory;
     }
 
     void add(SisciStream stream) {

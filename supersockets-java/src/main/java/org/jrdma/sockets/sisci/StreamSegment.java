@@ -59,7 +59,7 @@ final class StreamSegment {
      *
      * @param node the node of the listener
      * @param target the address of the listener
-     * @param ringBytes the requested capacity of the ring
+     * @param ringBytes the requested capacity of the ring; 0 for no request
      */
     record Route(int node, InetSocketAddress target, int ringBytes) implements Use {}
 
@@ -82,16 +82,20 @@ final class StreamSegment {
     }
 
     static StreamSegment create(SisciFabric fabric, int ringBytes, Use use) throws SisciException {
-        var capacity = StreamLayout.powerOfTwo(ringBytes);
-        var bytes = StreamLayout.inPages(StreamLayout.RING + capacity);
-        var segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
+        var capacity = fabric.ringMemory().take(ringBytes);
+        LocalSegment segment = null;
         try {
+            var bytes = StreamLayout.inPages(StreamLayout.RING + capacity);
+            segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
             var map = segment.map();
             map.putLong(StreamLayout.CAPACITY, capacity);
             map.putLongRelease(StreamLayout.KIND, StreamLayout.THIS_KIND);
             return new StreamSegment(fabric, segment, map, capacity, use);
         } catch (Throwable e) {
-            segment.close();
+            if (segment != null) {
+                segment.close();
+            }
+            fabric.ringMemory().release(capacity);
             throw e;
         }
     }
@@ -126,8 +130,10 @@ final class StreamSegment {
         return StreamLayout.flagOf(stream, map.getLongAcquire(StreamLayout.REQUEST_LENGTH));
     }
 
+    /** Called once. */
     void close() {
         segment.close();
+        fabric.ringMemory().release(capacity);
     }
 
     SisciFabric fabric() {

@@ -22,7 +22,6 @@ public final class SisciTransport implements BypassTransport {
 
     private static final Path STANDARD_HOSTS = Path.of("/etc/dis/dishosts.conf");
 
-    private static final int RING_BYTES = 128 * 1024;
     private static final int MIN_RING_BYTES = 4 * 1024;
     private static final int MAX_RING_BYTES = 16 * 1024 * 1024;
 
@@ -85,10 +84,9 @@ public final class SisciTransport implements BypassTransport {
         return opened.get().fabric.listen(address, backlog, ringBytes(receiveBuffer));
     }
 
+    /** Returns the requested capacity of a ring; 0 if the program has set no buffer size. */
     private static int ringBytes(int receiveBuffer) {
-        return receiveBuffer == 0
-                ? RING_BYTES
-                : Math.clamp(receiveBuffer, MIN_RING_BYTES, MAX_RING_BYTES);
+        return receiveBuffer == 0 ? 0 : Math.clamp(receiveBuffer, MIN_RING_BYTES, MAX_RING_BYTES);
     }
 
     @Override
