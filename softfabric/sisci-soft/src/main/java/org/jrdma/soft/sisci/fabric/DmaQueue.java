@@ -8,8 +8,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.MappedMemoryCheck;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A queue of a DMA engine, which executes one transfer at a time. In C: {@code sci_dma_queue_t}.
@@ -32,6 +35,14 @@ public final class DmaQueue {
 
     /** The number of bytes that are copied between two checks for an abort. */
     private static final long CHUNK_BYTES = 256 << 10;
+
+    /**
+     * The number of bytes up to which the calling thread copies. Copying them takes less time than
+     * waking up another thread.
+     */
+    private static final long SHORT_BYTES = 32 << 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(DmaQueue.class);
 
     private final Descriptor descriptor;
     private final ProcessServices context;
@@ -117,6 +128,10 @@ public final class DmaQueue {
     private record Transfer(
             long address, RemoteMemory remote, List<Piece> pieces, int flags, Runnable release) {
 
+        long bytes() {
+            return pieces.stream().mapToLong(Piece::bytes).sum();
+        }
+
         boolean pulls() {
             return SisciFlags.has(flags, SCI_FLAG_DMA_READ());
         }
@@ -159,7 +174,11 @@ public final class DmaQueue {
         }
         try {
             var events = callback == null ? null : new EventQueue<>(context.callbacks(), callback);
-            context.workers().execute(() -> run(transfer, events));
+            if (isShort(transfer)) {
+                runHere(transfer, events);
+            } else {
+                context.workers().execute(() -> run(transfer, events));
+            }
             // Fails if there is no memory or thread for the transfer, or the process leaves the
             // fabric.
         } catch (Throwable e) {
@@ -170,6 +189,19 @@ public final class DmaQueue {
         if (waits) {
             awaitEnd(Long.MAX_VALUE);
             throwIf(state() != SCI_DMAQUEUE_DONE(), SCI_ERR_TRANSFER_FAILED());
+        }
+    }
+
+    private boolean isShort(Transfer transfer) {
+        return transfer.bytes() <= SHORT_BYTES && context.faults().delay().isZero();
+    }
+
+    /** Runs a transfer. A failure is in the state of this queue, like that of a long transfer. */
+    private void runHere(Transfer transfer, @Nullable EventQueue<Integer> events) {
+        try {
+            run(transfer, events);
+        } catch (Throwable e) {
+            FailureLog.error(LOG, "A DMA transfer failed", e);
         }
     }
 

@@ -84,6 +84,17 @@ class DmaTest {
     }
 
     @Test
+    void shouldHaveEndedAShortTransferWhenTheStartReturns() {
+        nodes.second.ok("SCIPrepareSegment", local, 0, 0);
+        localMemory.set(JAVA_LONG, 64, 5);
+
+        assertThat(start(64, 8, 128, 0)).isEqualTo("OK");
+
+        assertThat(state()).isEqualTo(sisci_h.SCI_DMAQUEUE_DONE());
+        assertThat(remoteMemory.get(JAVA_LONG, 128)).isEqualTo(5);
+    }
+
+    @Test
     void shouldTransferPiecesAndRejectMoreThanTheQueueHolds() {
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
         try (var arena = Arena.ofConfined()) {
