@@ -84,6 +84,7 @@ class PackagedTest {
      * Runs the commands of docs/learn/supersockets-java.md with another port and in another folder.
      */
     @Test
+    @Tag("slow")
     void shouldRunTheDocumentedCommandsOverSisci(@TempDir Path folder) throws Exception {
         var blocks =
                 Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL)

@@ -14,6 +14,7 @@ import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.TargetOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ class FabricProcessesTest {
     @TempDir Path folder;
 
     @Test
+    @Tag("slow")
     void shouldLoseNoAcknowledgedWriteIfTheTargetIsKilled() throws Exception {
         var file = folder.resolve("blocks");
         var first = FabricProcess.startTarget(file, new InetSocketAddress(ownAddress(), 0));

@@ -103,6 +103,7 @@ class SharedControllerProcessesTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldReportThatTheLenderWasKilledToBothProcessesWithinASecond() throws Exception {
         first.begin(Integer.MAX_VALUE);
         second.begin(Integer.MAX_VALUE);

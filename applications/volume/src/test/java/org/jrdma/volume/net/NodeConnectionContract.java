@@ -26,6 +26,7 @@ import org.jrdma.volume.net.BulkTransfer.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -361,6 +362,7 @@ abstract class NodeConnectionContract {
     }
 
     @Test
+    @Tag("slow")
     void shouldNoticeAStoppedPeer() throws Exception {
         try (var process = NodeProcess.start(transport());
                 var connection =

@@ -259,6 +259,7 @@ class LostDeviceTest {
 
     @Tag("slow")
     @Test
+    @Tag("slow")
     void shouldOmitDevicesWhoseLenderDoesNotRespond() throws Exception {
         try (var peer = Peer.start(nodes.folder, 0, "lend", 0)) {
             peer.signal("STOP");
@@ -271,6 +272,7 @@ class LostDeviceTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldReturnADeviceWhoseLenderRespondsTooLate() throws Exception {
         try (var peer = Peer.start(nodes.folder, 0, "lend", 0)) {
             var late = (long) peer.node() << 8 | 1;

@@ -159,6 +159,7 @@ class ProcessesTest {
 
     @Tag("slow")
     @Test
+    @Tag("slow")
     void shouldReportProcessesThatDoNotRespondToACutLink() throws Exception {
         try (var peer = Peer.start(folder, 0, "echo", 0)) {
             peer.signal("STOP");
