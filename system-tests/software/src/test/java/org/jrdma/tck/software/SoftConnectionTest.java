@@ -50,6 +50,12 @@ class SoftConnectionTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(55);
     private static final int BYTES = 8;
 
+    /**
+     * Gives a process an address that no other process uses. By default, a device of another test
+     * could take the address of a killed process, and answer the messages to it.
+     */
+    private static final String OWN_ADDRESS = "-Djrdma.soft.devices=127.77.0.1";
+
     private SoftDevice soft;
     private ConnectionManager connections;
     private Device device;
@@ -186,7 +192,7 @@ class SoftConnectionTest {
 
     @Test
     void shouldTimeOutIfThePeerIsKilledAfterItHasReceivedTheRequest() throws Exception {
-        try (var killedPeer = ChildJvm.start(List.of(), HalfPeer.class)) {
+        try (var killedPeer = ChildJvm.start(List.of(OWN_ADDRESS), HalfPeer.class)) {
             var hostAndPort = killedPeer.line().split(" ", -1);
             var peer = new InetSocketAddress(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
             var connecting =
@@ -209,7 +215,7 @@ class SoftConnectionTest {
         var here = listener.localAddress();
         try (var killedPeer =
                 ChildJvm.start(
-                        List.of(),
+                        List.of(OWN_ADDRESS),
                         HalfPeer.class,
                         here.getAddress().getHostAddress(),
                         "" + here.getPort())) {
