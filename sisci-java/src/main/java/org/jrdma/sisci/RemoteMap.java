@@ -3,6 +3,7 @@ package org.jrdma.sisci;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import org.jrdma.ffi.linkage.SegmentChecks;
 import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.model.SisciException;
 
@@ -100,7 +101,10 @@ public final class RemoteMap extends SegmentMap {
      * Copies memory to the other node with the library's fastest method. In C: {@code SCIMemCpy},
      * once for each MiB.
      *
-     * @param source the source, which must be native memory
+     * @param source the source
+     * @throws IllegalArgumentException if {@code source} is on the heap
+     * @throws IllegalStateException if the memory of {@code source} was freed
+     * @throws WrongThreadException if {@code source} belongs to another thread
      */
     public void copyFrom(MemorySegment source, long offset) throws SisciException {
         copy(0, source, offset, 0, MAX_WRITE_PIECE);
@@ -110,7 +114,10 @@ public final class RemoteMap extends SegmentMap {
      * Copies memory from the other node, which is slow. In C: {@code SCIMemCpy} with {@code
      * SCI_FLAG_BLOCK_READ}, once for each 4 KiB.
      *
-     * @param target the target, which must be native memory
+     * @param target the target
+     * @throws IllegalArgumentException if {@code target} is on the heap, or read-only
+     * @throws IllegalStateException if the memory of {@code target} was freed
+     * @throws WrongThreadException if {@code target} belongs to another thread
      * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public void copyTo(MemorySegment target, long offset) throws SisciException {
@@ -133,6 +140,11 @@ public final class RemoteMap extends SegmentMap {
      */
     void copy(long sequence, MemorySegment memory, long offset, int flags, long maxPiece)
             throws SisciException {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException(
+                    "Cannot copy memory on the heap. Allocate the segment in an Arena.");
+        }
+        SegmentChecks.checkAccessible(memory);
         var bytes = memory.byteSize();
         var _ = Objects.checkFromIndexSize(offset, bytes, byteSize());
         if (bytes <= maxPiece) {

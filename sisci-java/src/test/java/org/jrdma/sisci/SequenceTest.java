@@ -3,12 +3,14 @@ package org.jrdma.sisci;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TestLibrary.Kind;
@@ -207,10 +209,28 @@ class SequenceTest {
     void shouldRejectACopyOfHeapMemoryOrBeyondTheMap() {
         var heap = MemorySegment.ofArray(new long[4]);
 
-        assertThatIllegalArgumentException().isThrownBy(() -> map.copyFrom(heap, 0));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> map.copyFrom(heap, 0))
+                .withMessageStartingWith("Cannot copy memory on the heap");
         assertThatIllegalArgumentException().isThrownBy(() -> map.copyTo(message.asReadOnly(), 0));
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> map.copyFrom(message, 4096 - 31));
+        assertThat(library.calls("SCIMemCpy")).isZero();
+    }
+
+    @Test
+    void shouldRejectACopyOfFreedMemoryAndOfMemoryOfAnotherThread() throws Exception {
+        var other = Arena.ofShared();
+        var freed = other.allocate(8);
+        other.close();
+        var foreign = CompletableFuture.supplyAsync(() -> Arena.ofConfined().allocate(8)).get();
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> map.copyFrom(freed, 0))
+                .withMessageStartingWith("The memory segment is closed");
+        assertThatExceptionOfType(WrongThreadException.class)
+                .isThrownBy(() -> map.copyTo(foreign, 0))
+                .withMessageStartingWith("The memory segment belongs to another thread");
         assertThat(library.calls("SCIMemCpy")).isZero();
     }
 

@@ -10,6 +10,7 @@ import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.OpenFile;
+import org.jrdma.ffi.linkage.SegmentChecks;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.MemoryRegistration;
@@ -175,6 +176,8 @@ public final class DeviceMemory extends NativeObject {
      * block. In C: {@code ibv_memcpy_to_dm}.
      *
      * @throws IndexOutOfBoundsException if the target range exceeds this memory
+     * @throws IllegalStateException if the memory of {@code source} was freed
+     * @throws WrongThreadException if {@code source} belongs to another thread
      * @throws VerbsException if the device rejects the copy; on some devices, the offset and the
      *     length must be multiples of 4
      */
@@ -200,6 +203,8 @@ public final class DeviceMemory extends NativeObject {
      * not block. In C: {@code ibv_memcpy_from_dm}.
      *
      * @throws IndexOutOfBoundsException if the range exceeds this memory
+     * @throws IllegalStateException if the memory of {@code target} was freed
+     * @throws WrongThreadException if {@code target} belongs to another thread
      * @throws IllegalArgumentException if {@code target} is read-only
      * @throws VerbsException if the device rejects the copy; on some devices, the offset and the
      *     length must be multiples of 4
@@ -231,6 +236,7 @@ public final class DeviceMemory extends NativeObject {
 
     private void copy(String function, long offset, MemorySegment bytes, Copy copy)
             throws VerbsException {
+        SegmentChecks.checkAccessible(bytes);
         try (var _ = lifetime().held()) {
             copy.make(
                     device.library().deviceMemory(),

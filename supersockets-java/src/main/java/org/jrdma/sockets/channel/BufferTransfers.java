@@ -3,6 +3,7 @@ package org.jrdma.sockets.channel;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import org.jrdma.ffi.linkage.SegmentChecks;
 import org.jrdma.sockets.internal.ByteMover;
 import org.jrdma.sockets.internal.Scratch;
 
@@ -39,17 +40,15 @@ final class BufferTransfers {
     }
 
     /**
-     * Fails if the memory is on the heap or belongs to a closed arena. Without this check, some
-     * transports would accept such memory, and others would report it later.
+     * Fails if the memory is on the heap, was freed, or belongs to another thread. Without this
+     * check, some transports would accept such memory, and others would report it later.
      */
     static void requireNative(MemorySegment memory) {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(
                     "The memory segment is on the heap, use a ByteBuffer instead: " + memory);
         }
-        if (!memory.scope().isAlive()) {
-            throw new IllegalStateException("The memory segment is closed: " + memory);
-        }
+        SegmentChecks.checkAccessible(memory);
     }
 
     /** Reads into a buffer, which must have space remaining; returns 0 at the end of the stream. */

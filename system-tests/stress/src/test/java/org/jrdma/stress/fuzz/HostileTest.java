@@ -63,7 +63,7 @@ class HostileTest {
     @ParameterizedTest
     @ValueSource(strings = {"sisci", "sisci-sockets"})
     void shouldSurviveANeighborThatWritesToAllSegments(String target) throws Exception {
-        var victim = victim("words-" + target, target);
+        var victim = victim("words-" + target, target, List.of(), "attacked");
         var neighbor =
                 start(
                         "neighbor-" + target,

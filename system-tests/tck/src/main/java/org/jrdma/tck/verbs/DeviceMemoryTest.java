@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CompletableFuture;
 import org.jrdma.verbs.PreparedRequest;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -213,6 +214,29 @@ class DeviceMemoryTest {
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> domain.registerDeviceMemory(memory, 0, 0))
                     .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void shouldRejectFreedSegmentsAndThoseOfOtherThreads() throws Exception {
+        fabric.needs(Feature.DEVICE_MEMORY);
+        try (var device = fabric.open();
+                var memory = device.newDeviceMemory(BYTES)) {
+            var foreign =
+                    CompletableFuture.supplyAsync(() -> Arena.ofConfined().allocate(64)).get();
+            var arena = Arena.ofShared();
+            var freed = arena.allocate(64);
+            arena.close();
+
+            assertThatThrownBy(() -> memory.write(0, freed))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith("The memory segment is closed: ");
+            assertThatThrownBy(() -> memory.read(0, freed))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith("The memory segment is closed: ");
+            assertThatThrownBy(() -> memory.read(0, foreign))
+                    .isInstanceOf(WrongThreadException.class)
+                    .hasMessageStartingWith("The memory segment belongs to another thread: ");
         }
     }
 
