@@ -41,9 +41,16 @@ public final class NodeConnector implements Connector {
         return policy.calls(CALLS);
     }
 
-    /** Returns a link that makes calls over a connection. */
+    private record Link(NodeConnection connection) implements Peer {
+        @Override
+        public ByteBuffer call(ByteBuffer request, Duration timeout) throws FabricException {
+            return NodeConnector.call(connection, request, timeout);
+        }
+    }
+
+    /** Returns a link that makes calls over a connection. Links of one connection are equal. */
     public static Peer link(NodeConnection connection) {
-        return (request, timeout) -> call(connection, request, timeout);
+        return new Link(connection);
     }
 
     private static ByteBuffer call(NodeConnection connection, ByteBuffer request, Duration timeout)

@@ -165,12 +165,12 @@ public final class Coordinator implements AutoCloseable {
                 sessions.reclaimed(header.session());
                 yield Reply.empty();
             }
-            case HEARTBEAT -> heartbeat(header);
+            case HEARTBEAT -> heartbeat(peer, header);
             case GOODBYE -> {
                 sessions.goodbye(header.session());
                 yield Reply.empty();
             }
-            default -> isReady() ? execute(header, request) : Reply.retry();
+            default -> isReady() ? execute(peer, header, request) : Reply.retry();
         };
     }
 
@@ -182,9 +182,9 @@ public final class Coordinator implements AutoCloseable {
         return sessions.isReady();
     }
 
-    private byte[] execute(RequestHeader header, Decoder request)
+    private byte[] execute(Peer peer, RequestHeader header, Decoder request)
             throws FabricException, InterruptedException {
-        var session = sessions.active(header.session());
+        var session = sessions.active(header.session(), peer);
         return switch (header.operation()) {
             case CAPACITY -> capacity();
             case LOOKUP -> folders.lookup(session, request);
@@ -232,10 +232,10 @@ public final class Coordinator implements AutoCloseable {
         return reply.bytes();
     }
 
-    private byte[] heartbeat(RequestHeader header) throws VolumeException {
+    private byte[] heartbeat(Peer peer, RequestHeader header) throws VolumeException {
         var reply = Reply.encoder();
         reply.writeList(
-                sessions.heartbeat(header.session()).stream().limit(MAX_ADDRESSES).toList(),
+                sessions.heartbeat(header.session(), peer).stream().limit(MAX_ADDRESSES).toList(),
                 (target, addresses) ->
                         target.writeList(addresses, org.jrdma.volume.metadata.Encoder::writeText));
         return reply.bytes();

@@ -197,9 +197,11 @@ final class FileRequests {
         var lock = ByteLock.decode(request);
         var isWaiting = request.readBoolean();
         request.end();
+        var link = session.link;
         var remaining = waitNanos;
         while (true) {
             session.checkActive();
+            session.checkLink(link); // otherwise, the lock could outlast a later unlock
             openAgain(session, file);
             if (sessions.locks().tryLock(session, file, lock)) {
                 return Reply.empty();

@@ -227,7 +227,12 @@ final class LeaseTable {
         }
     }
 
+    /** Reduces a lease, unless the client has given it up and acquired another one meanwhile. */
     private void reduce(long file, Lease lease, LeaseMode keep) {
+        var leases = files.get(file);
+        if (leases == null || leases.of(lease.session) != lease) {
+            return;
+        }
         if (!keep.includes(lease.mode)) {
             if (lease.mode == LeaseMode.WRITE) {
                 listener.writeEnded(lease.session, file);
@@ -235,11 +240,8 @@ final class LeaseTable {
             lease.mode = keep;
         }
         if (lease.mode == LeaseMode.NONE) {
-            var leases = files.get(file);
-            if (leases != null) {
-                leases.leases.remove(lease);
-                removeIfUnused(file);
-            }
+            leases.leases.remove(lease);
+            removeIfUnused(file);
         }
     }
 

@@ -68,6 +68,13 @@ final class Session {
         }
     }
 
+    void checkLink(@Nullable Peer other) throws VolumeException {
+        if (other == null || !other.equals(link)) {
+            throw new VolumeException(
+                    Failure.NOT_COORDINATOR, "%s uses another connection".formatted(this));
+        }
+    }
+
     void open(long file) throws VolumeException {
         if (openFiles.size() >= MAX_OPEN_FILES && !openFiles.contains(file)) {
             throw new VolumeException(

@@ -94,6 +94,19 @@ final class SessionTable {
         return session;
     }
 
+    /**
+     * Returns an active session.
+     *
+     * @param link the connection that the request came from
+     * @throws VolumeException if the session has ended, or its client has connected again since:
+     *     the client repeats its requests, so that a late execution would undo a later request
+     */
+    Session active(long id, Peer link) throws VolumeException {
+        var session = active(id);
+        session.checkLink(link);
+        return session;
+    }
+
     private Session known(long id) throws VolumeException {
         var session = sessions.get(id);
         if (session == null || session.isEnding) {
@@ -204,8 +217,8 @@ final class SessionTable {
     }
 
     /** Extends a session, and returns the addresses of the data servers. */
-    List<List<String>> heartbeat(long id) throws VolumeException {
-        active(id).lastHeartbeat = System.nanoTime();
+    List<List<String>> heartbeat(long id, Peer link) throws VolumeException {
+        active(id, link).lastHeartbeat = System.nanoTime();
         return sessions.values().stream()
                 .filter(Session::isActive)
                 .map(each -> each.addresses)

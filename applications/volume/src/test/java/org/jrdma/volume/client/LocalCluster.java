@@ -17,6 +17,7 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.VolumeCheck;
 import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.RequestHeader;
 
 /** Servers and clients of a volume in this process, which call each other without a network. */
@@ -110,6 +111,7 @@ public final class LocalCluster implements AutoCloseable {
 
         private final Server server;
         private final UnaryOperator<ByteBuffer> incoming;
+        private final Peer client = this::callClient;
         private volatile boolean isClosed;
 
         Link(Server server, UnaryOperator<ByteBuffer> incoming) {
@@ -141,7 +143,7 @@ public final class LocalCluster implements AutoCloseable {
             if (coordinator.isEmpty()) {
                 throw new VolumeException("The server is a standby");
             }
-            var reply = coordinator.get().handle(this::callClient, copy(request));
+            var reply = coordinator.get().handle(client, copy(request));
             check();
             return copy(reply);
         }

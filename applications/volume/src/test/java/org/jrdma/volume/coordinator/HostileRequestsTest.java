@@ -16,7 +16,6 @@ import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,7 +47,7 @@ class HostileRequestsTest {
         var sent = 0L;
         try (var coordinator =
                 new Coordinator(drive, Fence.BY_CLOCK, 1, Duration.ofSeconds(60), () -> {})) {
-            var session = open(coordinator);
+            var session = TestClient.open(coordinator, SILENT).session();
             for (var i = 0; i < REQUESTS; i++) {
                 var operation = OPERATIONS.get(random.nextInt(OPERATIONS.size()));
                 if (!OMITTED.contains(operation)) {
@@ -64,15 +63,6 @@ class HostileRequestsTest {
         }
         assertThat(sent).isGreaterThan(REQUESTS / 2);
         assertThat(VolumeCheck.run(drive).problems()).as("seed %d", seed).isEmpty();
-    }
-
-    private static long open(Coordinator coordinator) throws FabricException {
-        var hello = RequestHeader.of(Operation.HELLO, 0).encoder();
-        hello.writeLong(7);
-        hello.writeText("hostile");
-        hello.writeList(List.<String>of(), Encoder::writeText);
-        var reply = coordinator.handle(SILENT, ByteBuffer.wrap(hello.bytes()));
-        return Reply.decode(reply).readLong();
     }
 
     /** Writes a path that often exists, or random values. */

@@ -1,0 +1,61 @@
+package org.jrdma.volume.coordinator;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.metadata.Encoder;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.RequestHeader;
+
+/** Sends single requests to a coordinator in this process. */
+final class TestClient {
+
+    private final Coordinator coordinator;
+    private final Peer link;
+    private final long session;
+    private long lastRequest;
+
+    private TestClient(Coordinator coordinator, Peer link, long earlier) throws VolumeException {
+        this.coordinator = coordinator;
+        this.link = link;
+        var hello = RequestHeader.of(Operation.HELLO, earlier).encoder();
+        hello.writeLong(7);
+        hello.writeText("test");
+        hello.writeList(List.<String>of(), Encoder::writeText);
+        this.session = Reply.decode(send(hello)).readLong();
+    }
+
+    /** Opens a session. */
+    static TestClient open(Coordinator coordinator, Peer link) throws VolumeException {
+        return new TestClient(coordinator, link, 0);
+    }
+
+    /** Continues a session over another connection. */
+    static TestClient reconnect(TestClient earlier, Peer link) throws VolumeException {
+        return new TestClient(earlier.coordinator, link, earlier.session);
+    }
+
+    long session() {
+        return session;
+    }
+
+    ByteBuffer send(Encoder request) {
+        return coordinator.handle(link, ByteBuffer.wrap(request.bytes()));
+    }
+
+    /** Sends a request until the reply is not to repeat it. */
+    Decoder call(Operation operation, Consumer<Encoder> body) throws VolumeException {
+        var number = ++lastRequest;
+        var request = new RequestHeader(operation, session, number, number).encoder();
+        body.accept(request);
+        ByteBuffer reply;
+        do {
+            reply = send(request);
+        } while (Reply.isRetry(reply));
+        return Reply.decode(reply);
+    }
+}
