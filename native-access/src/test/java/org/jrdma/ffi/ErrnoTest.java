@@ -16,7 +16,7 @@ class ErrnoTest {
         var fields = Errno.class.getFields();
         var names = Arrays.stream(fields).map(Field::getName).toList();
 
-        var numbers = CProgram.evaluate(folder, List.of("errno.h"), names);
+        var numbers = CExpressions.evaluate(folder, List.of("errno.h"), names);
 
         assertThat(fields).hasSizeGreaterThan(40);
         for (var field : fields) {

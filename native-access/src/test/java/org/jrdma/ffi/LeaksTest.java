@@ -8,7 +8,7 @@ class LeaksTest {
 
     @Test
     void shouldReportALeakedObjectOnce() throws Exception {
-        var child = ChildJvm.onClassPath(LeakedObjects.class);
+        var child = ChildJvm.onClassPath(LeakingProgram.class);
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.output().lines().filter(line -> line.contains("the leaked object")))
@@ -21,7 +21,7 @@ class LeaksTest {
 
     @Test
     void shouldNotReportClosedAndReachableObjects() throws Exception {
-        var child = ChildJvm.onClassPath(LeakedObjects.class);
+        var child = ChildJvm.onClassPath(LeakingProgram.class);
 
         assertThat(child.output())
                 .contains("the last object was never closed")
@@ -30,14 +30,14 @@ class LeaksTest {
 
     @Test
     void shouldReportWhereALeakedObjectWasCreatedIfTracing() throws Exception {
-        var child = ChildJvm.onClassPath(LeakedObjects.class, "-Djrdma.leaks=trace");
+        var child = ChildJvm.onClassPath(LeakingProgram.class, "-Djrdma.leaks=trace");
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.output())
                 .contains(
                         "the leaked object was never closed",
                         "Created here",
-                        "at org.jrdma.ffi.LeakedObjects.create(LeakedObjects.java:")
+                        "at org.jrdma.ffi.LeakingProgram.create(LeakingProgram.java:")
                 .doesNotContain("shows where");
     }
 
@@ -54,7 +54,7 @@ class LeaksTest {
 
     @Test
     void shouldReportNothingIfOff() throws Exception {
-        var child = ChildJvm.onClassPath(LeakedObjects.class, "-Djrdma.leaks=off");
+        var child = ChildJvm.onClassPath(LeakingProgram.class, "-Djrdma.leaks=off");
 
         assertThat(child.exitCode()).isZero();
         assertThat(child.output()).doesNotContain("never closed");

@@ -27,7 +27,7 @@ class HotPathTest {
                     var sequence = map.newSequence()) {
                 var message = arena.allocate(64, 64);
 
-                var bytes = AllocatedBytes.ofCompiled(() -> store(map, sequence, message, 50_000));
+                var bytes = HeapAllocation.ofCompiled(() -> store(map, sequence, message, 50_000));
 
                 assertThat(bytes).isLessThan(1_000);
             }

@@ -303,7 +303,7 @@ class MessageQueueTest {
             MessageReceiver.Handler handler =
                     (memory, offset, _) -> sum[0] += memory.get(ValueLayout.JAVA_LONG, offset);
 
-            var bytes = AllocatedBytes.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
+            var bytes = HeapAllocation.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
 
             assertThat(bytes).isLessThan(1_000);
             assertThat(sum[0]).isZero();

@@ -2,7 +2,7 @@ package org.jrdma.sisci;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static org.jrdma.abi.testing.Missing.missing;
+import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -12,12 +12,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jrdma.abi.testing.CCompiler;
 import org.jrdma.abi.testing.Command;
-import org.jrdma.abi.testing.Missing;
+import org.jrdma.abi.testing.MissingPrerequisite;
 import org.jrdma.sockets.channel.ChannelOption;
 import org.jrdma.sockets.channel.DatagramCalls;
 import org.jrdma.sockets.channel.MulticastMemberships;
 import org.jrdma.sockets.channel.StreamKind;
-import org.jrdma.sockets.internal.SmcFallbacks;
+import org.jrdma.sockets.internal.SmcFallbackQuery;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +28,7 @@ class ConstantsTest {
     private static final List<Class<?>> WITH_NUMBERS =
             List.of(
                     SocketCalls.class,
-                    SmcFallbacks.class,
+                    SmcFallbackQuery.class,
                     ChannelOption.class,
                     StreamKind.class,
                     DatagramCalls.class,
@@ -51,7 +51,7 @@ class ConstantsTest {
     @Test
     void shouldHaveTheValuesOfTheCHeaders() throws Exception {
         if (CCompiler.find().isEmpty()) {
-            throw Missing.missing("no C compiler: install one, or set CC");
+            throw MissingPrerequisite.missing("no C compiler: install one, or set CC");
         }
         var inJava = new TreeMap<String, Long>();
         for (var type : WITH_NUMBERS) {

@@ -32,7 +32,7 @@ final class AdminQueue {
     private static final int SPINS = 200;
     private static final long PAUSE_NANOS = 20_000;
 
-    private final OwnedController controller;
+    private final AdministeredController controller;
     private final DmaAllocation memory;
     private final MemorySegment submissions;
     private final MemorySegment completions;
@@ -44,7 +44,7 @@ final class AdminQueue {
     private int nextId;
     private boolean pending;
 
-    AdminQueue(OwnedController controller, DmaAllocation memory) {
+    AdminQueue(AdministeredController controller, DmaAllocation memory) {
         this.controller = controller;
         this.lock = new AdminQueueLock(controller);
         this.memory = memory;

@@ -10,10 +10,10 @@ final class ClientQueues {
 
     private record Grant(ManagedClient client, QueueMemory memory) {}
 
-    private final OwnedController controller;
+    private final AdministeredController controller;
     private final Map<Integer, Grant> grants = new TreeMap<>();
 
-    ClientQueues(OwnedController controller) {
+    ClientQueues(AdministeredController controller) {
         this.controller = controller;
     }
 

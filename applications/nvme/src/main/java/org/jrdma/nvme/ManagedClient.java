@@ -11,16 +11,16 @@ import org.jrdma.ffi.FabricException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A client of a {@link NvmeManager}, whose requests one thread executes. */
+/** A client of a {@link SharedControllerManager}, whose requests one thread executes. */
 final class ManagedClient {
 
     private static final Logger LOG = LoggerFactory.getLogger(ManagedClient.class);
 
-    private final OwnedController controller;
+    private final AdministeredController controller;
     private final ClientQueues queues;
     private final SocketChannel channel;
 
-    ManagedClient(OwnedController controller, ClientQueues queues, SocketChannel channel) {
+    ManagedClient(AdministeredController controller, ClientQueues queues, SocketChannel channel) {
         this.controller = controller;
         this.queues = queues;
         this.channel = channel;

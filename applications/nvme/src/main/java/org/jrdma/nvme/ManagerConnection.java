@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of a client to a {@link NvmeManager}. A timeout ends only the wait: the next
- * request waits until the reply to the last one has arrived. Safe for use by multiple threads.
+ * The connection of a client to a {@link SharedControllerManager}. A timeout ends only the wait:
+ * the next request waits until the reply to the last one has arrived. Safe for use by multiple
+ * threads.
  */
 final class ManagerConnection {
 

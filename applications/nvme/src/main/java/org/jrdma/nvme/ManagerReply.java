@@ -9,8 +9,8 @@ import java.util.Arrays;
 import org.jrdma.nvme.model.Configuration;
 
 /**
- * The reply of the {@link NvmeManager} to a request: a record of 4,108 bytes in big-endian order,
- * with the outcome, the value, the number of bytes of data, and the data.
+ * The reply of the {@link SharedControllerManager} to a request: a record of 4,108 bytes in
+ * big-endian order, with the outcome, the value, the number of bytes of data, and the data.
  *
  * @param outcome 0 if the request succeeded; the status of the command that failed; or -1 if the
  *     controller failed

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request of a client to the {@link NvmeManager}: a record of 32 bytes in big-endian order. The
- * fields are a magic number, the operation, two operands of 32 bits, and two of 64 bits. Operands
- * that an operation does not use are zero.
+ * A request of a client to the {@link SharedControllerManager}: a record of 32 bytes in big-endian
+ * order. The fields are a magic number, the operation, two operands of 32 bits, and two of 64 bits.
+ * Operands that an operation does not use are zero.
  */
 sealed interface ManagerRequest {
 

@@ -22,13 +22,13 @@ public final class Nvme {
      */
     public static NvmeDrive open(ControllerAccess access, NvmeOptions options)
             throws FabricException {
-        return start(new OwnedController(access, options));
+        return start(new AdministeredController(access, options));
     }
 
     /**
-     * Joins a controller that a {@link NvmeManager}, normally in another process, shares. The drive
-     * has its own queues in memory of {@code access}, and transfers data without the manager. The
-     * caller closes {@code access} after the drive.
+     * Joins a controller that a {@link SharedControllerManager}, normally in another process,
+     * shares. The drive has its own queues in memory of {@code access}, and transfers data without
+     * the manager. The caller closes {@code access} after the drive.
      *
      * <p>When the manager is closed, the queues of this drive are deleted, and their pending
      * commands time out. If the process of the manager is killed, the queues of this drive continue

@@ -17,8 +17,9 @@ import org.jrdma.nvme.model.IdentifyNamespace;
 import org.jrdma.nvme.model.SmartLog;
 
 /**
- * A drive that this program controls, shares with the program of a {@link NvmeManager}, or reaches
- * over a network. Formatting and other admin commands that destroy data are not available.
+ * A drive that this program controls, shares with the program of a {@link SharedControllerManager},
+ * or reaches over a network. Formatting and other admin commands that destroy data are not
+ * available.
  *
  * <p>Owns its {@link NvmeQueue}s and its {@link DmaMemory}: {@link #close()} closes them. Safe for
  * use by multiple threads.

@@ -13,7 +13,8 @@ import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
 
 /** A controller whose registers and memory are accessible over PCIe. */
-abstract sealed class PcieController extends Controller permits OwnedController, SharedController {
+abstract sealed class PcieController extends Controller
+        permits AdministeredController, SharedController {
 
     private static final long POLL_NANOS = 20_000;
 

@@ -14,10 +14,10 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
-import org.jrdma.nvme.model.DataPointer;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
-import org.jrdma.nvme.model.QueueRequest;
+import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
@@ -78,21 +78,27 @@ final class RdmaAdminQueue implements AutoCloseable {
                     domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
             capsule = arena.region(Command.BYTES).slice();
             data = dataArena.region(DATA_BYTES);
-            var responses = arena.region((long) QueueRequest.ADMIN_ENTRIES * ResponseCapsule.BYTES);
-            for (var i = 0; i < QueueRequest.ADMIN_ENTRIES; i++) {
+            var responses =
+                    arena.region((long) ConnectPrivateData.ADMIN_ENTRIES * ResponseCapsule.BYTES);
+            for (var i = 0; i < ConnectPrivateData.ADMIN_ENTRIES; i++) {
                 buffers.add(
                         responses.slice((long) i * ResponseCapsule.BYTES, ResponseCapsule.BYTES));
             }
             completions =
-                    domain.device().newCompletionDispatcher(SENDS + QueueRequest.ADMIN_ENTRIES + 1);
+                    domain.device()
+                            .newCompletionDispatcher(SENDS + ConnectPrivateData.ADMIN_ENTRIES + 1);
         } catch (Throwable e) {
             arena.close();
             throw e;
         }
         try {
             var request =
-                    new QueueRequest(
-                            0, 0, QueueRequest.ADMIN_ENTRIES, QueueRequest.ADMIN_ENTRIES, 0);
+                    new ConnectPrivateData(
+                            0,
+                            0,
+                            ConnectPrivateData.ADMIN_ENTRIES,
+                            ConnectPrivateData.ADMIN_ENTRIES,
+                            0);
             connection =
                     library.connect(
                             address,
@@ -100,7 +106,7 @@ final class RdmaAdminQueue implements AutoCloseable {
                             ConnectionOptions.of(
                                             QueuePairOptions.reliable(completions)
                                                     .sends(SENDS)
-                                                    .receives(QueueRequest.ADMIN_ENTRIES))
+                                                    .receives(ConnectPrivateData.ADMIN_ENTRIES))
                                     .privateData(request.encode())
                                     .prepared(this::postReceives),
                             0,
@@ -139,7 +145,8 @@ final class RdmaAdminQueue implements AutoCloseable {
         var result =
                 write(
                         "connection to %s as %s".formatted(subsystemName, host.name()),
-                        new Connect(0, 0, QueueRequest.ADMIN_ENTRIES, 0, keepAliveMillis).encode(),
+                        new Connect(0, 0, ConnectPrivateData.ADMIN_ENTRIES, 0, keepAliveMillis)
+                                .encode(),
                         ConnectData.BYTES,
                         deadline,
                         connectData::encode);
@@ -221,8 +228,8 @@ final class RdmaAdminQueue implements AutoCloseable {
         }
         nextId = (nextId + 1) & 0xffff;
         var pointer =
-                new DataPointer(
-                        DataPointer.KEYED,
+                new FabricsDataPointer(
+                        FabricsDataPointer.KEYED,
                         data.startAddress(),
                         bytes,
                         bytes == 0 ? 0 : data.remoteKey());

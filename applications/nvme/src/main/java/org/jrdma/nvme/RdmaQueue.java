@@ -7,8 +7,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.ConnectData;
-import org.jrdma.nvme.model.DataPointer;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
+import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.verbs.CompletionCursor;
@@ -89,20 +89,20 @@ final class RdmaQueue extends NvmeQueue {
             int bytes) {
         var start = (long) slot * capsuleBytes;
         var address = 0L;
-        var pointer = DataPointer.keyed(0, 0);
+        var pointer = FabricsDataPointer.keyed(0, 0);
         var length = Command.BYTES;
         if (data != null && IoOpcode.isToController(opcode) && bytes <= inCapsuleBytes) {
             MemorySegment.copy(data.segment(), offset, capsules, start + Command.BYTES, bytes);
-            pointer = DataPointer.inCapsule(bytes);
+            pointer = FabricsDataPointer.inCapsule(bytes);
             length += bytes;
         } else if (data != null) {
             address = data.pageAddress(0) + offset;
-            pointer = DataPointer.keyed(bytes, data.remoteKey());
+            pointer = FabricsDataPointer.keyed(bytes, data.remoteKey());
         }
         Command.encodeBlocks(
                 capsules,
                 start,
-                opcode | DataPointer.FLAGS << 8,
+                opcode | FabricsDataPointer.FLAGS << 8,
                 slot,
                 namespace,
                 address,
@@ -230,8 +230,8 @@ final class RdmaQueue extends NvmeQueue {
                             controller.fabrics().host().name())
                     .encode(resources.connectData().segment());
             var data = resources.connectData();
-            new DataPointer(
-                            DataPointer.KEYED,
+            new FabricsDataPointer(
+                            FabricsDataPointer.KEYED,
                             data.startAddress(),
                             ConnectData.BYTES,
                             data.remoteKey())

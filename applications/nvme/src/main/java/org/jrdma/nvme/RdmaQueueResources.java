@@ -7,7 +7,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
-import org.jrdma.nvme.model.QueueRequest;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.PolledQueuePair;
@@ -102,7 +102,7 @@ final class RdmaQueueResources {
     }
 
     private ConnectionOptions<PolledQueuePair> options(RdmaSession session) {
-        var request = new QueueRequest(0, id, slots(), slots(), session.controllerId());
+        var request = new ConnectPrivateData(0, id, slots(), slots(), session.controllerId());
         return ConnectionOptions.of(
                         QueuePairOptions.reliable(completions).sends(slots()).receives(slots()))
                 .privateData(request.encode());

@@ -8,7 +8,10 @@ import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jspecify.annotations.Nullable;
 
-/** A controller whose admin queue belongs to a {@link NvmeManager}, of which this is a client. */
+/**
+ * A controller whose admin queue belongs to a {@link SharedControllerManager}, of which this is a
+ * client.
+ */
 final class SharedController extends PcieController {
 
     private final SocketAddress address;

@@ -176,8 +176,9 @@ final class BorrowerProcess implements AutoCloseable {
                 : Nvme.join(access, UnixDomainSocketAddress.of(manager), NvmeOptions.DEFAULTS);
     }
 
-    private static NvmeManager startManager(NvmeDrive drive, TestFabric fabric) throws IOException {
-        return NvmeManager.start(drive, UnixDomainSocketAddress.of(socket(fabric)));
+    private static SharedControllerManager startManager(NvmeDrive drive, TestFabric fabric)
+            throws IOException {
+        return SharedControllerManager.start(drive, UnixDomainSocketAddress.of(socket(fabric)));
     }
 
     private static void execute(VerifiedTransfers transfers, int operations) {

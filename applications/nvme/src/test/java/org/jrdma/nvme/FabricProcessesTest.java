@@ -51,7 +51,7 @@ class FabricProcessesTest {
                                 OPTIONS)) {
             var verifier = new FabricVerifier(drive, 0, FabricProcess.BLOCKS);
             var result = executor.submit(() -> verifier.run(400));
-            DriveTests.await(() -> verifier.rounds() > 50);
+            TestWaits.await(() -> verifier.rounds() > 50);
             first.kill();
             second = FabricProcess.startTarget(file, address);
             assertThat(second.nextLine()).isEqualTo(address.getAddress().getHostAddress());
@@ -80,9 +80,9 @@ class FabricProcessesTest {
             target.export(subsystem);
             try (var host = FabricProcess.startHost(target.addresses().getFirst())) {
                 assertThat(host.nextLine()).isEqualTo("ready");
-                DriveTests.await(() -> target.connections() == 2);
+                TestWaits.await(() -> target.connections() == 2);
                 host.kill();
-                DriveTests.await(() -> target.connections() == 0);
+                TestWaits.await(() -> target.connections() == 0);
             }
         }
     }

@@ -32,7 +32,7 @@ class HotPathTest {
             var namespace = drive.namespaces().getFirst();
 
             var bytes =
-                    AllocatedBytes.ofCompiled(() -> transfer(queue, namespace, memory, COMMANDS));
+                    HeapAllocation.ofCompiled(() -> transfer(queue, namespace, memory, COMMANDS));
 
             assertThat(bytes).isLessThan(1_000);
         }
@@ -67,7 +67,7 @@ class HotPathTest {
                 var least = Long.MAX_VALUE;
                 for (var i = 0; i < 50 && least >= 1_000; i++) {
                     var bytes =
-                            AllocatedBytes.ofCompiled(
+                            HeapAllocation.ofCompiled(
                                     () -> transfer(queue, namespace, memory, FEW_COMMANDS));
                     least = Math.min(least, bytes);
                 }

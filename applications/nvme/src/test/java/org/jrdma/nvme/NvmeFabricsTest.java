@@ -227,7 +227,7 @@ class NvmeFabricsTest {
                     verifiers.stream().map(each -> executor.submit(() -> each.run(600))).toList();
             for (var restart = 1; restart <= 3; restart++) {
                 var enough = restart * 100;
-                DriveTests.await(() -> verifiers.stream().allMatch(each -> each.rounds() > enough));
+                TestWaits.await(() -> verifiers.stream().allMatch(each -> each.rounds() > enough));
                 target.close();
                 startTarget();
             }
@@ -265,7 +265,7 @@ class NvmeFabricsTest {
             assertThat(target.connections()).isEqualTo(2);
             awaitAttached(drive, queue);
         }
-        DriveTests.await(() -> target.connections() == 0);
+        TestWaits.await(() -> target.connections() == 0);
     }
 
     @SoftFabricTest(devices = 2)

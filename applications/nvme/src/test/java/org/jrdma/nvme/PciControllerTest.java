@@ -107,7 +107,8 @@ class PciControllerTest {
     @Tag("physical")
     void shouldShareTheControllerBetweenTwoProcesses(@TempDir Path folder) throws Exception {
         var socket = folder.resolve("manager");
-        try (var manager = NvmeManager.start(drive, UnixDomainSocketAddress.of(socket))) {
+        try (var manager =
+                SharedControllerManager.start(drive, UnixDomainSocketAddress.of(socket))) {
             var process =
                     new ProcessBuilder(
                                     Path.of(System.getProperty("java.home"), "bin", "java")

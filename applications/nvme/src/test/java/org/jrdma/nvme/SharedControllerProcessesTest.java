@@ -31,7 +31,7 @@ class SharedControllerProcessesTest {
     private Node node;
     private BorrowedController access;
     private NvmeDrive drive;
-    private NvmeManager manager;
+    private SharedControllerManager manager;
     private BorrowerProcess first;
     private BorrowerProcess second;
 
@@ -44,7 +44,7 @@ class SharedControllerProcessesTest {
         access = BorrowedController.of(node, SmartIo.of(node).borrow(id, BorrowMode.SHARED));
         drive = Nvme.open(access, NvmeOptions.DEFAULTS);
         var socket = folder.resolve("manager");
-        manager = NvmeManager.start(drive, UnixDomainSocketAddress.of(socket));
+        manager = SharedControllerManager.start(drive, UnixDomainSocketAddress.of(socket));
         first = BorrowerProcess.start(fabric, id, socket, 0, PAGES);
         second = BorrowerProcess.start(fabric, id, socket, PAGES, PAGES);
         assertThat(manager.queues()).isEqualTo(2);

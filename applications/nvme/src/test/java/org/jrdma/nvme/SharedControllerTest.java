@@ -45,7 +45,7 @@ class SharedControllerTest {
     private Borrowed owner;
     private Borrowed borrowed;
     private NvmeDrive drive;
-    private NvmeManager manager;
+    private SharedControllerManager manager;
 
     /** A node that has borrowed the controller. */
     private record Borrowed(Node node, BorrowedController access) {
@@ -63,7 +63,7 @@ class SharedControllerTest {
         owner = borrow();
         borrowed = borrow();
         drive = Nvme.open(owner.access(), NvmeOptions.DEFAULTS.queues(3));
-        manager = NvmeManager.start(drive, LOOPBACK);
+        manager = SharedControllerManager.start(drive, LOOPBACK);
     }
 
     private Borrowed borrow() throws FabricException {
@@ -339,7 +339,7 @@ class SharedControllerTest {
     void shouldOnlyShareADriveThatItOwns() throws Exception {
         try (var client = join()) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> NvmeManager.start(client, LOOPBACK))
+                    .isThrownBy(() -> SharedControllerManager.start(client, LOOPBACK))
                     .withMessageContaining("belongs to another manager");
         }
     }
@@ -347,7 +347,7 @@ class SharedControllerTest {
     @Test
     void shouldListenOnAUnixDomainSocketAndDeleteItsFile(@TempDir Path folder) throws Exception {
         var file = folder.resolve("manager");
-        try (var local = NvmeManager.start(drive, UnixDomainSocketAddress.of(file));
+        try (var local = SharedControllerManager.start(drive, UnixDomainSocketAddress.of(file));
                 var client = Nvme.join(borrowed.access(), local.address(), NvmeOptions.DEFAULTS)) {
             assertThat(client.smartLog().temperatureKelvin()).isEqualTo(300);
         }

@@ -3,11 +3,11 @@ package org.jrdma.cli.doctor;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import org.jrdma.ffi.doctor.ConnectionChecks;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
 import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.NetworkPathChecks;
 
 /** Diagnoses common configuration faults of RDMA, SISCI and SuperSockets. */
 public final class Doctor {
@@ -17,7 +17,7 @@ public final class Doctor {
                     JvmChecks::on,
                     LibraryChecks::on,
                     DeviceChecks::on,
-                    ConnectionChecks::on,
+                    NetworkPathChecks::on,
                     LimitChecks::on,
                     DolphinChecks::on,
                     NtbChecks::on);

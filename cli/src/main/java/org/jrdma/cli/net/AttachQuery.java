@@ -42,12 +42,12 @@ final class AttachQuery {
             ObjectInputFilter.Config.createFilter(
                     "javax.management.**;java.rmi.**;sun.rmi.**;java.lang.*;java.util.*;!*");
 
-    private final Jvm jvm;
+    private final RunningJvm jvm;
     private final boolean isNamed;
     private final Instant end = Instant.now().plus(TIMEOUT);
     private final FutureTask<Optional<NetProcess>> answer;
 
-    private AttachQuery(Jvm jvm, boolean isNamed) {
+    private AttachQuery(RunningJvm jvm, boolean isNamed) {
         this.jvm = jvm;
         this.isNamed = isNamed;
         this.answer = new FutureTask<>(this::query);
@@ -69,7 +69,7 @@ final class AttachQuery {
      *     command does not attach to JVMs of other users, because it would deserialize data from
      *     them
      */
-    static AttachQuery start(Jvm jvm, boolean isNamed) {
+    static AttachQuery start(RunningJvm jvm, boolean isNamed) {
         var query = new AttachQuery(jvm, isNamed);
         Thread.ofPlatform().daemon().name("jrdma-net-" + jvm.pid()).start(query.answer);
         return query;

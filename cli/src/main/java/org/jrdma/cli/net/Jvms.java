@@ -47,7 +47,7 @@ record Jvms(Path proc) {
      * @param attachable the IDs of further processes that are JVMs although their program is not
      *     java
      */
-    List<Jvm> all(Collection<Long> attachable) throws IOException {
+    List<RunningJvm> all(Collection<Long> attachable) throws IOException {
         try (var folders = Files.list(proc)) {
             return folders.filter(folder -> folder.getFileName().toString().matches("\\d+"))
                     .map(folder -> Long.parseLong(folder.getFileName().toString()))
@@ -62,7 +62,7 @@ record Jvms(Path proc) {
      *
      * @param isAttachable true if the process is known to be a JVM, even if its program is not java
      */
-    Optional<Jvm> jvm(long pid, boolean isAttachable) {
+    Optional<RunningJvm> jvm(long pid, boolean isAttachable) {
         var folder = proc.resolve(Long.toString(pid));
         try {
             var words =
@@ -73,7 +73,7 @@ record Jvms(Path proc) {
             }
             var status = Files.readAllLines(folder.resolve("status"), UTF_8);
             return Optional.of(
-                    new Jvm(
+                    new RunningJvm(
                             pid,
                             program(words),
                             field(status, "Uid").equals(ownUser()),

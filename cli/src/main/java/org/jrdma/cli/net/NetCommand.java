@@ -93,8 +93,8 @@ public final class NetCommand implements Callable<Integer> {
     private boolean read(Path file, List<NetProcess> found) {
         try {
             found.add(
-                    Files.exists(file) && FlightRecording.isRecording(file)
-                            ? FlightRecording.read(file)
+                    Files.exists(file) && FlightRecordingReader.isRecording(file)
+                            ? FlightRecordingReader.read(file)
                             : NetProcess.of(
                                     Optional.of(file.toString()), ConnectionsSnapshot.read(file)));
             return true;

@@ -41,7 +41,7 @@ record NetProcess(
                 List.of());
     }
 
-    static NetProcess unknown(Jvm jvm, String problem) {
+    static NetProcess unknown(RunningJvm jvm, String problem) {
         return new NetProcess(
                 Optional.empty(),
                 Optional.of(jvm.pid()),

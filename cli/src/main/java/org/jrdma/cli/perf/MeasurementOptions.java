@@ -75,17 +75,17 @@ final class MeasurementOptions {
             throw new IOException("the peer is on another machine");
         }
         return path.equals(SocketPaths.RSOCKET)
-                ? new Rstream(SocketPaths.rdmaAddress(device), ProgramRunner.inPath())
+                ? new RstreamBaseline(SocketPaths.rdmaAddress(device), ProgramRunner.inPath())
                 : perftest();
     }
 
-    private Perftest perftest() throws IOException {
+    private PerftestBaseline perftest() throws IOException {
         if (Paths.rdmaFabric(fabric) == Paths.Fabric.SOFTWARE) {
             throw new IOException(
                     "the C programs need an RDMA device and cannot use the software fabric");
         }
         try (var opened = Paths.device(device)) {
-            return new Perftest(
+            return new PerftestBaseline(
                     opened.name(),
                     opened.chooseGid(1).best().map(GidEntry::index).orElse(0),
                     ProgramRunner.inPath());

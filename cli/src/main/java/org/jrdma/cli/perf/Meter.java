@@ -31,14 +31,14 @@ final class Meter implements AutoCloseable {
 
     private final ControlChannel peer;
     private final Path path;
-    private final Link link;
+    private final LinkEnd link;
     private final Samples samples = new Samples();
     private boolean isWarm;
 
     /** The number of exchanges in the next batch. */
     private int exchanges = FIRST_BATCH;
 
-    private Meter(ControlChannel peer, Path path, Link link) {
+    private Meter(ControlChannel peer, Path path, LinkEnd link) {
         this.peer = peer;
         this.path = path;
         this.link = link;

@@ -52,7 +52,7 @@ record Path(
          * @param largest the size of the largest message in bytes
          * @param measures true if this is the measuring side
          */
-        Link open(ControlChannel peer, int largest, boolean measures) throws IOException;
+        LinkEnd open(ControlChannel peer, int largest, boolean measures) throws IOException;
     }
 
     /**

@@ -89,7 +89,7 @@ final class RdmaPaths {
     /** Creates a link, which then owns the connection. */
     @FunctionalInterface
     private interface LinkFactory {
-        Link create(RdmaConnection connection) throws IOException;
+        LinkEnd create(RdmaConnection connection) throws IOException;
     }
 
     private PathDevice provider() {
@@ -154,7 +154,7 @@ final class RdmaPaths {
      * A link over RDMA WRITE. Each side writes to the peer's memory, and polls its own memory until
      * the last byte of the message changes.
      */
-    private static final class WriteLink implements Link {
+    private static final class WriteLink implements LinkEnd {
 
         private static final VarHandle BYTE = JAVA_BYTE.varHandle();
 
@@ -225,7 +225,7 @@ final class RdmaPaths {
      * A link over RDMA SEND. The measuring side sends a message, and the peer replies with another
      * message.
      */
-    private static final class SendLink implements Link {
+    private static final class SendLink implements LinkEnd {
 
         private final RdmaConnection connection;
         private final PreparedSend send;
@@ -294,13 +294,13 @@ final class RdmaPaths {
         }
     }
 
-    private static Link read(RdmaConnection connection) {
+    private static LinkEnd read(RdmaConnection connection) {
         var read =
                 connection.queuePair.prepareRead(connection.target.slice(), connection.peerMemory);
         return new OneSidedLink(connection, read, bytes -> read.local(connection.target, 0, bytes));
     }
 
-    private static Link fetchAndAdd(RdmaConnection connection) {
+    private static LinkEnd fetchAndAdd(RdmaConnection connection) {
         return new OneSidedLink(
                 connection,
                 connection
@@ -311,7 +311,7 @@ final class RdmaPaths {
                 _ -> {});
     }
 
-    private static Link compareAndSwap(RdmaConnection connection) {
+    private static LinkEnd compareAndSwap(RdmaConnection connection) {
         return new OneSidedLink(
                 connection,
                 connection
@@ -327,7 +327,7 @@ final class RdmaPaths {
      * the peer's program.
      */
     private record OneSidedLink(RdmaConnection rdma, PreparedRequest<?> request, IntConsumer size)
-            implements Link {
+            implements LinkEnd {
 
         OneSidedLink {
             request.id(RdmaConnection.REQUEST);

@@ -87,7 +87,7 @@ final class Responder {
      * Executes one request of the measuring side. Returns false if the request is to close the
      * path.
      */
-    private boolean serve(Link link, int largest) throws IOException {
+    private boolean serve(LinkEnd link, int largest) throws IOException {
         var request = peer.receive().split(" ", -1);
         if (request[0].equals(Meter.CLOSE)) {
             return false;

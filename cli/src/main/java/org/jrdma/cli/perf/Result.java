@@ -7,7 +7,7 @@ import java.util.Optional;
  *
  * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the local RDMA device; empty if the path uses none
- * @param connection the description of the connection, as {@link Link#connection()} returns it
+ * @param connection the description of the connection, as {@link LinkEnd#connection()} returns it
  */
 record Result(
         String path,

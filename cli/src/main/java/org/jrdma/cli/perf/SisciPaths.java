@@ -124,7 +124,7 @@ final class SisciPaths {
      * A link over processor stores. Each side stores into the peer's segment, and polls its own
      * segment until the last word of the message changes.
      */
-    private static final class StoreLink implements Link {
+    private static final class StoreLink implements LinkEnd {
 
         private final Segments segments;
         private final RemoteMap remoteMap;
@@ -139,7 +139,7 @@ final class SisciPaths {
             this.flagOffset = payload.byteSize();
         }
 
-        static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
+        static LinkEnd open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
             var flagOffset = Math.ceilDiv(largest, 64) * 64L; // The flag has a separate cache line.
             var segments = Segments.exchange(sisci, peer, flagOffset + 64);
             try {
@@ -203,9 +203,10 @@ final class SisciPaths {
     }
 
     /** A link over DMA transfers from a local segment to the peer's segment. */
-    private record DmaLink(Segments segments, LocalSegment source, DmaQueue queue) implements Link {
+    private record DmaLink(Segments segments, LocalSegment source, DmaQueue queue)
+            implements LinkEnd {
 
-        static Link open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
+        static LinkEnd open(Sisci sisci, ControlChannel peer, int largest) throws IOException {
             var segments = Segments.exchange(sisci, peer, largest);
             try {
                 var node = segments.node();

@@ -185,7 +185,7 @@ final class SocketPaths {
         }
     }
 
-    private static final class SocketLink implements Link {
+    private static final class SocketLink implements LinkEnd {
 
         private final FabricSocketChannel channel;
         private final Arena arena = Arena.ofShared();

@@ -14,11 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.doctor.ConnectionChecks;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
 import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.NetworkPathChecks;
 import org.jrdma.ffi.doctor.Verdict;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -222,10 +222,10 @@ class DoctorTest {
     void shouldWarnAboutAFirewallWithoutARoceRule() {
         var closed = "type filter hook input priority filter; policy drop;";
 
-        assertThat(ConnectionChecks.firewall(List.of(closed)).verdict()).isEqualTo(DOUBTFUL);
-        assertThat(ConnectionChecks.firewall(List.of(closed, "udp dport 4791 accept")).verdict())
+        assertThat(NetworkPathChecks.firewall(List.of(closed)).verdict()).isEqualTo(DOUBTFUL);
+        assertThat(NetworkPathChecks.firewall(List.of(closed, "udp dport 4791 accept")).verdict())
                 .isEqualTo(FINE);
-        assertThat(ConnectionChecks.firewall(List.of()).verdict()).isEqualTo(FINE);
+        assertThat(NetworkPathChecks.firewall(List.of()).verdict()).isEqualTo(FINE);
     }
 
     @Test

@@ -36,7 +36,7 @@ class JvmsTest {
                         .formatted(name, user, namespacePids));
     }
 
-    private List<Jvm> all(Long... attachable) throws IOException {
+    private List<RunningJvm> all(Long... attachable) throws IOException {
         return new Jvms(proc).all(Set.of(attachable));
     }
 
@@ -46,14 +46,14 @@ class JvmsTest {
         process("8", "main", "java a.C", USER, "8");
         process("9", "javac", "javac a/B.java", USER, "9");
 
-        assertThat(all()).extracting(Jvm::pid).containsExactly(7L, 8L);
+        assertThat(all()).extracting(RunningJvm::pid).containsExactly(7L, 8L);
     }
 
     @Test
     void shouldFindOtherProgramsThatTheJdkCanAttachTo() throws Exception {
         process("7", "jsvc", "jsvc.exec a.B", USER, "7");
 
-        assertThat(all(7L)).extracting(Jvm::pid).containsExactly(7L);
+        assertThat(all(7L)).extracting(RunningJvm::pid).containsExactly(7L);
         assertThat(all()).isEmpty();
     }
 
@@ -62,8 +62,8 @@ class JvmsTest {
         process("7", "java", "java a.B", USER, "7");
         process("8", "java", "java a.B", 0, "8\t1");
 
-        assertThat(all()).extracting(Jvm::isOfThisUser).containsExactly(true, false);
-        assertThat(all()).extracting(Jvm::isContained).containsExactly(false, true);
+        assertThat(all()).extracting(RunningJvm::isOfThisUser).containsExactly(true, false);
+        assertThat(all()).extracting(RunningJvm::isContained).containsExactly(false, true);
     }
 
     @ParameterizedTest
@@ -80,7 +80,7 @@ class JvmsTest {
     void shouldFindTheProgramInTheCommandLine(String command, String program) throws Exception {
         process("7", "java", command, USER, "7");
 
-        assertThat(all()).extracting(Jvm::program).containsExactly(program);
+        assertThat(all()).extracting(RunningJvm::program).containsExactly(program);
     }
 
     @Test

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class MeterTest {
 
     /** A link whose first exchange of each batch is slow. */
-    private static final class SlowStart implements Link {
+    private static final class SlowStart implements LinkEnd {
 
         private static final Duration PAUSE = Duration.ofMillis(15);
 

@@ -1,7 +1,7 @@
 package org.jrdma.cli.perf;
 
 /** A link that transfers nothing. */
-final class NoOpLink implements Link {
+final class NoOpLink implements LinkEnd {
 
     @Override
     public void exchange(int bytes) {}

@@ -187,7 +187,7 @@ class PerfCommandTest {
                         new FailingLink(tcp.opener().open(peer, largest, measures), fails));
     }
 
-    private record FailingLink(Link link, IntPredicate fails) implements Link {
+    private record FailingLink(LinkEnd link, IntPredicate fails) implements LinkEnd {
         @Override
         public void exchange(int bytes) throws IOException {
             link.exchange(bytes);

@@ -32,8 +32,9 @@ class PerftestTest {
 
     @TempDir private Path folder;
 
-    private Perftest perftest() {
-        return new Perftest("rxe0", 1, new ProgramRunner(List.of(Path.of("/nowhere"), folder)));
+    private PerftestBaseline perftest() {
+        return new PerftestBaseline(
+                "rxe0", 1, new ProgramRunner(List.of(Path.of("/nowhere"), folder)));
     }
 
     private void program(String name, String script) throws IOException {

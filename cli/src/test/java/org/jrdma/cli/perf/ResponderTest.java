@@ -167,7 +167,7 @@ class ResponderTest {
     @Test
     void shouldEndARequestThatTakesTooLong() throws Exception {
         var stalled =
-                new Link() {
+                new LinkEnd() {
                     @Override
                     public void exchange(int bytes) {}
 

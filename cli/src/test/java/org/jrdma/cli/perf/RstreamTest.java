@@ -26,8 +26,8 @@ class RstreamTest {
 
     @TempDir private Path folder;
 
-    private Rstream rstream() {
-        return new Rstream("10.77.0.1", new ProgramRunner(List.of(folder)));
+    private RstreamBaseline rstream() {
+        return new RstreamBaseline("10.77.0.1", new ProgramRunner(List.of(folder)));
     }
 
     private void program(String script) throws Exception {

@@ -15,10 +15,10 @@ public final class ChannelClosedException extends VerbsException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient ChannelTermination termination;
+    private final transient TerminationCause termination;
 
     ChannelClosedException(
-            Object connection, ChannelTermination termination, @Nullable Throwable cause) {
+            Object connection, TerminationCause termination, @Nullable Throwable cause) {
         super(
                 "ibv_poll_cq",
                 "The channel on %s has ended: %s".formatted(connection, termination.reason()));
@@ -29,7 +29,7 @@ public final class ChannelClosedException extends VerbsException {
     }
 
     /** Returns why the channel has ended. */
-    public ChannelTermination termination() {
+    public TerminationCause termination() {
         return termination;
     }
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.cm.ChannelTermination.Cause;
+import org.jrdma.verbs.cm.TerminationCause.Cause;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ final class ChannelState {
     private final ProtectionDomain domain;
     private final Connection<?> connection;
     private final CompletionQueue completions;
-    private final AtomicReference<@Nullable ChannelTermination> recorded = new AtomicReference<>();
+    private final AtomicReference<@Nullable TerminationCause> recorded = new AtomicReference<>();
 
     ChannelState(
             String channel,
@@ -39,7 +39,7 @@ final class ChannelState {
     }
 
     /** Returns the cause and a description of the termination; empty if the channel is open. */
-    Optional<ChannelTermination> termination() {
+    Optional<TerminationCause> termination() {
         var termination = recorded.get();
         return termination == null && !isOpen()
                 ? Optional.of(terminationOfConnection())
@@ -49,7 +49,7 @@ final class ChannelState {
     /** Records that this side closes the channel. */
     void closeLocally() {
         recorded.compareAndSet(
-                null, new ChannelTermination(Cause.CLOSED_HERE, "this side closed the channel"));
+                null, new TerminationCause(Cause.CLOSED_HERE, "this side closed the channel"));
     }
 
     /** Records that a request has completed with a failure status. */
@@ -59,7 +59,7 @@ final class ChannelState {
                     null,
                     status == CompletionStatus.FLUSHED
                             ? connection.termination().orElse(Connection.DISCONNECTED_BY_PEER)
-                            : new ChannelTermination(Cause.LOST, status + ", " + status.meaning()));
+                            : new TerminationCause(Cause.LOST, status + ", " + status.meaning()));
         }
     }
 
@@ -71,7 +71,7 @@ final class ChannelState {
         return terminate(
                 connection
                         .termination()
-                        .orElseGet(() -> new ChannelTermination(Cause.LOST, cause.getMessage())),
+                        .orElseGet(() -> new TerminationCause(Cause.LOST, cause.getMessage())),
                 cause);
     }
 
@@ -82,7 +82,7 @@ final class ChannelState {
      * @throws IllegalStateException if the channel was terminated because the protection domain or
      *     the device is closed
      */
-    ChannelClosedException terminate(ChannelTermination termination, @Nullable Exception cause) {
+    ChannelClosedException terminate(TerminationCause termination, @Nullable Exception cause) {
         var earlier = recorded.compareAndExchange(null, termination);
         var first = earlier == null ? termination : earlier;
         if (first.cause() == Cause.CLOSED_HERE) {
@@ -139,12 +139,12 @@ final class ChannelState {
         return terminate(terminationOfConnection(), cause);
     }
 
-    private ChannelTermination terminationOfConnection() {
+    private TerminationCause terminationOfConnection() {
         return connection
                 .termination()
                 .orElseGet(() -> {
                     var closed = closedOwner().map(Object::toString).orElse(channel);
-                    return new ChannelTermination(Cause.CLOSED_HERE, closed + " is closed");
+                    return new TerminationCause(Cause.CLOSED_HERE, closed + " is closed");
                 });
     }
 

@@ -35,13 +35,12 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-    static final ChannelTermination DISCONNECTED_BY_PEER =
-            new ChannelTermination(
-                    ChannelTermination.Cause.CLOSED_BY_PEER, "the peer has disconnected");
+    static final TerminationCause DISCONNECTED_BY_PEER =
+            new TerminationCause(
+                    TerminationCause.Cause.CLOSED_BY_PEER, "the peer has disconnected");
 
-    private static final ChannelTermination DISCONNECTED_HERE =
-            new ChannelTermination(
-                    ChannelTermination.Cause.CLOSED_HERE, "this side has disconnected");
+    private static final TerminationCause DISCONNECTED_HERE =
+            new TerminationCause(TerminationCause.Cause.CLOSED_HERE, "this side has disconnected");
 
     private final Identifier identifier;
     private final Q queuePair;
@@ -82,7 +81,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             QueuePair queuePair,
             String name,
             CompletableFuture<Void> disconnected,
-            AtomicReference<@Nullable ChannelTermination> termination) {
+            AtomicReference<@Nullable TerminationCause> termination) {
 
         EndHandler(Identifier identifier, QueuePair queuePair, String name) {
             this(identifier, queuePair, name, new CompletableFuture<>(), new AtomicReference<>());
@@ -101,11 +100,11 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             }
         }
 
-        private static ChannelTermination lost(String reason) {
-            return new ChannelTermination(ChannelTermination.Cause.LOST, reason);
+        private static TerminationCause lost(String reason) {
+            return new TerminationCause(TerminationCause.Cause.LOST, reason);
         }
 
-        private void terminate(ChannelTermination reason) {
+        private void terminate(TerminationCause reason) {
             termination.compareAndSet(null, reason);
             BlockingCalls.start(this::confirmDisconnect);
         }
@@ -277,7 +276,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
     }
 
     /** Returns why the connection has ended; empty if it has not ended. */
-    Optional<ChannelTermination> termination() {
+    Optional<TerminationCause> termination() {
         return Optional.ofNullable(endHandler.termination.get());
     }
 

@@ -147,7 +147,7 @@ public final class RdmaChannel implements AutoCloseable {
      * disconnect by the peer becomes visible when {@link #poll} or {@link #await} detects it. May
      * be called by any thread.
      */
-    public Optional<ChannelTermination> termination() {
+    public Optional<TerminationCause> termination() {
         return state.termination();
     }
 
@@ -389,8 +389,7 @@ public final class RdmaChannel implements AutoCloseable {
             isMessage = rings.received(slot, cursor.bytes());
         } catch (InvalidMessageException e) {
             throw state.terminate(
-                    new ChannelTermination(ChannelTermination.Cause.PROTOCOL_ERROR, e.getMessage()),
-                    e);
+                    new TerminationCause(TerminationCause.Cause.PROTOCOL_ERROR, e.getMessage()), e);
         } catch (IllegalStateException e) {
             throw state.explained(e);
         }

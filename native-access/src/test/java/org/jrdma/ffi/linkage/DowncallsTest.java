@@ -74,9 +74,9 @@ class DowncallsTest {
         var calls = 20_000;
         var bytes = Long.MAX_VALUE;
         for (var round = 0; round < 500 && bytes >= calls; round++) {
-            var before = AllocatedBytes.ofCurrentThread();
+            var before = HeapAllocation.ofCurrentThread();
             var failures = closeAnInvalidDescriptor(calls);
-            bytes = AllocatedBytes.ofCurrentThread() - before;
+            bytes = HeapAllocation.ofCurrentThread() - before;
             assertThat(failures).isEqualTo(calls);
         }
 

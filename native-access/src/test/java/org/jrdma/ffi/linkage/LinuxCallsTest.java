@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jrdma.ffi.CProgram;
+import org.jrdma.ffi.CExpressions;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.junit.jupiter.api.Nested;
@@ -44,7 +44,7 @@ class LinuxCallsTest {
             }
 
             var valuesInC =
-                    CProgram.evaluate(
+                    CExpressions.evaluate(
                             folder,
                             List.of("fcntl.h", "sys/epoll.h", "sys/eventfd.h", "sys/mman.h"),
                             constants.keySet());
@@ -60,7 +60,7 @@ class LinuxCallsTest {
             var events = "offsetof(struct epoll_event, events)";
             var data = "offsetof(struct epoll_event, data)";
             var valuesInC =
-                    CProgram.evaluate(
+                    CExpressions.evaluate(
                             folder,
                             List.of("stddef.h", "sys/epoll.h"),
                             List.of(size, events, data));

@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.ByteStream;
-import org.jrdma.sockets.internal.SmcFallbacks;
+import org.jrdma.sockets.internal.SmcFallbackQuery;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.report.StreamReport;
 import org.jrdma.sockets.transport.BypassTransport;
@@ -206,14 +206,14 @@ final class StreamConnection {
         return new StreamReport.Path(kind.transport().name(), kind.reasons());
     }
 
-    private StreamReport.Path path(SmcFallbacks smc) throws IOException {
+    private StreamReport.Path path(SmcFallbackQuery smc) throws IOException {
         return isBypassed() ? chosenPath() : kind.kernelPath(endpoint.descriptor(), smc);
     }
 
     /** Returns the connection for reports; empty if the stream is not connected, or is closed. */
     Optional<Connection> describe() {
         var connected = report;
-        return connected == null ? Optional.empty() : connected.connection(new SmcFallbacks());
+        return connected == null ? Optional.empty() : connected.connection(new SmcFallbackQuery());
     }
 
     /** Called after the program has set an option. */

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jrdma.sockets.internal.AddressFamily;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
-import org.jrdma.sockets.internal.SmcFallbacks;
+import org.jrdma.sockets.internal.SmcFallbackQuery;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 import org.jrdma.sockets.internal.UnixFamily;
@@ -198,7 +198,7 @@ public record StreamKind(
      * Returns the transport that the kernel reports for a connected socket. A preloaded library may
      * have replaced the socket, and SMC may have fallen back to TCP.
      */
-    StreamReport.Path kernelPath(int descriptor, SmcFallbacks smc) throws IOException {
+    StreamReport.Path kernelPath(int descriptor, SmcFallbackQuery smc) throws IOException {
         var name = transportOf(descriptor);
         var reasons = new ArrayList<>(reasons());
         if (transport.equals(KernelTransport.SMC)) {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.sockets.internal.SmcFallbacks;
+import org.jrdma.sockets.internal.SmcFallbackQuery;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
@@ -35,7 +35,7 @@ public final class OpenStreams {
     /** Returns all open streams, the oldest first. */
     public static List<Connection> all() {
         OPEN.removeIf(reference -> reference.refersTo(null));
-        var smc = new SmcFallbacks();
+        var smc = new SmcFallbackQuery();
         return OPEN.stream()
                 .map(WeakReference::get)
                 .filter(Objects::nonNull)

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrdma.sockets.internal.SmcFallbacks;
+import org.jrdma.sockets.internal.SmcFallbackQuery;
 import org.jrdma.sockets.model.Connection;
 
 /**
@@ -44,7 +44,7 @@ public final class StreamReport {
          *
          * @throws IOException if the stream is closed
          */
-        Path query(SmcFallbacks smc) throws IOException;
+        Path query(SmcFallbackQuery smc) throws IOException;
     }
 
     private StreamReport(
@@ -77,7 +77,7 @@ public final class StreamReport {
         OpenStreams.add(report.reference);
         report.event.begin();
         for (var preferred : chosen.whyNotFaster) {
-            FallbackRecord.commit(report.connection(chosen), preferred);
+            FallbackEvent.commit(report.connection(chosen), preferred);
         }
         return report;
     }
@@ -93,7 +93,7 @@ public final class StreamReport {
     }
 
     /** Returns the connection of the stream; empty if the stream is closed. */
-    public Optional<Connection> connection(SmcFallbacks smc) {
+    public Optional<Connection> connection(SmcFallbackQuery smc) {
         try {
             return Optional.of(connection(query.query(smc)));
         } catch (IOException _) {

@@ -3,11 +3,11 @@ package org.jrdma.sockets.transport;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.jrdma.ffi.doctor.ConnectionChecks;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
 import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.NetworkPathChecks;
 import org.jrdma.ffi.doctor.Verdict;
 import org.slf4j.LoggerFactory;
 
@@ -54,8 +54,8 @@ public final class TransportDiagnostics {
         }
         Stream.of(
                         DeviceChecks.on(machine),
-                        Stream.of(ConnectionChecks.resolver(machine)),
-                        ConnectionChecks.ipOverInfiniband(machine),
+                        Stream.of(NetworkPathChecks.resolver(machine)),
+                        NetworkPathChecks.ipOverInfiniband(machine),
                         Stream.of(LimitChecks.lockedMemory(machine)))
                 .flatMap(findings -> findings)
                 .filter(finding ->

@@ -44,8 +44,8 @@ class SmcFallbacksTest {
     void shouldReportWhichSocketsUseTcpAndWhy() throws Exception {
         var found = new HashMap<Long, String>();
 
-        assertThat(SmcFallbacks.decode(bytes(SOCKETS), found)).isTrue();
-        assertThat(SmcFallbacks.decode(bytes(END), found)).isFalse();
+        assertThat(SmcFallbackQuery.decode(bytes(SOCKETS), found)).isTrue();
+        assertThat(SmcFallbackQuery.decode(bytes(END), found)).isFalse();
 
         assertThat(found)
                 .containsOnly(
@@ -65,7 +65,7 @@ class SmcFallbacksTest {
         }
         var found = new HashMap<Long, String>();
 
-        SmcFallbacks.decode(response, found);
+        SmcFallbackQuery.decode(response, found);
 
         assertThat(found).isEmpty();
     }
@@ -74,7 +74,7 @@ class SmcFallbacksTest {
     void shouldReportTheCodeOfAnUnknownReason() throws Exception {
         var found = new HashMap<Long, String>();
 
-        SmcFallbacks.decode(bytes(SOCKETS.replaceFirst("00000103", "efbe0903")), found);
+        SmcFallbackQuery.decode(bytes(SOCKETS.replaceFirst("00000103", "efbe0903")), found);
 
         assertThat(found).containsEntry(81L, "reason 0x0309beef");
     }
@@ -84,7 +84,7 @@ class SmcFallbacksTest {
         var error = bytes("240000000200000001000000570000" + "00" + "feffffff" + "00".repeat(16));
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> SmcFallbacks.decode(error, new HashMap<>()))
+                .isThrownBy(() -> SmcFallbackQuery.decode(error, new HashMap<>()))
                 .withMessage(
                         "Cannot query the SMC sockets of the kernel: sock_diag failed: ENOENT (2)");
     }
@@ -94,7 +94,7 @@ class SmcFallbacksTest {
         var truncated = bytes(SOCKETS).limit(150);
 
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> SmcFallbacks.decode(truncated, new HashMap<>()))
+                .isThrownBy(() -> SmcFallbackQuery.decode(truncated, new HashMap<>()))
                 .withMessage(
                         "Truncated sock_diag response: 150 bytes end within a message of 100 bytes");
     }
@@ -103,7 +103,7 @@ class SmcFallbacksTest {
     void shouldReportNothingForASocketThatTheKernelDoesNotKnow() {
         var descriptor = SocketCalls.socket(SocketCalls.AF_INET, SocketCalls.SOCK_STREAM, 0);
         try {
-            assertThat(new SmcFallbacks().whyOverTcp(descriptor)).isEmpty();
+            assertThat(new SmcFallbackQuery().whyOverTcp(descriptor)).isEmpty();
         } finally {
             SocketCalls.close(descriptor);
         }

@@ -16,7 +16,7 @@ class CommandTest {
     @Test
     void shouldListDevicesWithoutHardware() throws Exception {
         try (var network = Network.newNetwork();
-                var host = ContainerHost.running(network, "bare", COMMAND, "devices")) {
+                var host = HostContainer.running(network, "bare", COMMAND, "devices")) {
             assertThat(host.await()).as(host.output()).isZero();
 
             assertThat(host.output())
@@ -29,11 +29,12 @@ class CommandTest {
     @Test
     void shouldReportMissingLibrariesAndDevicesOfAContainer() throws Exception {
         try (var network = Network.newNetwork();
-                var host = ContainerHost.running(network, "bare", COMMAND, "doctor")) {
+                var host = HostContainer.running(network, "bare", COMMAND, "doctor")) {
             host.await();
 
             assertThat(host.output())
-                    .containsPattern("(?m)^absent +libibverbs  +libibverbs\\.so\\.1 could not be opened")
+                    .containsPattern(
+                            "(?m)^absent +libibverbs  +libibverbs\\.so\\.1 could not be opened")
                     .containsPattern("(?m)^absent +RDMA devices  +none$")
                     .containsPattern("(?m)^doubtful +/dev/shm  +67,108,864 bytes")
                     .contains("--shm-size 1g")
@@ -44,10 +45,10 @@ class CommandTest {
     @Test
     void shouldMeasureBetweenTwoHosts() throws Exception {
         try (var network = Network.newNetwork();
-                var server = ContainerHost.running(network, "server", COMMAND, "perf", "--serve")) {
+                var server = HostContainer.running(network, "server", COMMAND, "perf", "--serve")) {
             server.awaitOutput("waiting on port 18516");
             try (var client =
-                    ContainerHost.running(
+                    HostContainer.running(
                             network,
                             "client",
                             COMMAND,
@@ -72,10 +73,10 @@ class CommandTest {
     @Test
     void shouldPingAnotherHost() throws Exception {
         try (var network = Network.newNetwork();
-                var server = ContainerHost.running(network, "server", COMMAND, "ping", "--serve")) {
+                var server = HostContainer.running(network, "server", COMMAND, "ping", "--serve")) {
             server.awaitOutput("waiting on port 18516");
             try (var client =
-                    ContainerHost.running(
+                    HostContainer.running(
                             network, "client", COMMAND, "ping", "--connect", "server", "-c2")) {
                 assertThat(client.await()).as(client.output() + server.output()).isZero();
 
@@ -92,7 +93,7 @@ class CommandTest {
     @Test
     void shouldListTheStreamsOfJvmsInTheSameContainer() throws Exception {
         try (var network = Network.newNetwork();
-                var host = ContainerHost.running(network, "busy", COMMAND, "ping", "tcp")) {
+                var host = HostContainer.running(network, "busy", COMMAND, "ping", "tcp")) {
             host.awaitOutput(" samples ");
 
             assertThat(host.runBeside(COMMAND, "net"))
@@ -106,7 +107,7 @@ class CommandTest {
     void shouldReportFromOutsideThatAJvmIsInAContainer() throws Exception {
         var output = new StringWriter();
         try (var network = Network.newNetwork();
-                var host = ContainerHost.running(network, "busy", COMMAND, "ping", "tcp")) {
+                var host = HostContainer.running(network, "busy", COMMAND, "ping", "tcp")) {
             host.awaitOutput(" samples ");
             var pid = Long.toString(host.pid());
 

@@ -42,11 +42,11 @@ class SisciNodesTest {
         Files.delete(fabric);
     }
 
-    private ContainerHost node(int id, String program, String... arguments) {
-        return ContainerHost.named(network, "node" + id)
+    private HostContainer node(int id, String program, String... arguments) {
+        return HostContainer.named(network, "node" + id)
                 .sharing(fabric)
                 .property("jrdma.fabric", "software")
-                .property("jrdma.sisci.fabric", ContainerHost.SHARED)
+                .property("jrdma.sisci.fabric", HostContainer.SHARED)
                 .property("jrdma.sisci.node", Integer.toString(id))
                 .run(program, arguments);
     }
@@ -65,7 +65,7 @@ class SisciNodesTest {
         assertThat(files()).containsExactly(names);
     }
 
-    private static void assertSucceeds(ContainerHost host) throws InterruptedException {
+    private static void assertSucceeds(HostContainer host) throws InterruptedException {
         assertThat(host.await()).as(host.output()).isZero();
     }
 

@@ -69,7 +69,7 @@ class SoftwareFabricHostsTest {
         }
     }
 
-    private ContainerHost writer(String name) {
+    private HostContainer writer(String name) {
         return host(name, WRITE_NOTIFY, "-n", "20", "storage");
     }
 
@@ -122,13 +122,13 @@ class SoftwareFabricHostsTest {
         }
     }
 
-    private ContainerHost rpingServer() throws InterruptedException {
+    private HostContainer rpingServer() throws InterruptedException {
         var server = host("storage", RPING, "-s");
         server.awaitOutput("waiting at");
         return server;
     }
 
-    private ContainerHost host(String name, String program, String... arguments) {
-        return ContainerHost.running(network, name, program, arguments);
+    private HostContainer host(String name, String program, String... arguments) {
+        return HostContainer.running(network, name, program, arguments);
     }
 }

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.nvme.model.ConnectData;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.DiscoveryEntry;
 import org.jrdma.nvme.model.DiscoveryLog;
 import org.jrdma.nvme.model.QualifiedName;
-import org.jrdma.nvme.model.QueueRequest;
 import org.jrdma.nvme.model.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +89,7 @@ final class Exports {
                 DiscoveryEntry.NVM_SUBSYSTEM,
                 PORT_ID,
                 ConnectData.ANY_CONTROLLER,
-                QueueRequest.ADMIN_ENTRIES,
+                ConnectPrivateData.ADMIN_ENTRIES,
                 Integer.toString(local.getPort()),
                 name,
                 local.getAddress().getHostAddress());

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.QueueRejection;
-import org.jrdma.nvme.model.QueueRequest;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
@@ -147,7 +147,7 @@ public final class NvmeTarget implements AutoCloseable {
     }
 
     private void start(ConnectionRequest request) throws FabricException {
-        var decoded = QueueRequest.decode(request.privateData().bytes());
+        var decoded = ConnectPrivateData.decode(request.privateData().bytes());
         var rejection =
                 decoded.isEmpty()
                         ? Optional.of(QueueRejection.INVALID_LENGTH)
@@ -174,8 +174,9 @@ public final class NvmeTarget implements AutoCloseable {
         }
     }
 
-    private Optional<QueueRejection> rejection(QueueRequest queue) {
-        var maxCommands = queue.queueId() == 0 ? QueueRequest.ADMIN_ENTRIES : options.entries();
+    private Optional<QueueRejection> rejection(ConnectPrivateData queue) {
+        var maxCommands =
+                queue.queueId() == 0 ? ConnectPrivateData.ADMIN_ENTRIES : options.entries();
         if (queue.format() != 0) {
             return Optional.of(QueueRejection.INVALID_FORMAT);
         } else if (queue.queueId() > options.ioQueues()) {
@@ -190,7 +191,7 @@ public final class NvmeTarget implements AutoCloseable {
         return Optional.empty();
     }
 
-    private void serve(ConnectionRequest request, QueueRequest decoded, String name) {
+    private void serve(ConnectionRequest request, ConnectPrivateData decoded, String name) {
         var thread = Thread.currentThread();
         try (request) {
             var domain = domain(request.deviceName());

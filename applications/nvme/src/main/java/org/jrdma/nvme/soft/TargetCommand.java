@@ -2,8 +2,8 @@ package org.jrdma.nvme.soft;
 
 import java.lang.foreign.MemorySegment;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.DataPointer;
 import org.jrdma.nvme.model.FabricsCommand;
+import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ final class TargetCommand {
 
     private final int slot;
     private final Command command;
-    private final DataPointer pointer;
+    private final FabricsDataPointer pointer;
     private final MemorySegment inCapsule;
     private StagingPool.@Nullable Buffer buffer;
 
@@ -29,7 +29,7 @@ final class TargetCommand {
     TargetCommand(int slot, MemorySegment capsule) {
         this.slot = slot;
         this.command = Command.decode(capsule, 0);
-        this.pointer = DataPointer.decode(command);
+        this.pointer = FabricsDataPointer.decode(command);
         this.inCapsule = capsule.asSlice(Command.BYTES);
     }
 
@@ -41,7 +41,7 @@ final class TargetCommand {
         return command;
     }
 
-    DataPointer pointer() {
+    FabricsDataPointer pointer() {
         return pointer;
     }
 
@@ -72,8 +72,8 @@ final class TargetCommand {
     }
 
     private boolean isKeyed() {
-        return pointer.kind() == DataPointer.KEYED
-                || pointer.kind() == DataPointer.KEYED_INVALIDATING;
+        return pointer.kind() == FabricsDataPointer.KEYED
+                || pointer.kind() == FabricsDataPointer.KEYED_INVALIDATING;
     }
 
     /** Returns the size of the staging buffer that the command needs; 0 if it needs none. */
@@ -87,7 +87,7 @@ final class TargetCommand {
 
     /** Returns the data that the command can access. */
     MemorySegment data() throws CommandException {
-        CommandException.require(command.flags() == DataPointer.FLAGS, Status.INVALID_FIELD);
+        CommandException.require(command.flags() == FabricsDataPointer.FLAGS, Status.INVALID_FIELD);
         if (isKeyed()) {
             CommandException.require(
                     pointer.length() <= DataBuffer.MAX_BYTES, Status.DATA_LENGTH_INVALID);
@@ -96,7 +96,7 @@ final class TargetCommand {
                     : buffer.slice().segment().asSlice(0, pointer.length());
         }
         CommandException.require(
-                pointer.kind() == DataPointer.IN_CAPSULE && isToController(),
+                pointer.kind() == FabricsDataPointer.IN_CAPSULE && isToController(),
                 Status.DESCRIPTOR_TYPE_INVALID);
         CommandException.require(
                 pointer.address() >= 0 && pointer.address() <= inCapsule.byteSize(),

@@ -8,9 +8,9 @@ import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.ConnectData;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.FabricsCommand;
-import org.jrdma.nvme.model.QueueRequest;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 
@@ -64,7 +64,7 @@ final class TargetController {
                         * NANOS_PER_MILLI;
         this.capabilities =
                 new Capabilities(
-                                isDiscovery ? QueueRequest.ADMIN_ENTRIES : options.entries(),
+                                isDiscovery ? ConnectPrivateData.ADMIN_ENTRIES : options.entries(),
                                 true,
                                 TIMEOUT_MILLIS,
                                 Integer.BYTES,

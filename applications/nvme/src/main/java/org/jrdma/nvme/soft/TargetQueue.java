@@ -11,9 +11,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.ConnectData;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
-import org.jrdma.nvme.model.QueueRequest;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.nvme.model.Status;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
 
     private final Exports exports;
     private final TargetOptions options;
-    private final QueueRequest request;
+    private final ConnectPrivateData request;
     private final TargetTransport transport;
     private final String name;
     private final Deadline connectDeadline;
@@ -65,7 +65,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
     TargetQueue(
             Exports exports,
             TargetOptions options,
-            QueueRequest request,
+            ConnectPrivateData request,
             TargetTransport transport,
             String name) {
         this.exports = exports;

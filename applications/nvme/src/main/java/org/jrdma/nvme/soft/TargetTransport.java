@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.DataPointer;
-import org.jrdma.nvme.model.QueueRequest;
+import org.jrdma.nvme.model.ConnectPrivateData;
+import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
@@ -88,7 +88,7 @@ final class TargetTransport implements AutoCloseable {
     TargetTransport(
             ConnectionRequest request,
             ProtectionDomain domain,
-            QueueRequest queue,
+            ConnectPrivateData queue,
             TargetOptions options)
             throws FabricException, InterruptedIOException {
         var isAdmin = queue.queueId() == 0;
@@ -124,7 +124,7 @@ final class TargetTransport implements AutoCloseable {
                                             QueuePairOptions.reliable(completions)
                                                     .sends(sendCapacity)
                                                     .receives(entries))
-                                    .privateData(QueueRequest.encodeAcceptance(entries))
+                                    .privateData(ConnectPrivateData.encodeAcceptance(entries))
                                     .prepared(this::postReceives),
                             options.connectTimeout());
             disconnected = connection.disconnected();
@@ -230,7 +230,7 @@ final class TargetTransport implements AutoCloseable {
                         .tryPost());
     }
 
-    private static RemoteMemory remote(DataPointer pointer) {
+    private static RemoteMemory remote(FabricsDataPointer pointer) {
         return new RemoteMemory(pointer.address(), pointer.key(), pointer.length());
     }
 
@@ -277,7 +277,7 @@ final class TargetTransport implements AutoCloseable {
     private boolean isInvalidated(TargetCommand command) {
         return !isIwarp
                 && command.buffer() != null
-                && command.pointer().kind() == DataPointer.KEYED_INVALIDATING;
+                && command.pointer().kind() == FabricsDataPointer.KEYED_INVALIDATING;
     }
 
     /** Disconnects and frees all memory. */

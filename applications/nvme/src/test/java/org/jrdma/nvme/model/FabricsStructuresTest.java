@@ -27,7 +27,9 @@ class FabricsStructuresTest {
     @Test
     void shouldEncodeAConnectCommand() {
         var data = memory(Command.BYTES);
-        var pointer = new DataPointer(DataPointer.KEYED, 0x1122_3344_5566_7788L, 1024, 0xaabb_ccdd);
+        var pointer =
+                new FabricsDataPointer(
+                        FabricsDataPointer.KEYED, 0x1122_3344_5566_7788L, 1024, 0xaabb_ccdd);
         pointer.encode(new Connect(0, 3, 128, 4, 5000).encode().withId(9)).encode(data, 0);
         assertThat(data.get(Fields.INT, 0)).isEqualTo(0x0009_407f);
         assertThat(data.get(Fields.INT, 4)).isEqualTo(1);
@@ -40,16 +42,16 @@ class FabricsStructuresTest {
         var command = Command.decode(data, 0);
         assertThat(FabricsCommand.type(command)).isEqualTo(FabricsCommand.CONNECT);
         assertThat(Connect.decode(command)).isEqualTo(new Connect(0, 3, 128, 4, 5000));
-        assertThat(DataPointer.decode(command)).isEqualTo(pointer);
+        assertThat(FabricsDataPointer.decode(command)).isEqualTo(pointer);
     }
 
     @Test
     void shouldEncodeDataInACapsule() {
-        var pointer = new DataPointer(DataPointer.IN_CAPSULE, 16, 4096, 0);
+        var pointer = new FabricsDataPointer(FabricsDataPointer.IN_CAPSULE, 16, 4096, 0);
         var command = pointer.encode(Command.blocks(IoOpcode.WRITE, 1, 0, 8));
         assertThat(command.prp1()).isEqualTo(16);
         assertThat(command.prp2()).isEqualTo(0x0100_0000_0000_1000L);
-        assertThat(DataPointer.decode(command)).isEqualTo(pointer);
+        assertThat(FabricsDataPointer.decode(command)).isEqualTo(pointer);
     }
 
     @Test
@@ -110,15 +112,16 @@ class FabricsStructuresTest {
 
     @Test
     void shouldEncodeThePrivateDataOfAConnection() {
-        var request = new QueueRequest(0, 2, 128, 127, 5);
+        var request = new ConnectPrivateData(0, 2, 128, 127, 5);
         var bytes = request.encode();
         assertThat(bytes).hasSize(32).startsWith(0, 0, 2, 0, 128, 0, 126, 0, 5, 0);
-        assertThat(QueueRequest.decode(Arrays.copyOf(bytes, 56))).contains(request);
-        assertThat(QueueRequest.decode(new byte[31])).isEmpty();
-        assertThat(QueueRequest.decodeAcceptance(QueueRequest.encodeAcceptance(128)))
+        assertThat(ConnectPrivateData.decode(Arrays.copyOf(bytes, 56))).contains(request);
+        assertThat(ConnectPrivateData.decode(new byte[31])).isEmpty();
+        assertThat(ConnectPrivateData.decodeAcceptance(ConnectPrivateData.encodeAcceptance(128)))
                 .isEqualTo(128);
-        assertThat(QueueRequest.decodeAcceptance((byte) 1, (byte) 0, (byte) 9, (byte) 0)).isZero();
-        assertThat(QueueRequest.decodeAcceptance()).isZero();
+        assertThat(ConnectPrivateData.decodeAcceptance((byte) 1, (byte) 0, (byte) 9, (byte) 0))
+                .isZero();
+        assertThat(ConnectPrivateData.decodeAcceptance()).isZero();
     }
 
     @ParameterizedTest

@@ -10,11 +10,12 @@ import java.util.Random;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
-import org.jrdma.nvme.model.DataPointer;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.DiscoveryLog;
 import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
+import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.model.IdentifyController;
@@ -22,7 +23,6 @@ import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.model.QueueRejection;
-import org.jrdma.nvme.model.QueueRequest;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.Test;
@@ -49,18 +49,19 @@ class NvmeTargetTest extends TargetTestBase {
     void shouldRejectConnectionsWithInvalidPrivateData(
             int format, int queueId, int receives, int commands, QueueRejection reason)
             throws Exception {
-        var request = new QueueRequest(format, queueId, receives, commands, 0);
-        assertThat(CapsuleHost.rejection(manager, domain, address, request)).contains(reason);
+        var request = new ConnectPrivateData(format, queueId, receives, commands, 0);
+        assertThat(UncheckedHostQueue.rejection(manager, domain, address, request))
+                .contains(reason);
     }
 
     @Test
     void shouldRejectConnectionsBeyondTheLimit() throws Exception {
-        var queues = new CapsuleHost[OPTIONS.maxConnections()];
+        var queues = new UncheckedHostQueue[OPTIONS.maxConnections()];
         for (var i = 0; i < queues.length; i++) {
-            queues[i] = CapsuleHost.queue(manager, domain, address, 0, 0);
+            queues[i] = UncheckedHostQueue.queue(manager, domain, address, 0, 0);
         }
-        var request = new QueueRequest(0, 0, 32, 32, 0);
-        assertThat(CapsuleHost.rejection(manager, domain, address, request))
+        var request = new ConnectPrivateData(0, 0, 32, 32, 0);
+        assertThat(UncheckedHostQueue.rejection(manager, domain, address, request))
                 .contains(QueueRejection.NO_RESOURCES);
         for (var queue : queues) {
             queue.close();
@@ -105,7 +106,7 @@ class NvmeTargetTest extends TargetTestBase {
 
     @Test
     void shouldReportAFatalErrorForAnUnsupportedConfiguration() throws Exception {
-        try (var admin = CapsuleHost.queue(manager, domain, address, 0, 0)) {
+        try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
             assertThat(admin.connect(NAME, 0, ConnectData.ANY_CONTROLLER, 0).status()).isZero();
             var wrongSizes = FabricsCommand.propertySet(Registers.CONFIGURATION, 0x450001);
             assertThat(admin.status(wrongSizes, admin.none())).isEqualTo(Status.SUCCESS);
@@ -118,7 +119,7 @@ class NvmeTargetTest extends TargetTestBase {
 
     @Test
     void shouldRefuseCommandsBeforeConnect() throws Exception {
-        try (var admin = CapsuleHost.queue(manager, domain, address, 0, 0)) {
+        try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
             admin.data().fill((byte) 7);
             assertThat(admin.status(IDENTIFY, admin.keyed(4096)))
                     .isEqualTo(Status.COMMAND_SEQUENCE_ERROR);
@@ -130,24 +131,25 @@ class NvmeTargetTest extends TargetTestBase {
 
     @Test
     void shouldEndConnectionsWithoutAConnectCommand() throws Exception {
-        try (var admin = CapsuleHost.queue(manager, domain, address, 0, 0)) {
+        try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
             admin.awaitDisconnected();
         }
     }
 
     private Status connect(int queueId, int controllerId, String name, String host)
             throws IOException {
-        try (var queue = CapsuleHost.queue(manager, domain, address, queueId, controllerId)) {
-            return CapsuleHost.fabricsStatus(
+        try (var queue =
+                UncheckedHostQueue.queue(manager, domain, address, queueId, controllerId)) {
+            return UncheckedHostQueue.fabricsStatus(
                     queue.connect(
                             new Connect(0, queueId, 32, 0, 0),
-                            new ConnectData(CapsuleHost.HOST, controllerId, name, host)));
+                            new ConnectData(UncheckedHostQueue.HOST, controllerId, name, host)));
         }
     }
 
     @Test
     void shouldRefuseUnknownSubsystemsHostsAndControllers() throws Exception {
-        var host = CapsuleHost.HOST_NAME;
+        var host = UncheckedHostQueue.HOST_NAME;
         var any = ConnectData.ANY_CONTROLLER;
         assertThat(connect(0, any, NAME + "x", host)).isEqualTo(Status.CONNECT_PARAMETERS);
         assertThat(connect(0, any, PRIVATE_NAME, host)).isEqualTo(Status.CONNECT_HOST);
@@ -164,8 +166,9 @@ class NvmeTargetTest extends TargetTestBase {
     @Test
     void shouldRefuseInvalidConnectCommands() throws Exception {
         var any = ConnectData.ANY_CONTROLLER;
-        var valid = new ConnectData(CapsuleHost.HOST, any, NAME, CapsuleHost.HOST_NAME);
-        try (var admin = CapsuleHost.queue(manager, domain, address, 0, 0)) {
+        var valid =
+                new ConnectData(UncheckedHostQueue.HOST, any, NAME, UncheckedHostQueue.HOST_NAME);
+        try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
             assertThat(refusal(admin, new Connect(1, 0, 32, 0, 0), valid))
                     .isEqualTo(Status.CONNECT_FORMAT);
             assertThat(refusal(admin, new Connect(0, 1, 32, 0, 0), valid))
@@ -176,7 +179,10 @@ class NvmeTargetTest extends TargetTestBase {
                     .isEqualTo(Status.CONNECT_PARAMETERS);
             var noHost =
                     new ConnectData(
-                            new HostIdentifier(0, 0, true), any, NAME, CapsuleHost.HOST_NAME);
+                            new HostIdentifier(0, 0, true),
+                            any,
+                            NAME,
+                            UncheckedHostQueue.HOST_NAME);
             assertThat(refusal(admin, new Connect(0, 0, 32, 0, 0), noHost))
                     .isEqualTo(Status.CONNECT_PARAMETERS);
             var connect = new Connect(0, 0, 32, 0, 0).encode();
@@ -189,21 +195,22 @@ class NvmeTargetTest extends TargetTestBase {
         }
     }
 
-    private static Status refusal(CapsuleHost queue, Connect connect, ConnectData data)
+    private static Status refusal(UncheckedHostQueue queue, Connect connect, ConnectData data)
             throws IOException {
-        return CapsuleHost.fabricsStatus(queue.connect(connect, data));
+        return UncheckedHostQueue.fabricsStatus(queue.connect(connect, data));
     }
 
     @Test
     void shouldRefuseASecondQueueWithTheSameIdAndAQueueOfADisabledController() throws Exception {
         try (var admin = admin()) {
             try (var _ = io(1)) {
-                assertThat(connect(1, 1, NAME, CapsuleHost.HOST_NAME))
+                assertThat(connect(1, 1, NAME, UncheckedHostQueue.HOST_NAME))
                         .isEqualTo(Status.CONNECT_BUSY);
             }
             var disable = FabricsCommand.propertySet(Registers.CONFIGURATION, 0x460000);
             assertThat(admin.status(disable, admin.none())).isEqualTo(Status.SUCCESS);
-            assertThat(connect(2, 1, NAME, CapsuleHost.HOST_NAME)).isEqualTo(Status.CONNECT_BUSY);
+            assertThat(connect(2, 1, NAME, UncheckedHostQueue.HOST_NAME))
+                    .isEqualTo(Status.CONNECT_BUSY);
         }
     }
 
@@ -214,17 +221,26 @@ class NvmeTargetTest extends TargetTestBase {
             for (var bytes : new int[] {512, 4096, 16_384, 65_536, 524_288}) {
                 transfer(queue, bytes, queue.keyed(bytes), 0);
             }
-            transfer(queue, 4096, new DataPointer(DataPointer.IN_CAPSULE, 0, 4096, 0), 4096);
-            transfer(queue, 512, new DataPointer(DataPointer.IN_CAPSULE, 64, 512, 0), 1024);
+            transfer(
+                    queue,
+                    4096,
+                    new FabricsDataPointer(FabricsDataPointer.IN_CAPSULE, 0, 4096, 0),
+                    4096);
+            transfer(
+                    queue,
+                    512,
+                    new FabricsDataPointer(FabricsDataPointer.IN_CAPSULE, 64, 512, 0),
+                    1024);
         }
     }
 
     /** Writes random blocks, reads them, and compares. */
-    private static void transfer(CapsuleHost queue, int bytes, DataPointer pointer, int extraBytes)
+    private static void transfer(
+            UncheckedHostQueue queue, int bytes, FabricsDataPointer pointer, int extraBytes)
             throws IOException {
         var written = new byte[bytes];
         new Random(bytes).nextBytes(written);
-        if (pointer.kind() == DataPointer.IN_CAPSULE) {
+        if (pointer.kind() == FabricsDataPointer.IN_CAPSULE) {
             MemorySegment.copy(
                     MemorySegment.ofArray(written),
                     0,
@@ -235,7 +251,7 @@ class NvmeTargetTest extends TargetTestBase {
             queue.data().copyFrom(MemorySegment.ofArray(written));
         }
         var write = Command.blocks(IoOpcode.WRITE, 1, 3, bytes / 512);
-        assertThat(CapsuleHost.status(queue.execute(write, pointer, extraBytes)))
+        assertThat(UncheckedHostQueue.status(queue.execute(write, pointer, extraBytes)))
                 .isEqualTo(Status.SUCCESS);
         queue.data().fill((byte) 0);
         var invalidated = queue.keyed(bytes);
@@ -253,7 +269,7 @@ class NvmeTargetTest extends TargetTestBase {
             var write = Command.blocks(IoOpcode.WRITE, 1, 3, 8);
             assertThat(queue.status(write, queue.keyed(4095)))
                     .isEqualTo(Status.DATA_LENGTH_INVALID);
-            assertThat(queue.status(write, queue.keyed(DataPointer.MAX_KEYED_BYTES)))
+            assertThat(queue.status(write, queue.keyed(FabricsDataPointer.MAX_KEYED_BYTES)))
                     .isEqualTo(Status.DATA_LENGTH_INVALID);
             assertThat(inCapsule(queue, write, 0, 4096, 4095))
                     .isEqualTo(Status.DATA_LENGTH_INVALID);
@@ -265,13 +281,16 @@ class NvmeTargetTest extends TargetTestBase {
             assertThat(inCapsule(queue, Command.blocks(IoOpcode.READ, 1, 3, 8), 0, 4096, 4096))
                     .isEqualTo(Status.DESCRIPTOR_TYPE_INVALID);
             for (var kind : new int[] {0, 0x10, 0x42, 0x50, 0xff}) {
-                assertThat(queue.status(write, new DataPointer(kind, 0, 4096, 0)))
+                assertThat(queue.status(write, new FabricsDataPointer(kind, 0, 4096, 0)))
                         .isEqualTo(Status.DESCRIPTOR_TYPE_INVALID);
             }
             queue.send(write.withFlags(0).withId(1), 0);
-            assertThat(CapsuleHost.status(queue.receive().orElseThrow()))
+            assertThat(UncheckedHostQueue.status(queue.receive().orElseThrow()))
                     .isEqualTo(Status.INVALID_FIELD);
-            assertThat(admin.status(IDENTIFY, new DataPointer(DataPointer.IN_CAPSULE, 0, 0, 0)))
+            assertThat(
+                            admin.status(
+                                    IDENTIFY,
+                                    new FabricsDataPointer(FabricsDataPointer.IN_CAPSULE, 0, 0, 0)))
                     .isEqualTo(Status.DESCRIPTOR_TYPE_INVALID);
             var expected = new byte[4096];
             new Random(4096).nextBytes(expected);
@@ -283,12 +302,12 @@ class NvmeTargetTest extends TargetTestBase {
     }
 
     private static Status inCapsule(
-            CapsuleHost queue, Command command, long offset, int length, int extraBytes)
+            UncheckedHostQueue queue, Command command, long offset, int length, int extraBytes)
             throws IOException {
-        return CapsuleHost.status(
+        return UncheckedHostQueue.status(
                 queue.execute(
                         command,
-                        new DataPointer(DataPointer.IN_CAPSULE, offset, length, 0),
+                        new FabricsDataPointer(FabricsDataPointer.IN_CAPSULE, offset, length, 0),
                         extraBytes));
     }
 
@@ -297,7 +316,10 @@ class NvmeTargetTest extends TargetTestBase {
         try (var _ = admin();
                 var queue = io(1)) {
             var write = Command.blocks(IoOpcode.WRITE, 1, 0, 1);
-            queue.send(new DataPointer(DataPointer.KEYED, 4096, 512, 12345).encode(write), 0);
+            queue.send(
+                    new FabricsDataPointer(FabricsDataPointer.KEYED, 4096, 512, 12345)
+                            .encode(write),
+                    0);
             assertThat(queue.receive()).isEmpty();
             io(2).close();
         }
@@ -352,7 +374,7 @@ class NvmeTargetTest extends TargetTestBase {
         admin().close(); // the id of the controller is free again
     }
 
-    private CapsuleHost queueOfEndedController() throws IOException {
+    private UncheckedHostQueue queueOfEndedController() throws IOException {
         try (var _ = admin()) {
             return io(1);
         }
@@ -360,7 +382,7 @@ class NvmeTargetTest extends TargetTestBase {
 
     @Test
     void shouldDescribeTheSubsystemsThatAHostMayUse() throws Exception {
-        try (var admin = CapsuleHost.queue(manager, domain, address, 0, 0)) {
+        try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
             assertThat(
                             admin.connect(QualifiedName.DISCOVERY, 0, ConnectData.ANY_CONTROLLER, 0)
                                     .status())
@@ -412,7 +434,7 @@ class NvmeTargetTest extends TargetTestBase {
             assertThat(admin.execute(abort, admin.none()).result()).isZero();
             var aborted = admin.receive().orElseThrow();
             assertThat(aborted.commandId()).isEqualTo(7);
-            assertThat(CapsuleHost.status(aborted)).isEqualTo(Status.ABORT_REQUESTED);
+            assertThat(UncheckedHostQueue.status(aborted)).isEqualTo(Status.ABORT_REQUESTED);
             var configure =
                     Command.admin(AdminOpcode.SET_FEATURES)
                             .withDwords(FeatureId.ASYNC_EVENT_CONFIGURATION, 2, 0);

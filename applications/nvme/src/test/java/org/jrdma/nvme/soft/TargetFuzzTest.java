@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.DataPointer;
+import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.Tag;
@@ -63,19 +63,19 @@ class TargetFuzzTest extends TargetTestBase {
     }
 
     /** Returns a queue of another controller than the first one, which may be connected or not. */
-    private CapsuleHost hostile(boolean isAdmin) throws IOException {
+    private UncheckedHostQueue hostile(boolean isAdmin) throws IOException {
         return isAdmin
-                ? CapsuleHost.queue(manager, domain, address, 0, 0)
+                ? UncheckedHostQueue.queue(manager, domain, address, 0, 0)
                 : io(2 + (int) (System.nanoTime() % 3));
     }
 
     /** Sends a capsule, and returns false if the target has disconnected. */
-    private static boolean send(CapsuleHost host, Random random, boolean isAdmin)
+    private static boolean send(UncheckedHostQueue host, Random random, boolean isAdmin)
             throws IOException {
         var command =
                 new Command(
                         opcode(random, isAdmin),
-                        random.nextInt(20) == 0 ? random.nextInt(256) : DataPointer.FLAGS,
+                        random.nextInt(20) == 0 ? random.nextInt(256) : FabricsDataPointer.FLAGS,
                         random.nextInt(0x10000),
                         random.nextInt(4),
                         0,
@@ -90,15 +90,17 @@ class TargetFuzzTest extends TargetTestBase {
         var extra = random.nextInt(3) == 0 && !isAdmin ? random.nextInt(4097) : 0;
         var pointer =
                 switch (random.nextInt(40)) {
-                    case 0 -> new DataPointer(random.nextInt(256), random.nextLong(), 64, 0);
+                    case 0 -> new FabricsDataPointer(random.nextInt(256), random.nextLong(), 64, 0);
                     case 1, 2, 3, 4 ->
-                            new DataPointer(
-                                    DataPointer.IN_CAPSULE,
+                            new FabricsDataPointer(
+                                    FabricsDataPointer.IN_CAPSULE,
                                     random.nextInt(8192) - 4096,
                                     random.nextInt(8192) - 4096,
                                     0);
-                    case 5 -> new DataPointer(DataPointer.KEYED, 0, 512, random.nextInt());
-                    default -> host.keyed(random.nextInt(CapsuleHost.DATA_BYTES));
+                    case 5 ->
+                            new FabricsDataPointer(
+                                    FabricsDataPointer.KEYED, 0, 512, random.nextInt());
+                    default -> host.keyed(random.nextInt(UncheckedHostQueue.DATA_BYTES));
                 };
         try {
             if (random.nextInt(200) == 0) {
@@ -133,7 +135,7 @@ class TargetFuzzTest extends TargetTestBase {
                 : opcode;
     }
 
-    private static void verify(CapsuleHost host, int value) throws IOException {
+    private static void verify(UncheckedHostQueue host, int value) throws IOException {
         var write = Command.blocks(IoOpcode.WRITE, 1, OWN_BLOCK, 8);
         host.data().asSlice(0, 8 * BLOCK_BYTES).fill((byte) value);
         assertThat(host.status(write, host.keyed(8 * BLOCK_BYTES))).isEqualTo(Status.SUCCESS);

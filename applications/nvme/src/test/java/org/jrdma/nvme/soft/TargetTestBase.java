@@ -69,12 +69,12 @@ abstract class TargetTestBase {
     }
 
     /** Returns a connected and enabled admin queue. */
-    final CapsuleHost admin() throws IOException {
+    final UncheckedHostQueue admin() throws IOException {
         return admin(0);
     }
 
-    final CapsuleHost admin(int keepAliveMillis) throws IOException {
-        var admin = CapsuleHost.queue(manager, domain, address, 0, 0);
+    final UncheckedHostQueue admin(int keepAliveMillis) throws IOException {
+        var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0);
         var response = admin.connect(NAME, 0, ConnectData.ANY_CONTROLLER, keepAliveMillis);
         if (response.status() != 0) {
             throw new IOException(Status.describeFabrics(response.status()));
@@ -84,8 +84,8 @@ abstract class TargetTestBase {
     }
 
     /** Returns a connected I/O queue of the first controller. */
-    final CapsuleHost io(int queueId) throws IOException {
-        var queue = CapsuleHost.queue(manager, domain, address, queueId, 1);
+    final UncheckedHostQueue io(int queueId) throws IOException {
+        var queue = UncheckedHostQueue.queue(manager, domain, address, queueId, 1);
         var response = queue.connect(NAME, queueId, 1, 0);
         if (response.status() != 0) {
             throw new IOException(Status.describeFabrics(response.status()));

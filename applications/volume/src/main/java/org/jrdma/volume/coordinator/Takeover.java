@@ -3,9 +3,9 @@ package org.jrdma.volume.coordinator;
 import java.time.Duration;
 import java.util.Optional;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
-import org.jrdma.volume.drive.LeaseRecord;
 import org.jrdma.volume.metadata.Superblock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,7 +27,7 @@ public final class Takeover implements AutoCloseable {
     private final Fence fence;
     private final long key;
     private final Duration sessionTimeout;
-    private final LeaseRecord record;
+    private final CoordinatorLease record;
     private final Thread thread;
     private volatile @Nullable Coordinator coordinator;
     private volatile boolean isClosed;
@@ -50,7 +50,8 @@ public final class Takeover implements AutoCloseable {
         this.fence = fence;
         this.key = key;
         this.sessionTimeout = sessionTimeout;
-        this.record = new LeaseRecord(drive, Superblock.read(drive).leaseBlock(), leaseDuration);
+        this.record =
+                new CoordinatorLease(drive, Superblock.read(drive).leaseBlock(), leaseDuration);
         this.thread = Thread.ofPlatform().daemon().name("volume-takeover").start(this::run);
     }
 

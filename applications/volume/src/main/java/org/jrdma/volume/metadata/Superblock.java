@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.drive.LeaseRecord;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -60,7 +60,7 @@ public record Superblock(UUID id, long blocks, int areaBlocks) {
 
     /** Returns the first block of an area of the journal. */
     public long areaBlock(int area) {
-        return leaseBlock() + LeaseRecord.BLOCKS + (long) area * areaBlocks;
+        return leaseBlock() + CoordinatorLease.BLOCKS + (long) area * areaBlocks;
     }
 
     /** Returns the blocks for the data of files. */

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.drive.LeaseRecord;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.model.VolumeException;
 
@@ -32,7 +32,7 @@ public record VolumeCheck(List<String> problems, long files, long usedBlocks, lo
             var namespace = Recovery.read(drive, superblock).namespace();
             var check = check(namespace);
             var record =
-                    new LeaseRecord(
+                    new CoordinatorLease(
                             drive, superblock.leaseBlock(), java.time.Duration.ofSeconds(1));
             if (record.read().isEmpty()) {
                 check.problems.add("The lease record is damaged");

@@ -3,8 +3,8 @@ package org.jrdma.volume.metadata;
 import java.time.Duration;
 import java.time.Instant;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.drive.LeaseRecord;
 import org.jrdma.volume.model.VolumeException;
 
 /** Creates volumes. */
@@ -23,7 +23,7 @@ public final class VolumeFormat {
         var now = Instant.now();
         var time = now.getEpochSecond() * 1_000_000_000L + now.getNano();
         Journal.create(drive, superblock, new Namespace(superblock.data(), time));
-        new LeaseRecord(drive, superblock.leaseBlock(), Duration.ofSeconds(1)).format();
+        new CoordinatorLease(drive, superblock.leaseBlock(), Duration.ofSeconds(1)).format();
         superblock.write(drive);
         return superblock;
     }

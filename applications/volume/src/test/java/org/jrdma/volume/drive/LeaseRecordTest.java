@@ -17,17 +17,17 @@ class LeaseRecordTest {
 
     private final MemoryDrive drive = new MemoryDrive(10);
 
-    private LeaseRecord record() {
-        return new LeaseRecord(drive, 1, DURATION);
+    private CoordinatorLease record() {
+        return new CoordinatorLease(drive, 1, DURATION);
     }
 
-    private LeaseRecord formatted() throws FabricException {
+    private CoordinatorLease formatted() throws FabricException {
         record().format();
         return record();
     }
 
     /** Takes the record, also if this thread gets no processor between the two steps. */
-    private static long take(LeaseRecord record, long key) throws Exception {
+    private static long take(CoordinatorLease record, long key) throws Exception {
         while (true) {
             if (record.observe()) {
                 var taken = record.tryTake(key);

@@ -2,7 +2,7 @@ package org.jrdma.abi.rdma;
 
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.abi.testing.Missing.missing;
+import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;

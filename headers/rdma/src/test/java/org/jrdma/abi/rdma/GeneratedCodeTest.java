@@ -1,7 +1,7 @@
 package org.jrdma.abi.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.abi.testing.Missing.missing;
+import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.FunctionDescriptor;

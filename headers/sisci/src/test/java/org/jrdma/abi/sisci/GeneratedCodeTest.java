@@ -1,7 +1,7 @@
 package org.jrdma.abi.sisci;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.abi.testing.Missing.missing;
+import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.nio.file.Files;

@@ -16,12 +16,12 @@ import java.util.concurrent.Executors;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.cm.TerminationCause;
 
 /**
  * A key-value server that is written as a new user would write it, with a virtual thread and a
@@ -34,7 +34,7 @@ import org.jrdma.verbs.cm.RdmaChannelOptions;
 final class KeyValueServer implements AutoCloseable {
 
     private final ConcurrentMap<String, String> values = new ConcurrentHashMap<>();
-    private final ConcurrentMap<ChannelTermination.Cause, Integer> ends = new ConcurrentHashMap<>();
+    private final ConcurrentMap<TerminationCause.Cause, Integer> ends = new ConcurrentHashMap<>();
     private final ConcurrentMap<RdmaChannel, Boolean> open = new ConcurrentHashMap<>();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final ProtectionDomain domain;
@@ -55,7 +55,7 @@ final class KeyValueServer implements AutoCloseable {
     }
 
     /** The number of channels that have ended for each cause. */
-    ConcurrentMap<ChannelTermination.Cause, Integer> ends() {
+    ConcurrentMap<TerminationCause.Cause, Integer> ends() {
         return ends;
     }
 

@@ -20,10 +20,10 @@ import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.cm.TerminationCause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -143,12 +143,12 @@ class KeyValueServerTest {
             for (var client : clients) {
                 client.get(60, TimeUnit.SECONDS);
             }
-            awaitEnds(server, ChannelTermination.Cause.CLOSED_BY_PEER, CLIENTS);
-            assertThat(server.ends()).containsOnlyKeys(ChannelTermination.Cause.CLOSED_BY_PEER);
+            awaitEnds(server, TerminationCause.Cause.CLOSED_BY_PEER, CLIENTS);
+            assertThat(server.ends()).containsOnlyKeys(TerminationCause.Cause.CLOSED_BY_PEER);
         }
     }
 
-    private static void awaitEnds(KeyValueServer server, ChannelTermination.Cause cause, int count)
+    private static void awaitEnds(KeyValueServer server, TerminationCause.Cause cause, int count)
             throws InterruptedException {
         for (var tries = 0;
                 tries < 1_000 && server.ends().getOrDefault(cause, 0) < count;
@@ -199,8 +199,8 @@ class KeyValueServerTest {
 
             server.stop();
 
-            assertEnds(client, ChannelTermination.Cause.CLOSED_BY_PEER);
-            assertThat(server.ends()).containsOnlyKeys(ChannelTermination.Cause.CLOSED_HERE);
+            assertEnds(client, TerminationCause.Cause.CLOSED_BY_PEER);
+            assertThat(server.ends()).containsOnlyKeys(TerminationCause.Cause.CLOSED_HERE);
         }
     }
 
@@ -220,16 +220,16 @@ class KeyValueServerTest {
                 server.kill();
                 KeyValueServer.send(client.channel, "get key", client::arrived);
 
-                assertEnds(client, ChannelTermination.Cause.LOST);
+                assertEnds(client, TerminationCause.Cause.LOST);
             }
         }
     }
 
-    private static void assertEnds(Client client, ChannelTermination.Cause cause) {
+    private static void assertEnds(Client client, TerminationCause.Cause cause) {
         assertThatThrownBy(() -> client.nextAnswer(DEADLINE))
                 .isInstanceOfSatisfying(
                         ChannelClosedException.class,
                         e -> assertThat(e.termination().cause()).isEqualTo(cause));
-        assertThat(client.channel.termination().map(ChannelTermination::cause)).hasValue(cause);
+        assertThat(client.channel.termination().map(TerminationCause::cause)).hasValue(cause);
     }
 }

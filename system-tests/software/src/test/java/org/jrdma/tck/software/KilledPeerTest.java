@@ -15,10 +15,10 @@ import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.DirectConnectOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.cm.TerminationCause;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionStatus;
@@ -190,8 +190,8 @@ class KilledPeerTest {
                         })
                 .isInstanceOf(ChannelClosedException.class)
                 .hasMessageContaining("RETRIES_EXCEEDED");
-        assertThat(channel.termination().map(ChannelTermination::cause))
-                .hasValue(ChannelTermination.Cause.LOST);
+        assertThat(channel.termination().map(TerminationCause::cause))
+                .hasValue(TerminationCause.Cause.LOST);
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 }

@@ -16,8 +16,8 @@ import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.model.PacketListener;
 import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.soft.roce.model.TracedPacket.Direction;
-import org.jrdma.tck.software.Script.Kind;
-import org.jrdma.tck.software.Script.Operation;
+import org.jrdma.tck.software.OperationSequence.Kind;
+import org.jrdma.tck.software.OperationSequence.Operation;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.DirectConnectOptions;
@@ -36,9 +36,9 @@ import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.RemoteMemory;
 
 /**
- * A program for one of two processes that execute operations on each other. Two {@link Script}s
- * determine the operations of both sides. The program checks all results, and ends with exit code 0
- * only if every byte, every completion and every counter is correct.
+ * A program for one of two processes that execute operations on each other. Two {@link
+ * OperationSequence}s determine the operations of both sides. The program checks all results, and
+ * ends with exit code 0 only if every byte, every completion and every counter is correct.
  */
 final class MixedTraffic {
 
@@ -55,9 +55,9 @@ final class MixedTraffic {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
 
     private final int operations;
-    private final Script ownScript;
-    private final Script peerScript;
-    private final Operation[] pending = new Operation[Script.DEPTH];
+    private final OperationSequence ownOperations;
+    private final OperationSequence peerOperations;
+    private final Operation[] pending = new Operation[OperationSequence.DEPTH];
     private final MemoryRegion sources;
     private final MemoryRegion arrivals;
     private final PolledQueuePair queuePair;
@@ -107,8 +107,8 @@ final class MixedTraffic {
      */
     static void main(String... arguments) throws Exception {
         var operations = Integer.parseInt(arguments[0]);
-        var ownScript = new Script(Long.parseLong(arguments[1]));
-        var peerScript = new Script(Long.parseLong(arguments[2]));
+        var ownOperations = new OperationSequence(Long.parseLong(arguments[1]));
+        var peerOperations = new OperationSequence(Long.parseLong(arguments[2]));
         var library = new SoftRoce();
         var repetitions = new Repetitions();
         var network = library.devices().getFirst();
@@ -119,28 +119,31 @@ final class MixedTraffic {
                         domain.newArena(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC);
                 var completions =
                         device.newCompletionQueue(
-                                CompletionQueueOptions.capacity(Script.DEPTH + RECEIVES)
+                                CompletionQueueOptions.capacity(OperationSequence.DEPTH + RECEIVES)
                                         .waitable());
                 var cursor = completions.newCursor(32);
                 var queuePair =
                         domain.newQueuePair(
-                                reliable(completions).sends(Script.DEPTH).receives(RECEIVES))) {
-            var target = memory.region(Script.TARGET_BYTES);
+                                reliable(completions)
+                                        .sends(OperationSequence.DEPTH)
+                                        .receives(RECEIVES))) {
+            var target = memory.region(OperationSequence.TARGET_BYTES);
             IO.println(queuePair.endpoint() + " " + target.remote());
             var peer = IO.readln().split(" ", -1);
             queuePair.connect(
                     Endpoint.parse(peer[0]),
                     DirectConnectOptions.DEFAULT
-                            .pathMtu(Mtu.ofBytes(Script.MTU))
+                            .pathMtu(Mtu.ofBytes(OperationSequence.MTU))
                             .acknowledgeTimeout(TIMEOUT));
             var traffic =
                     new MixedTraffic(
                             operations,
-                            ownScript,
-                            peerScript,
+                            ownOperations,
+                            peerOperations,
                             queuePair,
-                            memory.region((long) Script.DEPTH * Script.LONGEST),
-                            memory.region((long) RECEIVES * Script.LONGEST),
+                            memory.region(
+                                    (long) OperationSequence.DEPTH * OperationSequence.LONGEST),
+                            memory.region((long) RECEIVES * OperationSequence.LONGEST),
                             RemoteMemory.parse(peer[1]));
             IO.println("connected");
             IO.readln();
@@ -160,22 +163,22 @@ final class MixedTraffic {
 
     private MixedTraffic(
             int operations,
-            Script ownScript,
-            Script peerScript,
+            OperationSequence ownOperations,
+            OperationSequence peerOperations,
             PolledQueuePair queuePair,
             MemoryRegion sources,
             MemoryRegion arrivals,
             RemoteMemory remote)
             throws IOException {
         this.operations = operations;
-        this.ownScript = ownScript;
-        this.peerScript = peerScript;
+        this.ownOperations = ownOperations;
+        this.peerOperations = peerOperations;
         this.queuePair = queuePair;
         this.sources = sources;
         this.arrivals = arrivals;
         var nothing = sources.slice(0, 0);
         var number = sources.slice(0, Long.BYTES);
-        var numbers = remote.at(Script.WINDOW);
+        var numbers = remote.at(OperationSequence.WINDOW);
         send = queuePair.prepareSend(nothing);
         sendWithImmediate = queuePair.prepareSend(nothing);
         write = queuePair.prepareWrite(nothing, remote);
@@ -186,7 +189,9 @@ final class MixedTraffic {
         for (var slot = 0; slot < RECEIVES; slot++) {
             receives[slot] =
                     queuePair.prepareReceive(
-                            arrivals.slice((long) slot * Script.LONGEST, Script.LONGEST));
+                            arrivals.slice(
+                                    (long) slot * OperationSequence.LONGEST,
+                                    OperationSequence.LONGEST));
             postReceive(slot);
         }
     }
@@ -199,8 +204,8 @@ final class MixedTraffic {
     private void run(CompletionCursor cursor) throws IOException {
         var expectedMessage = nextReceived();
         while (completed < operations || expectedMessage != null) {
-            while (ownScript.number() < operations && queuePair.freeSends() > 0) {
-                post(ownScript.next());
+            while (ownOperations.number() < operations && queuePair.freeSends() > 0) {
+                post(ownOperations.next());
             }
             poll(cursor);
             while (cursor.next()) {
@@ -236,8 +241,8 @@ final class MixedTraffic {
      * no more.
      */
     private Operation nextReceived() {
-        while (peerScript.number() < operations) {
-            var operation = peerScript.next();
+        while (peerOperations.number() < operations) {
+            var operation = peerOperations.next();
             if (operation.kind().takesReceive()) {
                 return operation;
             }
@@ -246,8 +251,8 @@ final class MixedTraffic {
     }
 
     private MemorySlice source(Operation operation) {
-        var slot = operation.number() % Script.DEPTH;
-        return sources.slice((long) slot * Script.LONGEST, operation.bytes().length);
+        var slot = operation.number() % OperationSequence.DEPTH;
+        return sources.slice((long) slot * OperationSequence.LONGEST, operation.bytes().length);
     }
 
     private void post(Operation operation) throws IOException {
@@ -258,7 +263,7 @@ final class MixedTraffic {
             MemorySegment.copy(
                     operation.bytes(), 0, source.segment(), JAVA_BYTE, 0, source.length());
         }
-        pending[operation.number() % Script.DEPTH] = operation;
+        pending[operation.number() % OperationSequence.DEPTH] = operation;
         var number = operation.number();
         var posted =
                 switch (operation.kind()) {
@@ -295,14 +300,14 @@ final class MixedTraffic {
                     case FETCH_AND_ADD ->
                             fetchAndAdd
                                     .local(source)
-                                    .remoteOffset(operation.offset() - Script.WINDOW)
+                                    .remoteOffset(operation.offset() - OperationSequence.WINDOW)
                                     .delta(operation.operand())
                                     .id(number)
                                     .tryPost();
                     case COMPARE_AND_SWAP ->
                             compareAndSwap
                                     .local(source)
-                                    .remoteOffset(operation.offset() - Script.WINDOW)
+                                    .remoteOffset(operation.offset() - OperationSequence.WINDOW)
                                     .values(operation.operand(), operation.replacement())
                                     .id(number)
                                     .tryPost();
@@ -312,7 +317,7 @@ final class MixedTraffic {
 
     private void checkCompleted(CompletionCursor cursor) throws IOException {
         expect(cursor.id() == completed, "completion %d, not %d".formatted(completed, cursor.id()));
-        var operation = pending[completed % Script.DEPTH];
+        var operation = pending[completed % OperationSequence.DEPTH];
         var memory = source(operation).segment();
         switch (operation.kind()) {
             case READ -> expectBytes(memory, operation);
@@ -341,7 +346,8 @@ final class MixedTraffic {
         if (operation.kind() != Kind.WRITE_WITH_IMMEDIATE) {
             var slot = received % RECEIVES;
             expectBytes(
-                    arrivals.slice(slot * Script.LONGEST, operation.bytes().length).segment(),
+                    arrivals.slice(slot * OperationSequence.LONGEST, operation.bytes().length)
+                            .segment(),
                     operation);
         }
         postReceive(received++ + RECEIVES);
@@ -350,15 +356,15 @@ final class MixedTraffic {
     /** Checks the content of the memory that the operations of the peer have changed. */
     private void check(MemoryRegion target) {
         var segment = target.segment();
-        var found = segment.asSlice(0, Script.WINDOW).toArray(JAVA_BYTE);
-        var difference = Arrays.mismatch(found, peerScript.window());
+        var found = segment.asSlice(0, OperationSequence.WINDOW).toArray(JAVA_BYTE);
+        var difference = Arrays.mismatch(found, peerOperations.window());
         expect(
                 difference < 0,
                 "the bytes that the peer wrote; the first difference is at " + difference);
-        for (var i = 0; i < Script.NUMBERS; i++) {
-            var number = segment.get(JAVA_LONG, Script.WINDOW + (long) i * Long.BYTES);
+        for (var i = 0; i < OperationSequence.NUMBERS; i++) {
+            var number = segment.get(JAVA_LONG, OperationSequence.WINDOW + (long) i * Long.BYTES);
             expect(
-                    number == peerScript.numbers()[i],
+                    number == peerOperations.numbers()[i],
                     "each atomic operation executed once on counter " + i);
         }
     }

@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.jrdma.tck.software.JavaNames.JavaName;
+import org.jrdma.tck.software.DocumentedCNames.JavaName;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,7 +100,7 @@ class VerbsTableTest {
                     "rdma_h\\.(\\w+)\\$descriptor|(?:ibv_context_ops|verbs_context)\\.(\\w+)\\$offset");
 
     private static List<String> functions;
-    private static JavaNames java;
+    private static DocumentedCNames java;
     private static KitCalls kit;
 
     @BeforeAll
@@ -109,7 +109,7 @@ class VerbsTableTest {
         for (var table : Table.values()) {
             functions.addAll(table.functions());
         }
-        java = JavaNames.read();
+        java = DocumentedCNames.read();
         kit = KitCalls.read();
     }
 

@@ -41,7 +41,7 @@ final class Fuzz {
     private final String name;
     private final Target target;
     private final ApiSurface surface;
-    private final Findings findings;
+    private final ExceptionRules findings;
     private final List<String> options;
     private final long seed;
 
@@ -58,7 +58,7 @@ final class Fuzz {
         this.surface = new ApiSurface(target.modules());
         this.seed = seed;
         this.options = options;
-        this.findings = new Findings(surface, options);
+        this.findings = new ExceptionRules(surface, options);
     }
 
     public static void main(String... arguments) throws Exception {

@@ -29,7 +29,7 @@ final class Fuzzer implements Runnable {
             ApiSurface surface,
             Target target,
             ObjectPool pool,
-            Findings findings,
+            ExceptionRules findings,
             AtomicLong callsLeft,
             boolean deep) {}
 

@@ -107,7 +107,7 @@ class MulticastTest {
     void shouldLeaveItsGroupsWhenItIsClosed() throws Exception {
         var group = Gid.of(InetAddress.getByName("239.1.2.4"));
         var results = new ConcurrentLinkedQueue<Integer>();
-        try (var recordingDevice = ErringLibrary.notingDestroyed(results)) {
+        try (var recordingDevice = FaultyLibraries.notingDestroyed(results)) {
             var side = DatagramSide.active(recordingDevice);
             side.queuePair().attachMulticast(group, 0);
             side.queuePair().attachMulticast(group, 0);

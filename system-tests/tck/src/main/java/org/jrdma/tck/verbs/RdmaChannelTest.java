@@ -29,13 +29,13 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ChannelClosedException;
-import org.jrdma.verbs.cm.ChannelTermination;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
+import org.jrdma.verbs.cm.TerminationCause;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
@@ -150,7 +150,7 @@ class RdmaChannelTest {
             }
         } catch (ChannelClosedException e) {
             assertThat(e).hasMessageContaining("has disconnected");
-            assertThat(e.termination().cause()).isEqualTo(ChannelTermination.Cause.CLOSED_BY_PEER);
+            assertThat(e.termination().cause()).isEqualTo(TerminationCause.Cause.CLOSED_BY_PEER);
         }
     }
 
@@ -292,8 +292,8 @@ class RdmaChannelTest {
                                     assertThatThrownBy(channel::tryClaim)
                                             .isInstanceOf(IllegalStateException.class)
                                             .hasMessage(e.getMessage());
-                                    assertThat(channel.termination().map(ChannelTermination::cause))
-                                            .hasValue(ChannelTermination.Cause.CLOSED_HERE);
+                                    assertThat(channel.termination().map(TerminationCause::cause))
+                                            .hasValue(TerminationCause.Cause.CLOSED_HERE);
                                     throw e;
                                 }
                                 failure.complete(new AssertionError("the wait timed out"));
@@ -495,8 +495,8 @@ class RdmaChannelTest {
                 assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("invalid channel message");
-                assertThat(channel.termination().map(ChannelTermination::cause))
-                        .hasValue(ChannelTermination.Cause.PROTOCOL_ERROR);
+                assertThat(channel.termination().map(TerminationCause::cause))
+                        .hasValue(TerminationCause.Cause.PROTOCOL_ERROR);
                 assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                         .isInstanceOf(VerbsException.class)
                         .hasMessageContaining("has ended");
@@ -654,8 +654,8 @@ class RdmaChannelTest {
                             })
                     .isInstanceOf(ChannelClosedException.class)
                     .hasMessageContaining("the peer has disconnected");
-            assertThat(channel.termination().map(ChannelTermination::cause))
-                    .hasValue(ChannelTermination.Cause.CLOSED_BY_PEER);
+            assertThat(channel.termination().map(TerminationCause::cause))
+                    .hasValue(TerminationCause.Cause.CLOSED_BY_PEER);
             assertThatThrownBy(() -> channel.trySend(MemorySegment.NULL))
                     .isInstanceOf(VerbsException.class);
             assertThatThrownBy(() -> channel.await(NOTHING, Duration.ofHours(1)))
@@ -810,10 +810,10 @@ class RdmaChannelTest {
                         ChannelClosedException.class,
                         e ->
                                 assertThat(e.termination().cause())
-                                        .isEqualTo(ChannelTermination.Cause.CLOSED_HERE));
+                                        .isEqualTo(TerminationCause.Cause.CLOSED_HERE));
         assertThatThrownBy(channel::tryClaim).isInstanceOf(ChannelClosedException.class);
-        assertThat(channel.termination().map(ChannelTermination::cause))
-                .hasValue(ChannelTermination.Cause.CLOSED_HERE);
+        assertThat(channel.termination().map(TerminationCause::cause))
+                .hasValue(TerminationCause.Cause.CLOSED_HERE);
         get(peer);
     }
 
@@ -825,8 +825,8 @@ class RdmaChannelTest {
 
             assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
                     .isInstanceOf(ChannelClosedException.class);
-            assertThat(channel.termination().map(ChannelTermination::cause))
-                    .hasValue(ChannelTermination.Cause.CLOSED_HERE);
+            assertThat(channel.termination().map(TerminationCause::cause))
+                    .hasValue(TerminationCause.Cause.CLOSED_HERE);
         }
         get(peer);
     }

@@ -10,7 +10,7 @@ final class CongestionWindowShare {
 
     private final QueuePair queuePair;
     private final int maxPacketsWithoutRequest;
-    private final CongestionWindow.Share share = new CongestionWindow.Share();
+    private final PathCongestionWindow.Share share = new PathCongestionWindow.Share();
 
     /** The oldest sequence number that {@link #share} counts as in flight. */
     private int accountedFrom;

@@ -13,13 +13,13 @@ final class CongestionWindows {
     private final long pathBytes;
 
     /** The paths in use. A list is sufficient because programs rarely have many peers. */
-    private final List<CongestionWindow> paths = new ArrayList<>();
+    private final List<PathCongestionWindow> paths = new ArrayList<>();
 
     /** The paths on which queue pairs may be waiting for free capacity. */
-    private final List<CongestionWindow> crowded = new ArrayList<>();
+    private final List<PathCongestionWindow> crowded = new ArrayList<>();
 
     /** The path of the queue pair that {@link #next} returned last, until its turn ends. */
-    private @Nullable CongestionWindow serving;
+    private @Nullable PathCongestionWindow serving;
 
     private long deadline = TimerQueue.NEVER;
 
@@ -31,21 +31,21 @@ final class CongestionWindows {
      * Returns the path to a remote address and counts one more user of it. Creates the path if it
      * does not exist.
      */
-    CongestionWindow enter(Address remote, long now) {
+    PathCongestionWindow enter(Address remote, long now) {
         for (var i = 0; i < paths.size(); i++) {
             if (paths.get(i).remote().equals(remote)) {
                 paths.get(i).enter();
                 return paths.get(i);
             }
         }
-        var path = new CongestionWindow(remote, pathBytes, now);
+        var path = new PathCongestionWindow(remote, pathBytes, now);
         path.enter();
         paths.add(path);
         return path;
     }
 
     /** Removes a user from a path, and the path itself if this was its last user. */
-    void leave(Schedulable user, CongestionWindow path) {
+    void leave(Schedulable user, PathCongestionWindow path) {
         if (path.leave(user)) {
             paths.remove(path);
             crowded.remove(path);
@@ -56,7 +56,7 @@ final class CongestionWindows {
      * Records that a queue pair waits for free capacity on a path, so that {@link #next} examines
      * the path.
      */
-    void awaitCapacity(CongestionWindow path) {
+    void awaitCapacity(PathCongestionWindow path) {
         if (!path.crowded) {
             path.crowded = true;
             crowded.add(path);

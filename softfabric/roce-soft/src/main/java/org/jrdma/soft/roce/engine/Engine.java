@@ -361,7 +361,7 @@ public final class Engine {
      * Records that a queue pair waits for free capacity on a path, and may send when capacity
      * becomes available.
      */
-    void awaitCapacity(CongestionWindow path) {
+    void awaitCapacity(PathCongestionWindow path) {
         paths.awaitCapacity(path);
     }
 
@@ -454,11 +454,11 @@ public final class Engine {
     }
 
     /** Returns the congestion window of a path and counts one more user of it. */
-    CongestionWindow enterPath(Address remote) {
+    PathCongestionWindow enterPath(Address remote) {
         return paths.enter(remote, now);
     }
 
-    void leavePath(QueuePair queuePair, CongestionWindow path) {
+    void leavePath(QueuePair queuePair, PathCongestionWindow path) {
         paths.leave(queuePair, path);
     }
 

@@ -36,7 +36,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private int access;
     private int queueKey;
     private int notReadyTimer;
-    private @Nullable CongestionWindow path;
+    private @Nullable PathCongestionWindow path;
     private boolean established;
     private boolean responderFirst;
     private boolean drainReported;
@@ -185,7 +185,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      *
      * @throws IllegalStateException if this queue pair has no path
      */
-    CongestionWindow path() {
+    PathCongestionWindow path() {
         if (path == null) {
             throw new IllegalStateException("Queue pair " + number + " is not connected.");
         }

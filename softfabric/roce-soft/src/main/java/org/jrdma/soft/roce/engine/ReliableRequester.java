@@ -139,9 +139,9 @@ final class ReliableRequester implements Requester {
         if (work.operation == SendOperation.READ) {
             var packets = work.endOfPart(first, engine.options().readPackets()) - first;
             var bytes = Math.min(work.bytes() - offset, (long) packets * pathMtu);
-            return packets * CongestionWindow.charge(0) + CongestionWindow.charge(bytes);
+            return packets * PathCongestionWindow.charge(0) + PathCongestionWindow.charge(bytes);
         }
-        return CongestionWindow.charge(
+        return PathCongestionWindow.charge(
                 work.operation.isAtomic() ? Long.BYTES : Math.min(work.bytes() - offset, pathMtu));
     }
 

@@ -29,7 +29,7 @@ abstract class Schedulable {
 
     /**
      * True if this queue pair waits for its path to admit a packet. Used by {@link
-     * CongestionWindow}.
+     * PathCongestionWindow}.
      */
     boolean waitsForPath;
 

@@ -6,7 +6,7 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.lang.foreign.ValueLayout;
 import java.util.function.LongFunction;
 import org.jrdma.soft.sisci.fabric.EventQueue;
-import org.jrdma.soft.sisci.fabric.InterruptFlag;
+import org.jrdma.soft.sisci.fabric.InterruptingWord;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
@@ -111,7 +111,7 @@ final class InterruptExports extends AbstractExports {
                 handles.create(
                         interrupt,
                         handle ->
-                                InterruptFlag.register(
+                                InterruptingWord.register(
                                         target,
                                         adapter,
                                         offset,
@@ -120,8 +120,8 @@ final class InterruptExports extends AbstractExports {
                                         flags));
     }
 
-    private InterruptFlag flag(long handle) {
-        return handles.object(handle, InterruptFlag.class);
+    private InterruptingWord flag(long handle) {
+        return handles.object(handle, InterruptingWord.class);
     }
 
     @Exported("SCIEnableConditionalInterrupt")
@@ -145,7 +145,7 @@ final class InterruptExports extends AbstractExports {
     @Exported("SCIRemoveInterrupt")
     void remove(long interrupt, int flags) {
         SisciFlags.checkNone(flags);
-        if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
+        if (handles.object(interrupt, Object.class) instanceof InterruptingWord flag) {
             flag.remove();
         } else {
             local(interrupt, false).remove();
@@ -163,7 +163,7 @@ final class InterruptExports extends AbstractExports {
     @Exported("SCIWaitForInterrupt")
     void await(long interrupt, int timeout, int flags) {
         SisciFlags.checkNone(flags);
-        if (handles.object(interrupt, Object.class) instanceof InterruptFlag flag) {
+        if (handles.object(interrupt, Object.class) instanceof InterruptingWord flag) {
             flag.await(timeout);
         } else {
             local(interrupt, false).await(timeout);

@@ -37,7 +37,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private final Set<Integer> available = new HashSet<>();
     private final List<Peer> peers = new ArrayList<>();
     private final List<Peer> sharers = new ArrayList<>();
-    private final Map<Long, InterruptFlag> interruptFlags = new HashMap<>();
+    private final Map<Long, InterruptingWord> interruptFlags = new HashMap<>();
     private @Nullable Mapping memory;
     private long foreignMemory;
     private long bytes;
@@ -290,14 +290,14 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         return context;
     }
 
-    synchronized void add(InterruptFlag flag) {
+    synchronized void add(InterruptingWord flag) {
         throwIf(
                 interruptFlags.putIfAbsent(flag.offset(), flag) != null,
                 SCI_ERR_ILLEGAL_OPERATION());
         descriptor.add();
     }
 
-    synchronized void remove(InterruptFlag flag) {
+    synchronized void remove(InterruptingWord flag) {
         interruptFlags.remove(flag.offset());
         descriptor.remove();
     }

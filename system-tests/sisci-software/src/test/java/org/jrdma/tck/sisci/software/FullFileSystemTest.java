@@ -2,7 +2,7 @@ package org.jrdma.tck.sisci.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.jrdma.abi.testing.Missing.missing;
+import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 
 import java.lang.ProcessBuilder.Redirect;
 import java.lang.foreign.ValueLayout;

@@ -13,7 +13,7 @@ import org.jrdma.soft.roce.connection.Rejection;
  * The connection handshake of an {@code rdma_cm_id} with its peer, started by either side, and the
  * messages that end the connection.
  */
-final class ConnectionExchange implements MessageExchange {
+final class ConnectionExchange implements IdentifierExchange {
 
     private final ConnectionDevice device;
     private final Connection connection;
@@ -28,13 +28,13 @@ final class ConnectionExchange implements MessageExchange {
     @Override
     public void accept(long parameters) {
         if (parameters == 0) {
-            MessageExchange.requireValid(device.control(_ -> connection.confirm()));
+            IdentifierExchange.requireValid(device.control(_ -> connection.confirm()));
             return;
         }
         var requested = ConnectionParameterCodec.at(parameters);
         var data = ConnectionParameterCodec.privateData(requested, ConnectReply.PRIVATE_BYTES);
         var offer = ConnectionParameterCodec.offer(requested);
-        MessageExchange.requireValid(
+        IdentifierExchange.requireValid(
                 device.control(_ -> {
                     // The accept message must carry the vendor ID of the ECE options that the
                     // connect request has offered. Otherwise the peer ignores the options in the
@@ -57,7 +57,7 @@ final class ConnectionExchange implements MessageExchange {
     public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, Rejection.PRIVATE_BYTES);
-        MessageExchange.requireValid(device.control(_ -> connection.reject(reason, data)));
+        IdentifierExchange.requireValid(device.control(_ -> connection.reject(reason, data)));
     }
 
     /**
@@ -71,7 +71,7 @@ final class ConnectionExchange implements MessageExchange {
 
     @Override
     public void establish() {
-        MessageExchange.requireValid(device.control(_ -> connection.establish()));
+        IdentifierExchange.requireValid(device.control(_ -> connection.establish()));
     }
 
     @Override

@@ -54,7 +54,7 @@ final class IdentifierObject {
     private @Nullable SocketName peer;
     private @Nullable ConnectionDevice device;
     private @Nullable Listener listening;
-    private @Nullable MessageExchange exchange;
+    private @Nullable IdentifierExchange exchange;
     private final AddressInfoLookup addressInfo;
 
     /** The path MTU as an {@code enum ibv_mtu} code. */
@@ -119,7 +119,7 @@ final class IdentifierObject {
         return created;
     }
 
-    void exchange(MessageExchange newExchange) {
+    void exchange(IdentifierExchange newExchange) {
         exchange = newExchange;
     }
 
@@ -186,7 +186,7 @@ final class IdentifierObject {
         return required(device);
     }
 
-    private MessageExchange exchange() {
+    private IdentifierExchange exchange() {
         return required(exchange);
     }
 
@@ -349,7 +349,8 @@ final class IdentifierObject {
         state = State.CONNECTING;
     }
 
-    private MessageExchange connectTo(SocketName to, MemorySegment parameters, MemorySegment data) {
+    private IdentifierExchange connectTo(
+            SocketName to, MemorySegment parameters, MemorySegment data) {
         var requested =
                 new ConnectOptions(
                         type.serviceId(to.port()),

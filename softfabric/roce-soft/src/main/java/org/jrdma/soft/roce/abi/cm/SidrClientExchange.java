@@ -12,7 +12,7 @@ import org.jrdma.soft.roce.engine.Address;
  * The client side of SIDR: an {@code rdma_cm_id} asks a peer for the queue pair of a datagram
  * service.
  */
-final class SidrClientExchange implements MessageExchange {
+final class SidrClientExchange implements IdentifierExchange {
 
     private final ConnectionDevice device;
     private final SidrClient client;

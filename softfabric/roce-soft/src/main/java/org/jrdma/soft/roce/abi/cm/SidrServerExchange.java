@@ -8,7 +8,7 @@ import org.jrdma.soft.roce.connection.SidrServer;
  * The server side of SIDR: an {@code rdma_cm_id} answers a peer's request for the queue pair of a
  * datagram service.
  */
-final class SidrServerExchange implements MessageExchange {
+final class SidrServerExchange implements IdentifierExchange {
 
     private final ConnectionDevice device;
     private final SidrServer server;
@@ -23,7 +23,7 @@ final class SidrServerExchange implements MessageExchange {
         var requested = ConnectionParameterCodec.at(parameters);
         var data = ConnectionParameterCodec.privateData(requested, SidrReply.PRIVATE_BYTES);
         var queuePair = ConnectionParameterCodec.offer(requested).queuePair();
-        MessageExchange.requireValid(
+        IdentifierExchange.requireValid(
                 device.control(
                         _ -> server.accept(queuePair, QueuePairInitialization.QUEUE_KEY, data)));
     }
@@ -32,7 +32,7 @@ final class SidrServerExchange implements MessageExchange {
     public void reject(int reason, long privateData, byte length) {
         var data =
                 ConnectionParameterCodec.privateData(privateData, length, SidrReply.PRIVATE_BYTES);
-        MessageExchange.requireValid(device.control(_ -> server.reject(data)));
+        IdentifierExchange.requireValid(device.control(_ -> server.reject(data)));
     }
 
     @Override

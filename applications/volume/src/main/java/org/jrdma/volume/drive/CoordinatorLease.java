@@ -1,0 +1,276 @@
+package org.jrdma.volume.drive;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.zip.CRC32C;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.model.VolumeException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The record on a drive that determines which node is the coordinator.
+ *
+ * <p>The holder renews the record several times during the {@linkplain #duration() duration} of the
+ * lease. Another node may take the record when it was unchanged for one and a half durations on the
+ * clock of that node. The clocks of the nodes need the same rate, not the same time. A holder that
+ * did not renew in time has lost its role, and {@link #check()} throws.
+ *
+ * <p>Two blocks are written alternately, so that an interrupted write leaves one valid record. Safe
+ * for use by multiple threads.
+ */
+public final class CoordinatorLease {
+
+    /** The number of blocks of the record. */
+    public static final int BLOCKS = 2;
+
+    private static final long MAGIC = 0x3165_7361_656C_766AL; // "jvlease1"
+    private static final int CHECKSUM_OFFSET = 56;
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    /**
+     * The content of the record.
+     *
+     * @param sequence increases with each write
+     * @param epoch the number of the term, which increases with each takeover
+     * @param nonce a random number that distinguishes nodes that take the record at the same time
+     * @param key the key of the holder for the {@link Fence} of the drive
+     * @param isReleased true if the holder has ended its term
+     */
+    public record Content(long sequence, long epoch, long nonce, long key, boolean isReleased) {
+
+        private boolean isBefore(Content other) {
+            return epoch < other.epoch || (epoch == other.epoch && sequence < other.sequence);
+        }
+
+        private void encode(MemorySegment block) {
+            var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            buffer.putLong(MAGIC).putLong(sequence).putLong(epoch).putLong(nonce).putLong(key);
+            buffer.putLong(isReleased ? 1 : 0);
+            buffer.putInt(CHECKSUM_OFFSET, checksum(block));
+        }
+
+        private static @Nullable Content decode(MemorySegment block) {
+            var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            if (buffer.getLong() != MAGIC || buffer.getInt(CHECKSUM_OFFSET) != checksum(block)) {
+                return null;
+            }
+            return new Content(
+                    buffer.getLong(),
+                    buffer.getLong(),
+                    buffer.getLong(),
+                    buffer.getLong(),
+                    buffer.getLong() != 0);
+        }
+
+        private static int checksum(MemorySegment block) {
+            var crc = new CRC32C();
+            crc.update(ByteBuffer.wrap(block.asSlice(0, CHECKSUM_OFFSET).toArray(JAVA_BYTE)));
+            return (int) crc.getValue();
+        }
+    }
+
+    private final Drive drive;
+    private final long firstBlock;
+    private final Duration duration;
+
+    private @Nullable Content observed;
+    private long observedSince;
+    private long lastRead;
+    private @Nullable Content own;
+    private volatile long renewedAt;
+    private volatile boolean isHolder;
+
+    /**
+     * Uses the record at a block of a drive.
+     *
+     * @param duration the duration of the lease, which is the same on all nodes
+     */
+    public CoordinatorLease(Drive drive, long firstBlock, Duration duration) {
+        this.drive = drive;
+        this.firstBlock = firstBlock;
+        this.duration = duration;
+    }
+
+    /** Returns the time after which a holder that does not renew loses its role. */
+    public Duration duration() {
+        return duration;
+    }
+
+    /**
+     * Writes a record that any node can take.
+     *
+     * @throws FabricException if the drive fails
+     */
+    public void format() throws FabricException {
+        write(new Content(0, 0, 0, 0, true));
+        drive.flush();
+    }
+
+    /**
+     * Reads the record.
+     *
+     * @return empty if the drive has no valid record
+     * @throws FabricException if the drive fails
+     */
+    public Optional<Content> read() throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var blocks = arena.allocate((long) BLOCKS * Drive.BLOCK_BYTES);
+            drive.read(firstBlock, blocks);
+            @Nullable Content newest = null;
+            for (var i = 0; i < BLOCKS; i++) {
+                var content =
+                        Content.decode(
+                                blocks.asSlice((long) i * Drive.BLOCK_BYTES, Drive.BLOCK_BYTES));
+                if (content != null && (newest == null || newest.isBefore(content))) {
+                    newest = content;
+                }
+            }
+            return Optional.ofNullable(newest);
+        }
+    }
+
+    /**
+     * Observes the record. The caller repeats this several times during {@link #duration()}.
+     *
+     * @return true if the record can be taken: its holder has released it, or did not renew it in
+     *     time
+     * @throws VolumeException if the drive has no record
+     * @throws FabricException if the drive fails
+     */
+    public synchronized boolean observe() throws FabricException {
+        var before = System.nanoTime();
+        var content =
+                read().orElseThrow(() ->
+                        new VolumeException(
+                                "%s has no valid lease record. Is it a volume?".formatted(drive)));
+        var now = System.nanoTime();
+        lastRead = before;
+        if (content.isReleased()) {
+            observed = content;
+            return true;
+        }
+        if (!content.equals(observed)) {
+            observed = content;
+            observedSince = now;
+            return false;
+        }
+        return before - observedSince > duration.toNanos() * 3 / 2;
+    }
+
+    /**
+     * Tries to take the record after {@link #observe()} has returned true. Takes a quarter of the
+     * duration, during which another node that does the same is noticed.
+     *
+     * @param key the key of this node for the fence
+     * @return the content that this node has written; empty if another node was faster
+     * @throws FabricException if the drive fails
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public Optional<Content> tryTake(long key) throws FabricException, InterruptedException {
+        var previous = observed().orElseThrow();
+        var content =
+                new Content(
+                        previous.sequence() + 1,
+                        previous.epoch() + 1,
+                        RANDOM.nextLong(),
+                        key,
+                        false);
+        var settle = duration.dividedBy(4);
+        var started = System.nanoTime();
+        write(content);
+        drive.flush(); // an epoch must not be used twice; renewals need not be durable
+        if (System.nanoTime() - lastRead > settle.toNanos() / 2) {
+            return Optional.empty(); // another node may have taken it since this node has read it
+        }
+        Thread.sleep(settle);
+        synchronized (this) {
+            if (!read().equals(Optional.of(content))) {
+                return Optional.empty();
+            }
+            own = content;
+            renewedAt = started;
+            isHolder = true;
+            return Optional.of(content);
+        }
+    }
+
+    /** Returns the content that {@link #observe()} has read last; empty before the first call. */
+    public synchronized Optional<Content> observed() {
+        return Optional.ofNullable(observed);
+    }
+
+    /**
+     * Renews the lease of this node.
+     *
+     * @throws VolumeException if this node is not the holder, or has lost its role
+     * @throws FabricException if the drive fails
+     */
+    public synchronized void renew() throws FabricException {
+        check();
+        var started = System.nanoTime();
+        var current = read();
+        var mine = java.util.Objects.requireNonNull(own);
+        if (current.isPresent() && current.get().epoch() > mine.epoch()) {
+            isHolder = false;
+            throw new VolumeException(
+                    "Another node has become the coordinator in epoch %d. This node has lost epoch %d."
+                            .formatted(current.get().epoch(), mine.epoch()));
+        }
+        var next = withSequence(mine, Math.max(mine.sequence(), sequence(current)) + 1, false);
+        check();
+        write(next);
+        own = next;
+        renewedAt = started;
+    }
+
+    /**
+     * Ends the role of this node, so that another node can take the record at once.
+     *
+     * @throws VolumeException if this node has lost its role
+     * @throws FabricException if the drive fails
+     */
+    public synchronized void release() throws FabricException {
+        if (isHolder && own != null) {
+            check(); // otherwise, the record of another node could be overwritten
+            isHolder = false;
+            write(withSequence(own, own.sequence() + 1, true));
+        }
+    }
+
+    private static long sequence(Optional<Content> content) {
+        return content.map(Content::sequence).orElse(0L);
+    }
+
+    private static Content withSequence(Content content, long sequence, boolean isReleased) {
+        return new Content(sequence, content.epoch(), content.nonce(), content.key(), isReleased);
+    }
+
+    /**
+     * Checks that no other node can have become the coordinator. The holder calls this before each
+     * write to the drive, and before each acknowledgement.
+     *
+     * @throws VolumeException if this node is not the holder, or did not renew in time
+     */
+    public void check() throws VolumeException {
+        if (!isHolder || System.nanoTime() - renewedAt > duration.toNanos()) {
+            throw new VolumeException(
+                    "This node is not the coordinator: its lease of %s was not renewed in time"
+                            .formatted(duration));
+        }
+    }
+
+    private void write(Content content) throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var block = arena.allocate(Drive.BLOCK_BYTES);
+            content.encode(block);
+            drive.write(firstBlock + content.sequence() % BLOCKS, block);
+        }
+    }
+}
