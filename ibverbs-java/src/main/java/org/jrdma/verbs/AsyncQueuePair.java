@@ -264,7 +264,7 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
         var shown = region.startAddress() + offset;
         var request = begin(Operation.BIND, List.of(), bound.lifetime(), registration.lifetime());
         try {
-            request.immediate(0); // rxe requires this flag.
+            request.immediate(0); // rxe rejects the request without it
             RequestWriter.bind(request, bound, registration, access);
             request.bindRange(shown, length);
             var before = new NativeWindow.State();

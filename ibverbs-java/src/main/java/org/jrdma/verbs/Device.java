@@ -334,9 +334,9 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * Creates the XRC domain of a file. The file only identifies the domain; its content is
-     * ignored. Every process that can read the file can open the domain. In C: {@code
-     * ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
+     * Creates an XRC domain that is associated with a file. The file only identifies the domain;
+     * its content is ignored. Every process that can read the file can open the domain. In C:
+     * {@code ibv_open_xrcd} with {@code O_CREAT} and {@code O_EXCL}.
      *
      * @throws VerbsException if the file cannot be read, or the file already has a domain on this
      *     device
@@ -346,8 +346,8 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * Opens the XRC domain of a file, or creates the domain if the file has none on this device. In
-     * C: {@code ibv_open_xrcd} with {@code O_CREAT}.
+     * Opens the XRC domain that is associated with a file, or creates it if there is none on this
+     * device. In C: {@code ibv_open_xrcd} with {@code O_CREAT}.
      *
      * @throws VerbsException if the file cannot be read
      */
@@ -356,7 +356,8 @@ public final class Device extends NativeObject {
     }
 
     /**
-     * Opens the XRC domain of a file if the domain already exists. In C: {@code ibv_open_xrcd}.
+     * Opens the XRC domain that is associated with a file if it already exists. In C: {@code
+     * ibv_open_xrcd}.
      *
      * @throws VerbsException if the file cannot be read; with EAGAIN if the file has no domain on
      *     this device

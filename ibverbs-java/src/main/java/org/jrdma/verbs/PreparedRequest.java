@@ -19,6 +19,17 @@ import org.jrdma.verbs.queue.PolledWorkQueue;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
+/**
+ * A work request that is prepared once in native memory and posted any number of times without
+ * allocating. The program can change the request after each post, because a post copies it.
+ *
+ * <p>A prepared request is confined to the thread that prepared it. Only that thread may prepare
+ * and post requests of the same send queue, receive queue or shared receive queue; other threads
+ * get a WrongThreadException. The request need not be closed, because the garbage collector frees
+ * its memory.
+ *
+ * @param <S> the type of the request
+ */
 public abstract class PreparedRequest<S extends PreparedRequest<S>> {
 
     /**

@@ -210,7 +210,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
                 List<MemorySlice> slices,
                 RemoteMemory memory) {
             super(post, operation);
-            this.memory = memory;
+            this.memory = memory; // before local(), which checks the length of the slices with it
             request().remote(memory.address(), memory.key());
             local(slices);
         }

@@ -65,17 +65,21 @@ public final class XrcDomain extends NativeObject {
                 device, device.call(() -> create(device, null, "", OpenMode.OPEN_OR_CREATE)));
     }
 
-    /** Creates the domain of a file; see {@link Device#newXrcDomain(Path)}. */
+    /** Creates the domain that is associated with a file; see {@link Device#newXrcDomain(Path)}. */
     static XrcDomain create(DeviceHandle device, Path file) throws VerbsException {
         return open(device, file, OpenMode.CREATE_NEW);
     }
 
-    /** Opens or creates the domain of a file; see {@link Device#openXrcDomain}. */
+    /**
+     * Opens or creates the domain that is associated with a file; see {@link Device#openXrcDomain}.
+     */
     static XrcDomain open(DeviceHandle device, Path file) throws VerbsException {
         return open(device, file, OpenMode.OPEN_OR_CREATE);
     }
 
-    /** Opens the existing domain of a file; see {@link Device#joinXrcDomain}. */
+    /**
+     * Opens the existing domain that is associated with a file; see {@link Device#joinXrcDomain}.
+     */
     static XrcDomain join(DeviceHandle device, Path file) throws VerbsException {
         return open(device, file, OpenMode.OPEN_EXISTING);
     }

@@ -48,8 +48,8 @@ final class MessageRing {
     static final long RING = 192;
 
     /**
-     * The offset of the number of bytes that the receiver has consumed, in the sender's segment.
-     * The number is {@link #RECEIVER_CLOSED} if the receiver has closed.
+     * The offset in the segment of the sender at which the receiver stores the number of bytes that
+     * it has consumed. The number is {@link #RECEIVER_CLOSED} if the receiver has closed.
      */
     static final long CONSUMED = 0;
 

@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A program that connects several streams, and reads or writes them until a test kills its process.
- * A writing process records its progress in a file, which the test reads afterwards.
+ * A program that connects several streams, and either reads or writes all of them until a test
+ * kills its process. A writing process records its progress in a file, which the test reads
+ * afterwards.
  */
 final class FaultProcess {
 

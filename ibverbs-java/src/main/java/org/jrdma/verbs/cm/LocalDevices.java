@@ -73,7 +73,7 @@ final class LocalDevices {
                     }
                     addresses.addAll(known);
                 } catch (VerbsException e) {
-                    // This process cannot listen at a device that it cannot open.
+                    // Skips the device: a process that cannot open it cannot listen at it.
                 }
             }
         } catch (LibraryNotFoundException | VerbsException e) {

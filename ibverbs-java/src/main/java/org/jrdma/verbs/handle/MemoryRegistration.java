@@ -37,11 +37,11 @@ public final class MemoryRegistration {
      * @param start the address by which requests and peers access the first byte
      * @param length the length in bytes; ignored for an imported region, whose length the provider
      *     reports
-     * @param owners the lifetimes of the owners, which close the region before themselves
-     * @param source the arena or the device memory that contains the memory, kept reachable by the
-     *     region; null if there is no such object
-     * @param backing the object that owns the memory, kept reachable until the adapter no longer
-     *     accesses the memory
+     * @param owners the lifetimes that own the region; each closes the region before it ends
+     * @param source the arena or device memory that contains the memory, which the region keeps
+     *     reachable; null if there is none
+     * @param backing the object that keeps the memory allocated, kept reachable until the adapter
+     *     no longer accesses the memory
      */
     private record Scope(
             DomainHandle domain,
@@ -143,9 +143,11 @@ public final class MemoryRegistration {
      * Registers memory.
      *
      * @param start the address by which requests and peers access the first byte
-     * @param owners the lifetimes of the owners, which close the region before themselves
-     * @param source the arena that contains the memory; null if there is none
-     * @param backing the object that owns the memory
+     * @param owners the lifetimes that own the region; each closes the region before it ends
+     * @param source the arena or device memory that contains the memory, which the region keeps
+     *     reachable; null if there is none
+     * @param backing the object that keeps the memory allocated, kept reachable until the adapter
+     *     no longer accesses the memory
      */
     public static MemoryRegistration of(
             DomainHandle domain,

@@ -15,13 +15,6 @@ import org.jspecify.annotations.Nullable;
  * the index of a closed queue has another generation. Therefore, a late completion of the closed
  * queue is not assigned to its successor. The lower half is the position of the request in its
  * queue or, for polled shared receive queues, the number of its slot.
- *
- * <p>A work request has a 64-bit number, which its completion contains. The upper half identifies
- * the work queue: one bit that is set for shared receive queues, which have a separate table; 19
- * bits for the index in the table; and 12 bits for the generation of the index. A queue that reuses
- * the index of a closed queue has another generation. Therefore, a late completion of the closed
- * queue is not assigned to its successor. The lower half is the position of the request in its
- * queue or, for polled shared receive queues, the number of its slot.
  */
 public final class CompletionTable<W extends WorkQueue> {
 

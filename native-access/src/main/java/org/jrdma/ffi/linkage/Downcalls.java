@@ -90,7 +90,9 @@ public final class Downcalls {
         void invoke() throws Throwable;
     }
 
-    /** Calls a C function without a result, after a check of the stack. Not for hot paths. */
+    /**
+     * Checks that enough stack is left, and calls a C function without a result. Not for hot paths.
+     */
     public static void run(VoidCall call) {
         StackSpace.ensureForLibraryInJava();
         try {
@@ -101,9 +103,9 @@ public final class Downcalls {
     }
 
     /**
-     * Calls a C function and returns its result, after a check of the stack. Not for hot paths.
-     * Method handles declare Throwable, but downcalls throw only unchecked exceptions and errors,
-     * which this method rethrows.
+     * Checks that enough stack is left, calls a C function, and returns its result. Not for hot
+     * paths. Method handles declare Throwable, but downcalls throw only unchecked exceptions and
+     * errors, which this method rethrows.
      */
     public static <T> T call(Call<T> call) {
         StackSpace.ensureForLibraryInJava();

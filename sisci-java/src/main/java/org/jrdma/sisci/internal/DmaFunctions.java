@@ -225,8 +225,8 @@ public final class DmaFunctions {
     }
 
     /**
-     * Calls the C function of an operation with a channel and a queue or segment. All of these
-     * functions have the same signature.
+     * Calls the C function of a channel operation on a queue or segment. All of these functions
+     * have the same signature.
      */
     public void use(MemorySegment channel, ChannelUse use, MemorySegment object, Object subject)
             throws SisciException {

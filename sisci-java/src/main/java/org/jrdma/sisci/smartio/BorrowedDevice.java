@@ -154,7 +154,7 @@ public final class BorrowedDevice extends SisciObject {
      *
      * @param offset the offset of the part in bytes
      * @param bytes the size of the part in bytes
-     * @return a mapping that this device and the segment own
+     * @return a mapping that is closed with the device or the segment, whichever closes first
      * @throws SisciException with BUSY if the segment is already mapped for this device
      */
     public DeviceMapping map(LocalSegment segment, long offset, long bytes) throws SisciException {
@@ -176,7 +176,7 @@ public final class BorrowedDevice extends SisciObject {
      *
      * @param offset the offset of the part in bytes
      * @param bytes the size of the part in bytes
-     * @return a mapping that this device and the segment own
+     * @return a mapping that is closed with the device or the segment, whichever closes first
      * @throws SisciException with BUSY if the segment is already mapped for this device
      */
     public DeviceMapping map(RemoteSegment segment, long offset, long bytes) throws SisciException {

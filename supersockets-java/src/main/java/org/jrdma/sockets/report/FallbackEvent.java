@@ -9,6 +9,7 @@ import jdk.jfr.StackTrace;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 
+/** The JFR event that records a connection over another transport than the preferred one. */
 @Name("org.jrdma.SocketFallback")
 @Label("Socket fallback")
 @Description("A stream is connected over a transport to which another was preferred")

@@ -13,6 +13,7 @@ import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timestamp;
 
+/** The JFR event that records an open stream at the end of each chunk of a recording. */
 @Name("org.jrdma.SocketOpen")
 @Label("Open socket")
 @Description("A stream that is open at the end of a chunk, and so at the end of a recording")

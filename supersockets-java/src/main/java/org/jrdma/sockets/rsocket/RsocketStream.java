@@ -19,7 +19,8 @@ import org.jrdma.sockets.internal.SocketCalls;
  *
  * <p>The library allows one thread to send, one thread to receive, and other threads to poll at the
  * same time. But during rshutdown, which waits for the peer, it allows no other call for the
- * rsocket. The stream then makes no calls, and reports that the rsocket has no events.
+ * rsocket. During an rshutdown, the stream therefore makes no other call, and reports that the
+ * rsocket has no events.
  */
 final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 

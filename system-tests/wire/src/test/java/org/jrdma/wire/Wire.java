@@ -8,7 +8,8 @@ import org.jrdma.verbs.model.Mtu;
 
 /**
  * The veth pair between two network namespaces: the namespace of this JVM, with the software
- * fabric, and the first namespace, with rxe1. The script {@code in-namespace} creates the pair.
+ * fabric, and the namespace of process 1, with rxe1. The script {@code in-namespace} creates the
+ * pair.
  */
 final class Wire {
 

@@ -44,7 +44,7 @@ public final class BlockServer {
     }
 
     /**
-     * @param firstBlock the first block that clients can access, behind the metadata
+     * @param firstBlock the first block that clients can access, after the metadata
      */
     BlockServer(Drive drive, long firstBlock, ClientSession own) {
         this.drive = drive;

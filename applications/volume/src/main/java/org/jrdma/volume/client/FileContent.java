@@ -17,9 +17,9 @@ import org.jrdma.volume.model.VolumeException;
 /**
  * The content of a file under a lease: its extents and size, and the data on the drive.
  *
- * <p>Writes go to the drive at once. The extents and the size that show them are committed later.
- * Bytes behind the size are undefined on the drive: a write that extends the file zeroes them. The
- * caller excludes concurrent writes.
+ * <p>Writes go to the drive at once. The extents and the size that make them visible are committed
+ * later. On the drive, the bytes after the end of the file are undefined. A write that starts after
+ * the end first zeroes the rest of the last block. The caller excludes concurrent writes.
  */
 final class FileContent {
 
@@ -194,7 +194,7 @@ final class FileContent {
         }
     }
 
-    /** Reads a block of the file. Bytes behind the size are zero. */
+    /** Reads a block of the file. Bytes after the end of the file are zero. */
     private void readOldBlock(long block, MemorySegment target) throws FabricException {
         var valid = Math.clamp(size - block * BLOCK_BYTES, 0, BLOCK_BYTES);
         var extent = extents.find(block);

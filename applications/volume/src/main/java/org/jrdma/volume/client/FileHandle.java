@@ -44,7 +44,7 @@ public final class FileHandle implements AutoCloseable {
     }
 
     /**
-     * Writes bytes. A position behind the end of the file extends it with zeros.
+     * Writes bytes. A position after the end of the file extends it with zeros.
      *
      * @throws FabricException if the volume is full, or no path to the data or no coordinator works
      */
@@ -55,7 +55,7 @@ public final class FileHandle implements AutoCloseable {
     /**
      * Writes bytes at the end of the file.
      *
-     * @return the position behind the bytes
+     * @return the position after the bytes
      * @throws FabricException if the volume is full, or no path to the data or no coordinator works
      */
     public long append(MemorySegment source) throws FabricException {
@@ -92,7 +92,7 @@ public final class FileHandle implements AutoCloseable {
     /**
      * Locks a range of bytes for this handle.
      *
-     * @param end the first byte behind the range
+     * @param end the first byte after the range
      * @param isWaiting true to wait for other locks, up to the retry timeout of the client
      * @return false if another handle has a conflicting lock
      * @throws FabricException if no coordinator works

@@ -232,7 +232,7 @@ final class OpenFile {
                 });
     }
 
-    /** Appends bytes, and returns the position behind them. */
+    /** Appends bytes, and returns the position after them. */
     long append(MemorySegment source) throws FabricException {
         return write(content -> {
             checkEnd(content.size(), source.byteSize());

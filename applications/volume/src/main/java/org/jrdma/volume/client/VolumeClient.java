@@ -179,7 +179,7 @@ public final class VolumeClient implements AutoCloseable {
     /**
      * Returns entries of a folder in the order of their names.
      *
-     * @param after the name behind which to start; empty for the first entry
+     * @param after the name after which to start; empty for the first entry
      * @return up to {@link FolderEntry#MAX_ENTRIES} entries; none at the end
      * @throws FabricException if the path is not a folder, or no coordinator works
      */

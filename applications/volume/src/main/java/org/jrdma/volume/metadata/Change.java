@@ -35,7 +35,7 @@ public sealed interface Change {
     /** Data was written to a file: its size, and its new extents. */
     record Commit(long id, long size, long time, List<Extent> added) implements Change {}
 
-    /** The size of a file was changed. Extents behind the new size were freed. */
+    /** The size of a file was changed. Extents after the new size were freed. */
     record Truncate(long id, long size, long time) implements Change {}
 
     /** The mode and the time of modification were set. */

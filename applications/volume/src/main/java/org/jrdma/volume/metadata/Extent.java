@@ -18,12 +18,12 @@ public record Extent(long fileBlock, long driveBlock, long blocks) {
     /** The highest number of blocks of a file or drive. */
     private static final long MAX_BLOCKS = 1L << 50;
 
-    /** Returns the first file block behind this extent. */
+    /** Returns the first file block after this extent. */
     public long endFileBlock() {
         return fileBlock + blocks;
     }
 
-    /** Returns the first drive block behind this extent. */
+    /** Returns the first drive block after this extent. */
     public long endDriveBlock() {
         return driveBlock + blocks;
     }

@@ -102,7 +102,7 @@ public final class ExtentMap {
         return removed;
     }
 
-    /** Returns the first file block behind the last extent. */
+    /** Returns the first file block after the last extent. */
     public long end() {
         return byFileBlock.isEmpty() ? 0 : byFileBlock.lastEntry().getValue().endFileBlock();
     }

@@ -16,7 +16,7 @@ public final class FreeSpace {
     /** Consecutive blocks of a drive. */
     public record Range(long block, long blocks) {
 
-        /** Returns the first block behind this range. */
+        /** Returns the first block after this range. */
         public long end() {
             return block + blocks;
         }
@@ -57,7 +57,7 @@ public final class FreeSpace {
     /**
      * Takes free blocks: from one range if possible, otherwise from several.
      *
-     * @param near a block behind which the search starts
+     * @param near the block at which the search starts
      * @return the blocks, fewer than requested if the drive is full
      */
     public List<Range> take(long blocks, long near) {

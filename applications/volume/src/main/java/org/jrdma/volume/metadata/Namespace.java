@@ -310,7 +310,7 @@ public final class Namespace {
         }
         if (extents.end() > blocks(commit.size())) {
             throw invalid(
-                    "An extent of file %d is behind its size of %d bytes"
+                    "An extent of file %d exceeds its size of %d bytes"
                             .formatted(commit.id(), commit.size()));
         }
         encodedBytes -= inode.encodedBytes();

@@ -76,7 +76,7 @@ public record VolumeCheck(List<String> problems, long files, long usedBlocks, lo
             problems.add(describe(inode) + " is a folder with extents");
         }
         if (inode.extents().end() > Namespace.blocks(attributes.size())) {
-            problems.add(describe(inode) + " has extents behind its end");
+            problems.add(describe(inode) + " has extents after its end");
         }
         for (var extent : inode.extents().extents()) {
             try {

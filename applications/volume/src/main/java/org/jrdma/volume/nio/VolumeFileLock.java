@@ -15,7 +15,7 @@ final class VolumeFileLock extends FileLock {
         this.channel = channel;
     }
 
-    /** Returns the first byte behind a range, whose size can exceed the largest position. */
+    /** Returns the first byte after a range, whose size can exceed the largest position. */
     static long end(long position, long size) {
         return size > Long.MAX_VALUE - position ? Long.MAX_VALUE : position + size;
     }

@@ -10,7 +10,7 @@ import org.jrdma.volume.model.VolumeException;
  *
  * @param owner the number of the owner within its session
  * @param start the first byte
- * @param end the first byte behind the range
+ * @param end the first byte after the range
  * @param isShared true if other owners can have shared locks on the same bytes
  */
 public record ByteLock(long owner, long start, long end, boolean isShared) {

@@ -103,7 +103,7 @@ class NamespaceTest {
                 List.of(
                         List.of(new Extent(5, 1500, 1)), // the same file block
                         List.of(new Extent(10, 999, 1)), // before the data
-                        List.of(new Extent(10, 2999, 2)), // behind the data
+                        List.of(new Extent(10, 2999, 2)), // after the data
                         List.of(new Extent(10, 1500, 2), new Extent(12, 1501, 1)))) {
             assertRejected(new Change.Commit(file, 1 << 20, 1, added), Failure.INVALID);
         }
@@ -112,7 +112,7 @@ class NamespaceTest {
                 Failure.INVALID);
         assertRejected(
                 new Change.Commit(other, 4096, 1, List.of(new Extent(0, 1500, 2))),
-                Failure.INVALID); // behind the size
+                Failure.INVALID); // after the size
     }
 
     @Test

@@ -27,7 +27,7 @@ final class TestNode implements RequestHandler {
     /** Returns the checksum of the bulk data. */
     static final byte SUM = 4;
 
-    /** Fills the bulk data with bytes that a seed determines. */
+    /** Fills the bulk data with bytes generated from the seed in the request. */
     static final byte FILL = 5;
 
     /** Fails with the rest of the request as its message. */

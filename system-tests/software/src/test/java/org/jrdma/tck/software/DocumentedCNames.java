@@ -27,9 +27,7 @@ import javax.tools.ToolProvider;
  * Reads from the Javadoc of ibverbs-java which C functions correspond to its types and methods. In
  * Javadoc, the names of C functions follow "In C:". A name in the Javadoc of a method belongs to
  * the method. In the Javadoc of a type, a name belongs to {@code close()} if it follows {@code
- * {@link #close()} is}. A name in the {@code
- *
- * @param} tag of a record belongs to the record component.
+ * {@link #close()} is}. A name in the description of a record component belongs to the component.
  */
 final class DocumentedCNames {
 

@@ -196,7 +196,7 @@ public enum Profile {
         return lacks;
     }
 
-    /** Returns true if the provider has the feature. Otherwise, tests that need it are skipped. */
+    /** Returns true if the provider has the feature. If not, tests that need it are skipped. */
     public boolean has(Feature feature) {
         return !lacks.containsKey(feature);
     }

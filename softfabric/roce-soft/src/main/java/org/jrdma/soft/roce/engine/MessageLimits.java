@@ -1,5 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
+/** The limit for RDMA messages of all transports. */
 public final class MessageLimits {
 
     /** The maximum length of a message in bytes: 2 GiB. */

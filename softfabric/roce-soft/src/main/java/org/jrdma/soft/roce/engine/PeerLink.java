@@ -112,8 +112,9 @@ final class PeerLink {
     }
 
     /**
-     * Sends a packet to any queue pair, as for a datagram. The buffer already contains the payload
-     * and all headers except the base transport header.
+     * Sends a packet to a given queue pair, which need not be the connected peer. Datagrams need
+     * this. The buffer already contains the payload and all headers except the base transport
+     * header.
      */
     void send(
             PacketBuffer buffer,

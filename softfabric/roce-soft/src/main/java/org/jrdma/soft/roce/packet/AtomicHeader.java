@@ -3,9 +3,10 @@ package org.jrdma.soft.roce.packet;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The header with the remote memory and the operands of an atomic operation (AtomicETH).
+ * The header that names the remote memory of an atomic operation and contains its operands
+ * (AtomicETH).
  *
- * @param swapOrAdd the value to store or to add
+ * @param swapOrAdd the value that COMPARE AND SWAP stores or FETCH AND ADD adds
  * @param compare the value that COMPARE AND SWAP expects in memory; FETCH AND ADD ignores it
  */
 public record AtomicHeader(long address, int key, long swapOrAdd, long compare) {

@@ -15,7 +15,7 @@ public final class Caller {
 
     private Caller() {}
 
-    /** Creates a device at the first of many loopback addresses that is free. */
+    /** Creates a device at the first free one of many loopback addresses. */
     public static DeviceObject newDevice() {
         var candidates =
                 IntStream.rangeClosed(1, 254)

@@ -31,8 +31,8 @@ public record FabricFile(int node, Kind kind, int number, int member) {
         /** An adapter of the node whose link is cut. The file is empty. */
         CUT,
         /**
-         * A device that the process lends. The number is unique among the devices of the node. The
-         * file is empty.
+         * A device that the process lends. {@code number} is unique among the devices of the node.
+         * The file is empty.
          */
         DEVICE,
         /**

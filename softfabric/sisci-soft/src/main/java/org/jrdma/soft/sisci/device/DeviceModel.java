@@ -18,8 +18,8 @@ public interface DeviceModel {
     DeviceIdentity identity();
 
     /**
-     * Returns the sizes of the BARs in bytes. The index is the number of the BAR, of which there
-     * are at most six. A size is a multiple of 4,096, or 0 if the BAR does not exist.
+     * Returns the sizes of the BARs in bytes. The index is the number of the BAR. There are at most
+     * six. A size is a multiple of 4,096, or 0 if the BAR does not exist.
      */
     List<Integer> barBytes();
 

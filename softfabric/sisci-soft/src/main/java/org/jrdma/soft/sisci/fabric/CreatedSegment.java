@@ -228,7 +228,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         return memory != null && memory.address() == address;
     }
 
-    /** Connects a process, and sends it the memory of the segment in response to its request. */
+    /** Connects a process, and sends it a descriptor of the memory in response to its request. */
     synchronized void connect(
             Connection from, Message request, int number, int adapter, boolean toGroup) {
         throwIf(
@@ -258,7 +258,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                         || SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST());
     }
 
-    /** Attaches a process, and sends it the memory of the segment in response to its request. */
+    /** Attaches a process, and sends it a descriptor of the memory in response to its request. */
     synchronized void attach(Connection from, Message request, int number) {
         throwIf(removed, SCI_ERR_NO_SUCH_SEGMENT());
         throwIf(!shared, SCI_ERR_ACCESS());

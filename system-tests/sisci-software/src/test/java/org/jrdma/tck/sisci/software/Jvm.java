@@ -22,7 +22,7 @@ final class Jvm {
      * Starts a process that joins the fabric in a directory.
      *
      * @param node the ID of the node that the process joins as
-     * @param weak true to enable weak memory
+     * @param weak true to delay and reorder stores to remote segments
      */
     static PeerProcess peer(Path folder, int node, boolean weak) throws IOException {
         return PeerProcess.start(command(folder, node, weak));

@@ -22,7 +22,7 @@ final class XrcDomains {
     private final Map<Object, XrcDomain> byFile = new HashMap<>();
 
     /**
-     * Opens the domain of a file, or creates a domain.
+     * Opens the domain that is associated with a file, or creates one.
      *
      * @param descriptor the descriptor of the file; -1 to create a domain without a file
      * @param flags the flags {@code O_CREAT} and {@code O_EXCL}, with the same meaning as for

@@ -492,7 +492,7 @@ class ConnectionExportsTest {
     void shouldRejectInvalidMulticastGroups() {
         var datagrams = identifier(rdma_h.RDMA_PS_UDP());
         var group = name(Address.ipv4(0xef01_0203), 0);
-        // There is no device.
+        // The identifier is not bound to a device yet.
         assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1));
         library.bind(datagrams, name(address(context), 0));
         var unicast = name(Address.ipv4(0xc000_0201), 0);
