@@ -235,7 +235,9 @@ final class RdmaQueue extends NvmeQueue {
                             data.startAddress(),
                             ConnectData.BYTES,
                             data.remoteKey())
-                    .encode(new Connect(0, resources.id(), resources.slots(), 0, 0).encode())
+                    .encode(
+                            new Connect(0, resources.id(), resources.entries(session), 0, 0)
+                                    .encode())
                     .withId(depth())
                     .encode(capsules, (long) depth() * capsuleBytes);
             connected.send(depth(), Command.BYTES);

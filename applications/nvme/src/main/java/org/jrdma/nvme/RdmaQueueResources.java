@@ -24,6 +24,13 @@ import org.jrdma.verbs.model.Access;
  */
 final class RdmaQueueResources {
 
+    /**
+     * The smallest number of entries that a queue announces. The target of Linux allocates its work
+     * requests by this number, and never executes a command that needs more of them: with siw, a
+     * read of 1 MiB on a queue of eight entries.
+     */
+    private static final int MIN_ENTRIES = 16;
+
     private final RdmaController controller;
     private final int id;
     private final int depth;
@@ -102,7 +109,8 @@ final class RdmaQueueResources {
     }
 
     private ConnectionOptions<PolledQueuePair> options(RdmaSession session) {
-        var request = new ConnectPrivateData(0, id, slots(), slots(), session.controllerId());
+        var entries = entries(session);
+        var request = new ConnectPrivateData(0, id, entries, entries, session.controllerId());
         return ConnectionOptions.of(
                         QueuePairOptions.reliable(completions).sends(slots()).receives(slots()))
                 .privateData(request.encode());
@@ -164,6 +172,11 @@ final class RdmaQueueResources {
     /** Returns the number of capsules: one for each command, and one for the Connect command. */
     int slots() {
         return depth + 1;
+    }
+
+    /** Returns the number of entries that this queue announces to the target. */
+    int entries(RdmaSession session) {
+        return Math.min(Math.max(slots(), MIN_ENTRIES), session.capabilities().maxQueueEntries());
     }
 
     int inCapsuleBytes() {
