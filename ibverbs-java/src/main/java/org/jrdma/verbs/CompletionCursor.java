@@ -18,9 +18,9 @@ import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.queue.CompletionDecoder;
-import org.jrdma.verbs.queue.CompletionTable;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.WorkQueueTable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +44,7 @@ public final class CompletionCursor implements AutoCloseable {
     private final CompletionQueue queue;
     private final Lifetime lifetime;
     private final NativeCompletionQueue<PolledWorkQueue> nativeQueue;
-    private final CompletionTable<PolledWorkQueue> table;
+    private final WorkQueueTable<PolledWorkQueue> table;
     private final WorkCompletions batch;
 
     private final Set<CompletionField> fields;

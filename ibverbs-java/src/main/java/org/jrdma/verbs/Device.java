@@ -16,7 +16,7 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.flow.FlowCounters;
 import org.jrdma.verbs.flow.access.FlowAccess;
-import org.jrdma.verbs.handle.AsyncEventRecord;
+import org.jrdma.verbs.handle.AsyncJfrEvent;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.internal.CheckedCall;
@@ -218,7 +218,7 @@ public final class Device extends NativeObject {
             var event = takeEvent(attempt);
             if (event.isPresent()) {
                 var next = event.get();
-                AsyncEventRecord.commit(name(), next.type(), next.port(), next.subject());
+                AsyncJfrEvent.commit(name(), next.type(), next.port(), next.subject());
                 return next;
             }
             try {

@@ -43,7 +43,7 @@ class LeaksTest {
 
     @Test
     void shouldRejectAnUnknownMode() throws Exception {
-        var child = ChildJvm.onClassPath(OpenedLibrary.class, "-Djrdma.leaks=tarce");
+        var child = ChildJvm.onClassPath(LibraryOpeningProgram.class, "-Djrdma.leaks=tarce");
 
         assertThat(child.exitCode()).isOne();
         assertThat(child.output())

@@ -7,8 +7,8 @@ import org.jrdma.sockets.channel.StreamChannel;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
-import org.jrdma.sockets.report.DriverCounters;
 import org.jrdma.sockets.report.OpenStreams;
+import org.jrdma.sockets.report.SuperSocketsCounters;
 
 /**
  * The open streams of this process, each with the transport that it uses. Streams that were opened
@@ -78,6 +78,6 @@ public final class Connections {
      *     if the program is not installed
      */
     public static Optional<String> superSocketsCounters() {
-        return DriverCounters.installed().read();
+        return SuperSocketsCounters.installed().read();
     }
 }

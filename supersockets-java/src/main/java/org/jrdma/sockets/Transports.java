@@ -5,10 +5,10 @@ import java.util.List;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.sisci.SisciHosts;
-import org.jrdma.sockets.transport.FamilyNumber;
 import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
+import org.jrdma.sockets.transport.SuperSocketsFamily;
 
 /** Returns the transports that streams and listeners can use. */
 public final class Transports {
@@ -33,7 +33,7 @@ public final class Transports {
      * Returns Dolphin's SuperSockets, with the number of the address family in {@code familyFile}.
      */
     public static Transport supersockets(Path familyFile) {
-        return KernelTransport.supersockets(FamilyNumber.in(List.of(familyFile)));
+        return KernelTransport.supersockets(SuperSocketsFamily.in(List.of(familyFile)));
     }
 
     /**

@@ -25,7 +25,7 @@ import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
 import org.jrdma.sockets.model.Transport;
-import org.jrdma.sockets.report.DriverCounters;
+import org.jrdma.sockets.report.SuperSocketsCounters;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -377,17 +377,17 @@ class ConnectionsTest {
     @Test
     void shouldReturnTheOutputOfTheDriverProgram() throws Exception {
         var counters =
-                new DriverCounters(List.of(folder.resolve("none"), program("echo \"$1 7\"")));
+                new SuperSocketsCounters(List.of(folder.resolve("none"), program("echo \"$1 7\"")));
 
         assertThat(counters.read()).hasValue("-G 7\n");
-        assertThat(new DriverCounters(List.of(folder.resolve("none"))).read()).isEmpty();
+        assertThat(new SuperSocketsCounters(List.of(folder.resolve("none"))).read()).isEmpty();
     }
 
     @Test
     void shouldReturnTheErrorOutputOfTheDriverProgram() throws Exception {
         var failing = program("echo no driver >&2; exit 3");
 
-        assertThat(new DriverCounters(List.of(failing)).read())
+        assertThat(new SuperSocketsCounters(List.of(failing)).read())
                 .hasValue(failing + " failed: no driver");
     }
 

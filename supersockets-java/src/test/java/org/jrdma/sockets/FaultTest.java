@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.Random;
 import org.jrdma.sockets.Tasks.Kind;
 import org.jrdma.sockets.Tasks.Task;
-import org.jrdma.sockets.Transfer.Pace;
+import org.jrdma.sockets.TransferResult.Pace;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -101,7 +101,7 @@ class FaultTest {
         void end(SocketChannel channel) throws Exception;
     }
 
-    private static Task<Transfer> startWriting(
+    private static Task<TransferResult> startWriting(
             SocketChannel channel,
             StreamContent content,
             long bytes,
@@ -111,20 +111,20 @@ class FaultTest {
         return Tasks.start(
                 anyKind(random),
                 () -> {
-                    var written = Transfer.write(channel, content, bytes, own);
+                    var written = TransferResult.write(channel, content, bytes, own);
                     ending.end(channel);
                     return written;
                 });
     }
 
-    private static Task<Transfer> startWriting(
+    private static Task<TransferResult> startWriting(
             SocketChannel channel, StreamContent content, long bytes, Random random) {
         return startWriting(channel, content, bytes, random, _ -> {});
     }
 
-    private static Transfer readToTheEnd(
+    private static TransferResult readToTheEnd(
             SocketChannel channel, StreamContent content, Pace pace, Random random) {
-        return Transfer.read(channel, content, Long.MAX_VALUE, pace, random);
+        return TransferResult.read(channel, content, Long.MAX_VALUE, pace, random);
     }
 
     @Test
@@ -141,17 +141,17 @@ class FaultTest {
                                     SocketChannel::shutdownOutput);
 
                     var read = readToTheEnd(pair.server(), content, Pace.QUICK, random);
-                    assertThat(read).isEqualTo(new Transfer(bytes, null));
+                    assertThat(read).isEqualTo(new TransferResult(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
 
                     var reply = new StreamContent(content.seed() + 1);
                     var replyWriter = startWriting(pair.server(), reply, bytes, random);
                     var receivedReply =
-                            Transfer.read(pair.client(), reply, bytes, Pace.QUICK, random);
+                            TransferResult.read(pair.client(), reply, bytes, Pace.QUICK, random);
                     assertThat(replyWriter.get()).isEqualTo(receivedReply);
                     pair.server().close();
                     var end = readToTheEnd(pair.client(), reply, Pace.QUICK, random);
-                    assertThat(end).isEqualTo(new Transfer(0, null));
+                    assertThat(end).isEqualTo(new TransferResult(0, null));
                 });
     }
 
@@ -194,7 +194,7 @@ class FaultTest {
 
                     var read = readToTheEnd(pair.server(), content, Pace.SLOW, random);
 
-                    assertThat(read).isEqualTo(new Transfer(bytes, null));
+                    assertThat(read).isEqualTo(new TransferResult(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
                 });
     }
@@ -206,11 +206,12 @@ class FaultTest {
                 (pair, content, bytes, random) -> {
                     var writer = startWriting(pair.client(), content, Long.MAX_VALUE, random);
 
-                    var read = Transfer.read(pair.server(), content, bytes, Pace.QUICK, random);
+                    var read =
+                            TransferResult.read(pair.server(), content, bytes, Pace.QUICK, random);
                     pair.server().close();
 
                     var written = writer.get();
-                    assertThat(read).isEqualTo(new Transfer(bytes, null));
+                    assertThat(read).isEqualTo(new TransferResult(bytes, null));
                     assertThat(written.bytes()).isGreaterThanOrEqualTo(bytes);
                     assertThat(written.failure()).isNotNull();
                 });
@@ -221,7 +222,7 @@ class FaultTest {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
             var file = folder.resolve("written" + kill);
-            var readers = new ArrayList<Task<Transfer>>();
+            var readers = new ArrayList<Task<TransferResult>>();
             try (var streams = startProcess("writes", seed, file)) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     var channel = streams.channels.get(i);
@@ -236,7 +237,7 @@ class FaultTest {
                 Thread.sleep(new Random(seed).nextInt(100, 500));
                 streams.process.destroyForcibly().waitFor();
 
-                var ends = new ArrayList<Transfer>();
+                var ends = new ArrayList<TransferResult>();
                 for (var reader : readers) {
                     ends.add(reader.get());
                 }
@@ -259,7 +260,7 @@ class FaultTest {
     void shouldFailTheWritesToAKilledReader() throws Exception {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
-            var writers = new ArrayList<Task<Transfer>>();
+            var writers = new ArrayList<Task<TransferResult>>();
             try (var streams = startProcess("reads", seed, folder.resolve("unused"))) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     writers.add(
@@ -299,7 +300,7 @@ class FaultTest {
                                     FaultProcess.class,
                                     List.of(
                                             "--enable-native-access=ALL-UNNAMED",
-                                            SisciNodes.optionForChild(),
+                                            SisciNode.optionForChild(),
                                             ChannelPair.optionForChild()),
                                     implementation.name(),
                                     Integer.toString(port),

@@ -80,15 +80,20 @@ class RsocketTest {
                     Tasks.start(
                             kind,
                             () -> {
-                                var all = Transfer.write(client, content, bytes, new Random(1));
+                                var all =
+                                        TransferResult.write(client, content, bytes, new Random(1));
                                 client.shutdownOutput();
                                 return all;
                             });
             var read =
-                    Transfer.read(
-                            server, content, Long.MAX_VALUE, Transfer.Pace.QUICK, new Random(2));
+                    TransferResult.read(
+                            server,
+                            content,
+                            Long.MAX_VALUE,
+                            TransferResult.Pace.QUICK,
+                            new Random(2));
 
-            assertThat(read).isEqualTo(new Transfer(bytes, null));
+            assertThat(read).isEqualTo(new TransferResult(bytes, null));
             assertThat(writer.get()).isEqualTo(read);
             server.write(TestBytes.of("thanks"));
             assertThat(TestBytes.read(client, 6)).isEqualTo("thanks");

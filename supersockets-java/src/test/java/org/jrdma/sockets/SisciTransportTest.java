@@ -160,7 +160,7 @@ class SisciTransportTest {
 
     @Test
     void shouldReportWhyItDoesNotReachThePeer() throws Exception {
-        var own = SisciNodes.anyOfItsOwn();
+        var own = SisciNode.anyOfItsOwn();
         var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
@@ -182,7 +182,7 @@ class SisciTransportTest {
     /** The listener's proof of the client's address comes from the address 127.0.0.1. */
     @Test
     void shouldReachAListenerAtAllAddressesByASecondaryAddress() throws Exception {
-        var own = SisciNodes.anyOfItsOwn();
+        var own = SisciNode.anyOfItsOwn();
         var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
@@ -197,7 +197,7 @@ class SisciTransportTest {
     /** On the same node, a listener in another container may have the same port. */
     @Test
     void shouldNotConnectToAListenerAtAnotherAddress() throws Exception {
-        var nodes = SisciNodes.anyOfItsOwn();
+        var nodes = SisciNode.anyOfItsOwn();
         var sisci = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
         try (var listener =
                         FabricSockets.listen(
@@ -214,7 +214,7 @@ class SisciTransportTest {
     /** Connects more clients than the backlog has room for, in a process with 300 other threads. */
     @Test
     void shouldConnectManyClientsConcurrently() throws Exception {
-        var provider = new FabricSelectorProvider(List.of(SisciNodes.anyOfItsOwn().transport("")));
+        var provider = new FabricSelectorProvider(List.of(SisciNode.anyOfItsOwn().transport("")));
         var end = new CountDownLatch(1);
         var accepted = new ArrayList<SocketChannel>();
         var clients = new ArrayList<SocketChannel>();
@@ -265,7 +265,7 @@ class SisciTransportTest {
 
     @Test
     void shouldNotAcceptMoreClientsThanTheBacklog() throws Exception {
-        var sisci = List.of(SisciNodes.anyOfItsOwn().transport(""));
+        var sisci = List.of(SisciNode.anyOfItsOwn().transport(""));
         try (var listener = new FabricSelectorProvider(sisci).openServerSocketChannel()) {
             listener.bind(ChannelPair.ANY_PORT, 1);
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -298,7 +298,7 @@ class SisciTransportTest {
     @Test
     void shouldReportWhyItIsUnusable() {
         assertThat(Transports.sisci().whyNot()).get().asString().contains("libsisci");
-        var node = SisciNodes.anyOfItsOwn();
+        var node = SisciNode.anyOfItsOwn();
         for (var table :
                 new String[][] {
                     {"HOSTNAME:", ":1: HOSTNAME: needs a name or an address"},
@@ -333,8 +333,8 @@ class SisciTransportTest {
 
     @Test
     void shouldReleaseItsMemoryAndItsDescriptors() throws Exception {
-        var folder = SisciNodes.newFabric();
-        var provider = SisciNodes.of(SoftSisciOptions.in(folder)).provider("");
+        var folder = SisciNode.newFabric();
+        var provider = SisciNode.of(SoftSisciOptions.in(folder)).provider("");
         ChannelPair.open(provider).close();
         var filesBefore = files(folder);
         var descriptorsBefore = files(DESCRIPTORS);
@@ -382,11 +382,11 @@ class SisciTransportTest {
     }
 
     /** Two nodes of one fabric. Node 8 listens, and node 4 finds it in a hosts file. */
-    private record TwoNodes(SisciNodes client, SisciNodes server) {
+    private record TwoNodes(SisciNode client, SisciNode server) {
 
         static TwoNodes with(FaultOptions faults) {
-            var options = SoftSisciOptions.in(SisciNodes.newFabric()).faults(faults);
-            return new TwoNodes(SisciNodes.of(options.node(4)), SisciNodes.of(options.node(8)));
+            var options = SoftSisciOptions.in(SisciNode.newFabric()).faults(faults);
+            return new TwoNodes(SisciNode.of(options.node(4)), SisciNode.of(options.node(8)));
         }
 
         ChannelPair connect() throws IOException {
@@ -481,7 +481,7 @@ class SisciTransportTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldReuseSegmentsWithoutExposingBytesOfThePreviousStream(boolean weak) throws Exception {
-        var folder = SisciNodes.newFabric();
+        var folder = SisciNode.newFabric();
         var segments = new HashSet<String>();
         try (var link = Link.open(folder, FaultOptions.NONE.weakMemory(weak))) {
             for (var i = 0; i < STREAMS; i++) {
@@ -530,8 +530,7 @@ class SisciTransportTest {
 
         static Link open(Path folder, FaultOptions faults) throws IOException {
             var options = SoftSisciOptions.in(folder).faults(faults);
-            var nodes =
-                    new TwoNodes(SisciNodes.of(options.node(4)), SisciNodes.of(options.node(8)));
+            var nodes = new TwoNodes(SisciNode.of(options.node(4)), SisciNode.of(options.node(8)));
             return new Link(
                     nodes,
                     nodes.client().provider(SERVER_IS_NODE_8),
@@ -565,7 +564,7 @@ class SisciTransportTest {
 
     @Test
     void shouldConnectWithNewSegmentsIfTheLinkFailedAfterThePreviousStream() throws Exception {
-        try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
+        try (var link = Link.open(SisciNode.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -584,7 +583,7 @@ class SisciTransportTest {
      */
     @Test
     void shouldConnectToTheCurrentListenerOfAPort() throws Exception {
-        try (var link = Link.open(SisciNodes.newFabric(), FaultOptions.NONE)) {
+        try (var link = Link.open(SisciNode.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -702,8 +701,8 @@ class SisciTransportTest {
     }
 
     private static String receiveFromAnotherProcess(Kind kind, String ending) throws Exception {
-        var folder = SisciNodes.newFabric();
-        var own = SisciNodes.of(SoftSisciOptions.in(folder).node(4));
+        var folder = SisciNode.newFabric();
+        var own = SisciNode.of(SoftSisciOptions.in(folder).node(4));
         try (var listener = ChannelPair.listener(own.provider(""))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var process = start(Sender.class, folder.toString(), String.valueOf(port), ending);
@@ -781,8 +780,8 @@ class SisciTransportTest {
      */
     @Test
     void shouldConnectToTheNextListenerAfterAProcessWasKilled() throws Exception {
-        var folder = SisciNodes.newFabric();
-        var own = SisciNodes.of(SoftSisciOptions.in(folder).node(4)).provider("");
+        var folder = SisciNode.newFabric();
+        var own = SisciNode.of(SoftSisciOptions.in(folder).node(4)).provider("");
         var process =
                 ChildJvm.of(
                                 Listener.class,
@@ -820,7 +819,7 @@ class SisciTransportTest {
     static final class Listener {
         public static void main(String... arguments) throws Exception {
             var fabric = SoftSisciOptions.in(Path.of(arguments[0])).node(4);
-            try (var listener = ChannelPair.listener(SisciNodes.of(fabric).provider(""))) {
+            try (var listener = ChannelPair.listener(SisciNode.of(fabric).provider(""))) {
                 System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
                 while (true) {
                     try (var accepted = listener.accept()) {
@@ -855,7 +854,7 @@ class SisciTransportTest {
 
     @Test
     void shouldRejectASecondListenerAndContinueWithTcp() throws Exception {
-        var nodes = SisciNodes.anyOfItsOwn();
+        var nodes = SisciNode.anyOfItsOwn();
         try (var first = ChannelPair.listener(nodes.provider(""));
                 ServerSocketChannel second = nodes.provider("").openServerSocketChannel();
                 var client = Implementation.TCP.provider().openSocketChannel()) {

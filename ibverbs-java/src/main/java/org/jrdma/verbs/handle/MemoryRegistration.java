@@ -11,7 +11,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
-import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
@@ -161,7 +161,7 @@ public final class MemoryRegistration {
         checkLength(memory.byteSize());
         var length = memory.byteSize();
         var attempt = attempt("ibv_reg_mr", domain, length, access);
-        var recorded = new RegistrationRecord();
+        var recorded = new RegistrationJfrEvent();
         recorded.begin();
         var made =
                 make(
@@ -318,7 +318,7 @@ public final class MemoryRegistration {
                                 bytes,
                                 Access.describe(access),
                                 domain.device().name()),
-                errno -> LockedMemory.adviceOnRegistering(errno, remoteWithoutLocalWrite));
+                errno -> LockedMemoryAdvice.adviceOnRegistering(errno, remoteWithoutLocalWrite));
     }
 
     /** Calls {@code ibv_rereg_mr}. */

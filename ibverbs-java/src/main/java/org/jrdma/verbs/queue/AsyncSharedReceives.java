@@ -11,7 +11,7 @@ public final class AsyncSharedReceives extends AsyncWorkQueue {
      * All shared receive queues of the asynchronous API. Their receives can complete in any
      * completion dispatcher.
      */
-    public static final CompletionTable<AsyncWorkQueue> TABLE = CompletionTable.ofShared();
+    public static final WorkQueueTable<AsyncWorkQueue> TABLE = WorkQueueTable.ofShared();
 
     private final SharedReceiveQueueUsers<AsyncWorkQueue> sharing =
             new SharedReceiveQueueUsers<>(this);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CompletionQueueUsers<W extends WorkQueue> {
 
-    private final CompletionTable<W> table;
+    private final WorkQueueTable<W> table;
     private final Set<W> shared = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable W> markerOwner = new AtomicReference<>();
 
@@ -32,12 +32,12 @@ public final class CompletionQueueUsers<W extends WorkQueue> {
      *
      * @param shared the shared receive queues whose receives can complete in the completion queue
      */
-    public CompletionQueueUsers(int capacity, CompletionTable<W> shared) {
+    public CompletionQueueUsers(int capacity, WorkQueueTable<W> shared) {
         this.capacity = capacity;
-        this.table = new CompletionTable<>(shared);
+        this.table = new WorkQueueTable<>(shared);
     }
 
-    public CompletionTable<W> table() {
+    public WorkQueueTable<W> table() {
         return table;
     }
 

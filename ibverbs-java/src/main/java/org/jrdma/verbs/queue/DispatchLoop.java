@@ -24,7 +24,7 @@ public final class DispatchLoop {
     private static final int POLLS = 8;
 
     private final NativeCompletionQueue<AsyncWorkQueue> queue;
-    private final CompletionTable<AsyncWorkQueue> table;
+    private final WorkQueueTable<AsyncWorkQueue> table;
     private final WorkCompletions batch;
     private final DescriptorWaiter waiter;
 

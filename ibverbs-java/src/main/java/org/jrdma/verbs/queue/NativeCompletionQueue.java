@@ -19,7 +19,7 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.CompletionFunctions;
 import org.jrdma.verbs.internal.CompletionPoller;
 import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.WorkCompletions;
@@ -90,7 +90,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      * @param shared the shared receive queues whose receives can complete in the queue
      */
     public static <W extends WorkQueue> NativeCompletionQueue<W> create(
-            DeviceHandle device, Config config, CompletionTable<W> shared) throws VerbsException {
+            DeviceHandle device, Config config, WorkQueueTable<W> shared) throws VerbsException {
         var parent = config.parentDomain;
         if (parent != null && parent.device() != device) {
             throw new IllegalArgumentException(
@@ -105,7 +105,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     }
 
     private NativeCompletionQueue(
-            DeviceHandle device, Config config, List<Lifetime> owners, CompletionTable<W> shared)
+            DeviceHandle device, Config config, List<Lifetime> owners, WorkQueueTable<W> shared)
             throws VerbsException {
         this.functions = device.library().completions();
         this.context = device.context();
@@ -146,7 +146,9 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                 channelOrNull(),
                 config.vector,
                 new CheckedCall(
-                        "ibv_create_cq", () -> describe(device, config), LockedMemory::advice));
+                        "ibv_create_cq",
+                        () -> describe(device, config),
+                        LockedMemoryAdvice::advice));
     }
 
     private MemorySegment createExtended(DeviceHandle device, Config config) throws VerbsException {
@@ -175,7 +177,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
 
     private String adviceOnExtended(int errno, DeviceHandle device, Config config) {
         if (errno != Errno.EOPNOTSUPP && errno != Errno.EINVAL) {
-            return LockedMemory.advice(errno);
+            return LockedMemoryAdvice.advice(errno);
         }
         if (!canCreate(device, Set.of(), false, false)) {
             return "The device does not support extended completion queues.";

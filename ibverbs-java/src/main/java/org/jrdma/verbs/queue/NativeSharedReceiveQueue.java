@@ -15,7 +15,7 @@ import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
@@ -96,7 +96,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             int elements,
             W queue,
             SharedReceiveQueueUsers<W> sharing,
-            CompletionTable<W> table,
+            WorkQueueTable<W> table,
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
             throws VerbsException {
@@ -181,7 +181,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                         domain.address(),
                         receives,
                         elements,
-                        new CheckedCall("ibv_create_srq", subject, LockedMemory::advice))
+                        new CheckedCall("ibv_create_srq", subject, LockedMemoryAdvice::advice))
                 : functions.createXrc(
                         device.context(),
                         new SharedReceiveQueueFunctions.XrcSpecification(
@@ -190,7 +190,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                 xrc.completions.address()),
                         receives,
                         elements,
-                        new CheckedCall("ibv_create_srq_ex", subject, LockedMemory::advice));
+                        new CheckedCall("ibv_create_srq_ex", subject, LockedMemoryAdvice::advice));
     }
 
     /**

@@ -19,7 +19,7 @@ public final class PolledSharedReceives extends PolledWorkQueue {
      * All shared receive queues of the polled API. Their receives can complete in any polled
      * completion queue.
      */
-    public static final CompletionTable<PolledWorkQueue> TABLE = CompletionTable.ofShared();
+    public static final WorkQueueTable<PolledWorkQueue> TABLE = WorkQueueTable.ofShared();
 
     private static final VarHandle FREED;
 

@@ -13,7 +13,7 @@ import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
-import org.jrdma.verbs.internal.LockedMemory;
+import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.ProviderFaults;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
@@ -308,12 +308,12 @@ public final class QueuePairCreation {
 
     private String advice(int errno) {
         if (config.type() != QueuePairType.RAW_PACKET) {
-            return LockedMemory.advice(errno);
+            return LockedMemoryAdvice.advice(errno);
         }
         return switch (errno) {
             case Errno.EPERM -> "Raw packet queue pairs require the capability CAP_NET_RAW.";
             case Errno.EOPNOTSUPP -> "The device does not support raw packet queue pairs.";
-            default -> LockedMemory.advice(errno);
+            default -> LockedMemoryAdvice.advice(errno);
         };
     }
 }

@@ -33,7 +33,7 @@ public abstract sealed class WorkQueue permits PolledWorkQueue, AsyncWorkQueue {
     private final boolean carriesDatagrams;
     private int capacity;
 
-    /** The upper half of all request numbers, which {@link CompletionTable} assigns. */
+    /** The upper half of all request numbers, which {@link WorkQueueTable} assigns. */
     private long tag;
 
     // The posting thread writes the counter "posted", and the completing thread writes the counter

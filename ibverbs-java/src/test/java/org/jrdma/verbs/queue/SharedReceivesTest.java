@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class SharedReceivesTest {
 
-    private static final CompletionTable<PolledWorkQueue> TABLE = CompletionTable.ofShared();
+    private static final WorkQueueTable<PolledWorkQueue> TABLE = WorkQueueTable.ofShared();
 
     private static PolledSharedReceives shared(int capacity) {
         var receives = new PolledSharedReceives(capacity);
@@ -166,8 +166,8 @@ class SharedReceivesTest {
     @Nested
     class Table {
 
-        private final CompletionTable<PolledWorkQueue> firstTable = new CompletionTable<>(TABLE);
-        private final CompletionTable<PolledWorkQueue> secondTable = new CompletionTable<>(TABLE);
+        private final WorkQueueTable<PolledWorkQueue> firstTable = new WorkQueueTable<>(TABLE);
+        private final WorkQueueTable<PolledWorkQueue> secondTable = new WorkQueueTable<>(TABLE);
 
         @Test
         void shouldFindASharedQueueFromEveryCompletionQueue() {

@@ -126,7 +126,7 @@ class WorkQueueTest {
         @Test
         void shouldFreeTheSpareSlotOnceIfCompletionAndCloseCoincide() {
             var attachments =
-                    new CompletionQueueUsers<PolledWorkQueue>(4, CompletionTable.ofShared());
+                    new CompletionQueueUsers<PolledWorkQueue>(4, WorkQueueTable.ofShared());
             var first = new PolledWorkQueue(2);
             var second = new PolledWorkQueue(2);
             attachments.attach(first, false);

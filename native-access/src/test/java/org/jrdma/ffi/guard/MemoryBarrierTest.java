@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.jrdma.ffi.ChildJvm;
-import org.jrdma.ffi.OpenedLibrary;
+import org.jrdma.ffi.LibraryOpeningProgram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,7 +47,7 @@ class MemoryBarrierTest {
 
     @Test
     void shouldRejectAnUnknownBarrier() throws Exception {
-        var child = ChildJvm.onClassPath(OpenedLibrary.class, "-Djrdma.guard=handshakes");
+        var child = ChildJvm.onClassPath(LibraryOpeningProgram.class, "-Djrdma.guard=handshakes");
 
         assertThat(child.exitCode()).isOne();
         assertThat(child.output())

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.ChildJvm;
-import org.jrdma.ffi.OpenedLibrary;
+import org.jrdma.ffi.LibraryOpeningProgram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -46,7 +46,7 @@ class StackSpaceTest {
 
     @Test
     void shouldInitializeOnAThreadWithASmallStack() throws Exception {
-        var child = ChildJvm.onClassPath(OpenedLibrary.class, "-Xss200k");
+        var child = ChildJvm.onClassPath(LibraryOpeningProgram.class, "-Xss200k");
 
         assertThat(child.output()).endsWith("Opened a test\n");
         assertThat(child.exitCode()).isZero();

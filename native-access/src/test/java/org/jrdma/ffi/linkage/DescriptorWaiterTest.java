@@ -32,17 +32,17 @@ class DescriptorWaiterTest {
 
     @BeforeEach
     void open() throws FabricException {
-        descriptor = Descriptors.event();
+        descriptor = TestDescriptors.event();
     }
 
     @AfterEach
     void close() {
-        Descriptors.close(descriptor);
+        TestDescriptors.close(descriptor);
     }
 
     @Test
     void shouldReturnIfTheDescriptorIsReadable() throws Exception {
-        Descriptors.signal(descriptor);
+        TestDescriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
@@ -51,7 +51,7 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldReturnWhenTheDescriptorBecomesWritable() throws Exception {
-        var full = Descriptors.fullPipe();
+        var full = TestDescriptors.fullPipe();
         try (var writable = DescriptorWaiter.onWritable(full[1]);
                 var readable = DescriptorWaiter.onWritable(descriptor)) {
             assertThat(readable.await(readable.ticket(), Deadline.NEVER)).isTrue();
@@ -61,17 +61,17 @@ class DescriptorWaiterTest {
                     Threads.start(() -> writable.await(writable.ticket(), Deadline.NEVER))
                             .awaitWaiting();
 
-            while (Descriptors.drain(full[0])) {}
+            while (TestDescriptors.drain(full[0])) {}
 
             assertThat(waiting.result()).isTrue();
         } finally {
-            Arrays.stream(full).forEach(Descriptors::close);
+            Arrays.stream(full).forEach(TestDescriptors::close);
         }
     }
 
     @Test
     void shouldAllowAReadWaiterAndAWriteWaiterOnOneDescriptor() throws Exception {
-        Descriptors.signal(descriptor);
+        TestDescriptors.signal(descriptor);
         try (var readable = DescriptorWaiter.on(descriptor);
                 var writable = DescriptorWaiter.onWritable(descriptor)) {
             assertThat(readable.await(readable.ticket(), deadlineIn(20))).isTrue();
@@ -86,7 +86,7 @@ class DescriptorWaiterTest {
                     Threads.start(() -> waiter.await(waiter.ticket(), Deadline.NEVER))
                             .awaitWaiting();
 
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
 
             assertThat(waiting.result()).isTrue();
         }
@@ -94,12 +94,12 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldReturnRepeatedlyWhileTheDescriptorIsReadable() throws Exception {
-        Descriptors.signal(descriptor);
+        TestDescriptors.signal(descriptor);
 
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
             assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
-            assertThat(Descriptors.drain(descriptor)).isTrue();
+            assertThat(TestDescriptors.drain(descriptor)).isTrue();
             assertThat(waiter.await(waiter.ticket(), Deadline.after(Duration.ofMillis(20))))
                     .as("readable after the descriptor was drained")
                     .isFalse();
@@ -130,9 +130,9 @@ class DescriptorWaiterTest {
     void shouldNotWaitIfTheDescriptorWasReadableSinceTheTicket() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var ticket = waiter.ticket();
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
-            Descriptors.drain(descriptor);
+            TestDescriptors.drain(descriptor);
 
             assertThat(waiter.await(ticket, Deadline.after(Duration.ZERO))).isTrue();
         }
@@ -210,7 +210,7 @@ class DescriptorWaiterTest {
                             .toList();
             waiting.forEach(Threads.Started::awaitWaiting);
 
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
 
             for (var each : waiting) {
                 assertThat(each.result()).isTrue();
@@ -220,28 +220,28 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldWakeOnlyThreadsThatWaitForTheReadableDescriptor() throws Exception {
-        var other = Descriptors.event();
+        var other = TestDescriptors.event();
         try (var waiter = DescriptorWaiter.on(descriptor);
                 var otherWaiter = DescriptorWaiter.on(other)) {
             var waiting =
                     Threads.start(() -> waiter.await(waiter.ticket(), deadlineIn(20)))
                             .awaitWaiting();
 
-            Descriptors.signal(other);
+            TestDescriptors.signal(other);
 
             assertThat(otherWaiter.await(otherWaiter.ticket(), deadlineIn(20))).isTrue();
             assertThat(waiting.task().isDone()).isFalse();
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             assertThat(waiting.result()).isTrue();
         }
-        Descriptors.close(other);
+        TestDescriptors.close(other);
     }
 
     @Test
     void shouldRunTheCallbackOnceForEachArm() throws Exception {
         var calls = new Semaphore(0);
         try (var waiter = DescriptorWaiter.watch(descriptor, calls::release)) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             awaitPollingThread();
             assertThat(calls.availablePermits()).as("not armed yet").isZero();
 
@@ -262,7 +262,7 @@ class DescriptorWaiterTest {
             waiter.arm();
             waiter.arm();
 
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             awaitPollingThread();
             awaitPollingThread();
 
@@ -285,7 +285,7 @@ class DescriptorWaiterTest {
                                 throw new AssertionError(e);
                             }
                         });
-        Descriptors.signal(descriptor);
+        TestDescriptors.signal(descriptor);
         waiter[0].arm();
 
         assertThat(remainingCalls.await(20, TimeUnit.SECONDS)).isTrue();
@@ -294,11 +294,11 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldNotRunTheCallbackForAFailedDescriptorBeforeItIsArmed() throws Exception {
-        var ends = Descriptors.pipe();
+        var ends = TestDescriptors.pipe();
         LinuxCalls.setNonBlocking(ends[0]);
         var calls = new Semaphore(0);
         try (var waiter = DescriptorWaiter.watch(ends[0], calls::release)) {
-            Descriptors.close(ends[1]); // epoll always reports a hang-up
+            TestDescriptors.close(ends[1]); // epoll always reports a hang-up
 
             awaitPollingThread();
             assertThat(calls.availablePermits()).as("calls before it is armed").isZero();
@@ -306,7 +306,7 @@ class DescriptorWaiterTest {
             waiter.arm();
             calls.acquire();
         }
-        Descriptors.close(ends[0]);
+        TestDescriptors.close(ends[0]);
     }
 
     @Test
@@ -322,7 +322,7 @@ class DescriptorWaiterTest {
                             awaitUninterrupted(proceed);
                             ended.set(true);
                         });
-        Descriptors.signal(descriptor);
+        TestDescriptors.signal(descriptor);
         waiter.arm();
         inside.await();
 
@@ -352,7 +352,7 @@ class DescriptorWaiterTest {
                             waiter[0].close();
                             closed.countDown();
                         });
-        Descriptors.signal(descriptor);
+        TestDescriptors.signal(descriptor);
         waiter[0].arm();
 
         assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
@@ -370,7 +370,7 @@ class DescriptorWaiterTest {
                                 () -> {
                                     throw new IllegalArgumentException("a mistake");
                                 })) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             faulty.arm();
 
             awaitPollingThread();
@@ -394,12 +394,12 @@ class DescriptorWaiterTest {
                                     inside.countDown();
                                     awaitUninterrupted(proceed);
                                 })) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             blocking.arm();
             inside.await(); // descriptors that become readable now are in one batch
             for (var i = 0; i < others.length; i++) {
-                others[i] = Descriptors.event();
-                Descriptors.signal(others[i]);
+                others[i] = TestDescriptors.event();
+                TestDescriptors.signal(others[i]);
                 var waiter =
                         DescriptorWaiter.watch(
                                 others[i],
@@ -417,12 +417,12 @@ class DescriptorWaiterTest {
             assertThat(log.toString()).contains("a mistake");
         }
         waiters.forEach(DescriptorWaiter::close);
-        Arrays.stream(others).forEach(Descriptors::close);
+        Arrays.stream(others).forEach(TestDescriptors::close);
     }
 
     @Test
     void shouldRunOtherCallbacksBetweenTheRepeatedCallsOfACallback() throws Exception {
-        var other = Descriptors.event();
+        var other = TestDescriptors.event();
         var called = new CountDownLatch(1);
         var calls = new CountDownLatch(100);
         var busy = new DescriptorWaiter[1];
@@ -430,22 +430,22 @@ class DescriptorWaiterTest {
                 DescriptorWaiter.watch(
                         descriptor,
                         () -> {
-                            Descriptors.drain(descriptor);
+                            TestDescriptors.drain(descriptor);
                             calls.countDown();
                             busy[0].callAgain();
                         });
         try (var waiter = DescriptorWaiter.watch(other, called::countDown)) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             busy[0].arm();
             assertThat(calls.await(20, TimeUnit.SECONDS)).as("called without an event").isTrue();
 
-            Descriptors.signal(other);
+            TestDescriptors.signal(other);
             waiter.arm();
 
             assertThat(called.await(20, TimeUnit.SECONDS)).isTrue();
         }
         busy[0].close();
-        Descriptors.close(other);
+        TestDescriptors.close(other);
     }
 
     @Test
@@ -457,7 +457,7 @@ class DescriptorWaiterTest {
                                 () -> {
                                     throw new AssertionError("an error");
                                 })) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             faulty.arm();
 
             awaitPollingThread();
@@ -478,7 +478,7 @@ class DescriptorWaiterTest {
                                         throw new OutOfMemoryError("a test");
                                     }
                                 })) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
             waiter.arm();
 
             while (calls.get() < 3) {
@@ -501,9 +501,9 @@ class DescriptorWaiterTest {
 
     @Test
     void shouldLogThatADescriptorWasClosedBeforeItsWaiter() throws Exception {
-        var closedEarly = Descriptors.event();
+        var closedEarly = TestDescriptors.event();
         var waiter = DescriptorWaiter.on(closedEarly);
-        Descriptors.close(closedEarly);
+        TestDescriptors.close(closedEarly);
 
         try (var log = new CapturedLog()) {
             waiter.close();
@@ -530,15 +530,15 @@ class DescriptorWaiterTest {
      * call.
      */
     private static void awaitPollingThread() throws Exception {
-        var marker = Descriptors.event();
-        Descriptors.signal(marker);
+        var marker = TestDescriptors.event();
+        TestDescriptors.signal(marker);
         // In one batch, the marker may precede other events. They precede it in the next batch.
         for (var i = 0; i < 3; i++) {
             try (var waiter = DescriptorWaiter.on(marker)) {
                 assertThat(waiter.await(waiter.ticket(), deadlineIn(20))).isTrue();
             }
         }
-        Descriptors.close(marker);
+        TestDescriptors.close(marker);
     }
 
     private static Deadline deadlineIn(int seconds) {

@@ -36,14 +36,14 @@ class DowncallsTest {
 
     @Test
     void shouldCaptureTheErrnoOfACall() {
-        assertThat(Descriptors.close(-1)).isEqualTo(-1);
+        assertThat(TestDescriptors.close(-1)).isEqualTo(-1);
 
         assertThat(CapturedErrno.value()).isEqualTo(Errno.EBADF);
     }
 
     @Test
     void shouldKeepTheErrnoAcrossSystemCallsOfTheJvm() throws Exception {
-        Descriptors.close(-1);
+        TestDescriptors.close(-1);
 
         assertThat(new java.io.File("/there/is/no/such/file").exists()).isFalse();
         System.gc();
@@ -61,7 +61,7 @@ class DowncallsTest {
                     steps.arriveAndAwaitAdvance();
                     return CapturedErrno.value();
                 });
-        Descriptors.close(-1);
+        TestDescriptors.close(-1);
         steps.arriveAndAwaitAdvance();
         steps.arriveAndAwaitAdvance();
 
@@ -129,8 +129,8 @@ class DowncallsTest {
     }
 
     private static void seekInAPipe() {
-        var ends = Descriptors.pipe();
-        Descriptors.close(ends[1]);
+        var ends = TestDescriptors.pipe();
+        TestDescriptors.close(ends[1]);
         long result =
                 Downcalls.call(() ->
                         (long) SEEK.invokeExact(LSEEK, CapturedErrno.segment(), ends[0], 0L, 0));
@@ -141,8 +141,10 @@ class DowncallsTest {
         var failures = 0;
         for (var i = 0; i < times; i++) {
             if ((int)
-                                    Descriptors.CLOSE.invokeExact(
-                                            Descriptors.CLOSE_ADDRESS, CapturedErrno.segment(), -1)
+                                    TestDescriptors.CLOSE.invokeExact(
+                                            TestDescriptors.CLOSE_ADDRESS,
+                                            CapturedErrno.segment(),
+                                            -1)
                             < 0
                     && CapturedErrno.value() == Errno.EBADF) {
                 failures++;

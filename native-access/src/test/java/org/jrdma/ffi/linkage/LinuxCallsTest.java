@@ -98,14 +98,14 @@ class LinuxCallsTest {
 
     @Test
     void shouldMakeADescriptorNonBlocking() throws Exception {
-        var ends = Descriptors.pipe();
+        var ends = TestDescriptors.pipe();
 
         LinuxCalls.setNonBlocking(ends[0]);
 
-        assertThat(Descriptors.drain(ends[0])).isFalse();
-        Descriptors.signal(ends[1]);
-        assertThat(Descriptors.drain(ends[0])).isTrue();
-        Arrays.stream(ends).forEach(Descriptors::close);
+        assertThat(TestDescriptors.drain(ends[0])).isFalse();
+        TestDescriptors.signal(ends[1]);
+        assertThat(TestDescriptors.drain(ends[0])).isTrue();
+        Arrays.stream(ends).forEach(TestDescriptors::close);
     }
 
     @Test
@@ -159,8 +159,8 @@ class LinuxCallsTest {
 
     @Test
     void shouldExecuteCommandsOfDeviceDrivers() throws Exception {
-        var ends = Descriptors.pipe();
-        Descriptors.signal(ends[1]);
+        var ends = TestDescriptors.pipe();
+        TestDescriptors.signal(ends[1]);
         try (var arena = Arena.ofConfined()) {
             var available = arena.allocate(ValueLayout.JAVA_INT);
             assertThat(LinuxCalls.controlDevice(ends[0], "FIONREAD", 0x541b, available)).isZero();
@@ -169,7 +169,7 @@ class LinuxCallsTest {
                     .isThrownBy(() -> LinuxCalls.controlDevice(-1, "FIONREAD", 0x541b, available))
                     .withMessage("ioctl FIONREAD failed: EBADF (9)");
         }
-        Arrays.stream(ends).forEach(Descriptors::close);
+        Arrays.stream(ends).forEach(TestDescriptors::close);
     }
 
     @Test

@@ -30,7 +30,7 @@ final class ManyVirtualThreads {
         var ended = new CountDownLatch(DESCRIPTORS * WAITERS);
         var woken = new AtomicInteger();
         for (var i = 0; i < DESCRIPTORS; i++) {
-            descriptors[i] = Descriptors.event();
+            descriptors[i] = TestDescriptors.event();
             var waiter = DescriptorWaiter.on(descriptors[i]);
             waiters.add(waiter);
             for (var j = 0; j < WAITERS; j++) {
@@ -61,7 +61,7 @@ final class ManyVirtualThreads {
             check(other.join(Duration.ofSeconds(20)), "other threads make no progress");
         }
         for (var descriptor : descriptors) {
-            Descriptors.signal(descriptor);
+            TestDescriptors.signal(descriptor);
         }
         check(ended.await(20, TimeUnit.SECONDS), ended.getCount() + " were not woken");
         waiters.forEach(DescriptorWaiter::close);

@@ -32,7 +32,7 @@ final class ConnectionsBean implements ConnectionsMXBean {
 
     @Override
     public String getSuperSocketsCounters() {
-        return DriverCounters.installed().read().orElse("");
+        return SuperSocketsCounters.installed().read().orElse("");
     }
 
     @Override

@@ -23,7 +23,7 @@ final class ReportStart {
 
     private static void start() {
         ConnectionsFile.startIfConfigured();
-        OpenConnectionRecord.register();
+        OpenConnectionEvent.register();
         try {
             ConnectionsBean.register();
         } catch (JMException e) {

@@ -24,7 +24,7 @@ public final class StreamReport {
     private final Instant since = Instant.now();
     private final AtomicLong received = new AtomicLong();
     private final AtomicLong sent = new AtomicLong();
-    private final ConnectionRecord event = new ConnectionRecord();
+    private final ClosedConnectionEvent event = new ClosedConnectionEvent();
     private final WeakReference<StreamReport> reference = new WeakReference<>(this);
 
     /**

@@ -16,13 +16,13 @@ import org.jrdma.sockets.internal.SocketCalls;
 /** A connection attempt over an rsocket. */
 public final class RsocketConnector extends BypassConnector {
 
-    private final RsocketFabric fabric;
+    private final RsocketLibrary fabric;
     private final InetSocketAddress target;
     private final int receiveBuffer;
     private final LocalAddress local;
 
     public RsocketConnector(
-            RsocketFabric fabric,
+            RsocketLibrary fabric,
             InetSocketAddress target,
             int receiveBuffer,
             LocalAddress local,
@@ -61,7 +61,7 @@ public final class RsocketConnector extends BypassConnector {
         var calls = fabric.calls();
         var bound = local.bound();
         if (bound.isPresent()) {
-            RsocketFabric.check("rbind", calls.bind(number, bound.get()));
+            RsocketLibrary.check("rbind", calls.bind(number, bound.get()));
         }
         var result = calls.connect(number, target);
         if (result == -Errno.EINPROGRESS) {
@@ -71,7 +71,7 @@ public final class RsocketConnector extends BypassConnector {
             throw new FabricException(
                     "Connection refused: no rsocket listens there", Errno.ECONNREFUSED, null);
         }
-        RsocketFabric.check("rconnect", result);
+        RsocketLibrary.check("rconnect", result);
     }
 
     private int awaitResponse(Attempt attempt, Deadline deadline) throws IOException {

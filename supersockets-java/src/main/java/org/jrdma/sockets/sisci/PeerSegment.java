@@ -36,7 +36,7 @@ record PeerSegment(
      * @throws FabricException if the segment does not exist, or is not a segment of a stream
      */
     static PeerSegment connect(
-            SisciFabric fabric, int node, int id, int wakeUpNumber, Duration timeout)
+            SisciStreamNode fabric, int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
         var segment = fabric.node().connect(node, id, timeout);
         try {

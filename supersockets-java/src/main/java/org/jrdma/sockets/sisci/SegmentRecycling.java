@@ -36,7 +36,7 @@ final class SegmentRecycling {
     }
 
     private final SisciStream stream;
-    private final SisciFabric fabric;
+    private final SisciStreamNode fabric;
     private final StreamSegment segment;
     private State state = State.IN_USE;
     private Deadline waitsUntil = Deadline.NEVER;

@@ -33,14 +33,14 @@ public final class SisciConnector extends BypassConnector {
 
     private static final Logger LOG = LoggerFactory.getLogger(SisciConnector.class);
 
-    private final SisciFabric fabric;
+    private final SisciStreamNode fabric;
     private final SisciHosts hosts;
     private final InetSocketAddress address;
     private final LocalAddress local;
     private final int ringBytes;
 
     public SisciConnector(
-            SisciFabric fabric,
+            SisciStreamNode fabric,
             SisciHosts hosts,
             InetSocketAddress address,
             LocalAddress local,

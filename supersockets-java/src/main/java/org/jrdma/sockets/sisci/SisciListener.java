@@ -47,7 +47,7 @@ public final class SisciListener extends BypassListener {
     private static final int SEGMENT_IDS = 0x6a640000;
     private static final Logger LOG = LoggerFactory.getLogger(SisciListener.class);
 
-    private final SisciFabric fabric;
+    private final SisciStreamNode fabric;
     private final InetSocketAddress address;
     private final int ringBytes;
     private final int backlog;
@@ -58,7 +58,7 @@ public final class SisciListener extends BypassListener {
     private int connecting;
 
     private SisciListener(
-            SisciFabric fabric,
+            SisciStreamNode fabric,
             InetSocketAddress address,
             int backlog,
             int ringBytes,
@@ -77,7 +77,7 @@ public final class SisciListener extends BypassListener {
     }
 
     static SisciListener open(
-            SisciFabric fabric, InetSocketAddress address, int backlog, int ringBytes)
+            SisciStreamNode fabric, InetSocketAddress address, int backlog, int ringBytes)
             throws FabricException {
         var cookies = AddressCookies.open(address.getAddress());
         try {
@@ -89,7 +89,7 @@ public final class SisciListener extends BypassListener {
     }
 
     private static SisciListener open(
-            SisciFabric fabric,
+            SisciStreamNode fabric,
             InetSocketAddress address,
             int backlog,
             int ringBytes,

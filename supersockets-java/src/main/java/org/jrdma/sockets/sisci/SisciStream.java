@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SisciStream extends BypassStream {
 
-    private final SisciFabric fabric;
+    private final SisciStreamNode fabric;
     private final StreamSegment segment;
 
     private final long number;
@@ -88,7 +88,7 @@ public final class SisciStream extends BypassStream {
     }
 
     /** Creates this end's segment, to which a peer can connect. May block. */
-    static SisciStream open(SisciFabric fabric, int ringBytes, StreamSegment.Use use)
+    static SisciStream open(SisciStreamNode fabric, int ringBytes, StreamSegment.Use use)
             throws SisciException {
         var segment = StreamSegment.create(fabric, ringBytes, use);
         try {

@@ -35,7 +35,7 @@ final class StreamSegment {
     private static final AtomicInteger NEXT_ID =
             new AtomicInteger(ThreadLocalRandom.current().nextInt(IDS));
 
-    private final SisciFabric fabric;
+    private final SisciStreamNode fabric;
     private final LocalSegment segment;
     private final LocalMap map;
     private final int capacity;
@@ -73,7 +73,7 @@ final class StreamSegment {
     record Accepted(SisciListener listener, InetAddress client) implements Use {}
 
     private StreamSegment(
-            SisciFabric fabric, LocalSegment segment, LocalMap map, int capacity, Use use) {
+            SisciStreamNode fabric, LocalSegment segment, LocalMap map, int capacity, Use use) {
         this.fabric = fabric;
         this.segment = segment;
         this.map = map;
@@ -81,7 +81,8 @@ final class StreamSegment {
         this.use = use;
     }
 
-    static StreamSegment create(SisciFabric fabric, int ringBytes, Use use) throws SisciException {
+    static StreamSegment create(SisciStreamNode fabric, int ringBytes, Use use)
+            throws SisciException {
         var capacity = fabric.ringMemory().take(ringBytes);
         LocalSegment segment = null;
         try {
@@ -136,7 +137,7 @@ final class StreamSegment {
         fabric.ringMemory().release(capacity);
     }
 
-    SisciFabric fabric() {
+    SisciStreamNode fabric() {
         return fabric;
     }
 

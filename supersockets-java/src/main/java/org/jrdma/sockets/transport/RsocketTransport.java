@@ -8,7 +8,7 @@ import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.rsocket.RsocketConnector;
-import org.jrdma.sockets.rsocket.RsocketFabric;
+import org.jrdma.sockets.rsocket.RsocketLibrary;
 
 /** A transport over the rsockets of librdmacm, which use the RDMA devices of the kernel. */
 public final class RsocketTransport implements BypassTransport {
@@ -19,19 +19,19 @@ public final class RsocketTransport implements BypassTransport {
     private static final int MIN_BUFFER = 4 * 1024;
     private static final int MAX_BUFFER = 16 * 1024 * 1024;
 
-    private final CachedLookup<RsocketFabric> fabric;
+    private final CachedLookup<RsocketLibrary> fabric;
 
-    public RsocketTransport(CachedLookup.Find<RsocketFabric> find) {
+    public RsocketTransport(CachedLookup.Find<RsocketLibrary> find) {
         this.fabric = new CachedLookup<>(find);
     }
 
-    public static RsocketFabric find(String verbsFabric) throws FabricException {
+    public static RsocketLibrary find(String verbsFabric) throws FabricException {
         if (verbsFabric.equals("software")) {
             throw new FabricException(
                     "librdmacm supports only the RDMA devices of the kernel, not those of the"
                             + " software fabric that jrdma.fabric selects");
         }
-        return RsocketFabric.open();
+        return RsocketLibrary.open();
     }
 
     @Override

@@ -8,9 +8,9 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.sisci.SisciConnector;
-import org.jrdma.sockets.sisci.SisciFabric;
 import org.jrdma.sockets.sisci.SisciHosts;
 import org.jrdma.sockets.sisci.SisciListener;
+import org.jrdma.sockets.sisci.SisciStreamNode;
 
 /** A transport over SISCI segments, between the nodes of a table of hosts. */
 public final class SisciTransport implements BypassTransport {
@@ -27,7 +27,7 @@ public final class SisciTransport implements BypassTransport {
 
     private final CachedLookup<Opened> opened;
 
-    private record Opened(SisciFabric fabric, SisciHosts hosts) {}
+    private record Opened(SisciStreamNode fabric, SisciHosts hosts) {}
 
     public SisciTransport(
             CachedLookup.Find<Sisci> library, CachedLookup.Find<SisciHosts> hostsFile) {
@@ -50,7 +50,7 @@ public final class SisciTransport implements BypassTransport {
             throws FabricException {
         try {
             var hosts = hostsFile.find();
-            return new Opened(SisciFabric.open(library.find()), hosts);
+            return new Opened(SisciStreamNode.open(library.find()), hosts);
         } catch (FabricException | IllegalArgumentException e) {
             throw new FabricException(String.valueOf(e.getMessage()), 0, e);
         }

@@ -80,6 +80,6 @@ class RdmaAddressesTest {
         "librdmacm.so.1, false"
     })
     void shouldRecognizeALibraryWhoseTablesMustNotGrow(String library, boolean growsSafely) {
-        assertThat(RsocketFabric.growsSafely(library)).isEqualTo(growsSafely);
+        assertThat(RsocketLibrary.growsSafely(library)).isEqualTo(growsSafely);
     }
 }

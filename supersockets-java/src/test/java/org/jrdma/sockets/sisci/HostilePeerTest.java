@@ -87,7 +87,7 @@ class HostilePeerTest {
                             Stream.of(SocketCalls.AGAIN, -Errno.EPIPE, -Errno.ECONNRESET))
                     .toList();
 
-    private SisciFabric fabric;
+    private SisciStreamNode fabric;
     private SisciStream stream;
     private SisciStream peer;
     private RemoteSegment segment;
@@ -96,7 +96,7 @@ class HostilePeerTest {
 
     @BeforeEach
     void connect(@TempDir Path folder) throws Exception {
-        fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         connectStreams();
     }
 

@@ -9,7 +9,7 @@ class RingMemoryTest {
     private static final int LARGEST = 2 * 1024 * 1024;
     private static final int SMALLEST = 128 * 1024;
 
-    private final RingMemory memory = new RingMemory();
+    private final RingMemoryLimit memory = new RingMemoryLimit();
 
     @Test
     void shouldUseTheRequestedNumberOfBytesRoundedUpToAPowerOfTwo() {

@@ -37,12 +37,12 @@ class SisciListenerTest {
     private static final InetSocketAddress LOCAL = at("127.0.0.1", 50_000);
     private static final InetSocketAddress OTHER_HOST = at("192.0.2.7", 50_000);
 
-    private SisciFabric fabric;
+    private SisciStreamNode fabric;
     private SisciListener listener;
 
     @BeforeEach
     void open(@TempDir Path folder) throws Exception {
-        fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         listener = fabric.listen(at("0.0.0.0", PORT), 10, 4096);
     }
 

@@ -28,7 +28,7 @@ class SisciStreamTest {
      */
     @Test
     void shouldNotReuseASegmentIdImmediately(@TempDir Path folder) throws Exception {
-        var fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         var first = SisciStream.open(fabric, 4096, ROUTE);
         first.abandon();
 
@@ -55,7 +55,7 @@ class SisciStreamTest {
 
     /** Transfers {@code bytes}, and then some chunks whose contents are checked. */
     private static void transfer(Path folder, long bytes) throws Exception {
-        var fabric = SisciFabric.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         var sender = SisciStream.open(fabric, RING_BYTES, ROUTE);
         var receiver = SisciStream.open(fabric, RING_BYTES, ROUTE);
         var timeout = Duration.ofSeconds(5);

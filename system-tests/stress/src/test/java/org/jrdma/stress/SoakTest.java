@@ -36,7 +36,7 @@ class SoakTest {
                 "Soak of %d s, -Djrdma.soak.seed=%d, %d threads%n", SECONDS, SEED, THREADS);
         provider.linger(20);
         var end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        var world = new World(provider.verbs());
+        var world = new SharedObjects(provider.verbs());
         var soakers = new ArrayList<Soaker>();
         for (var index = 0; index < THREADS; index++) {
             soakers.add(new Soaker(world, SEED + index, end));

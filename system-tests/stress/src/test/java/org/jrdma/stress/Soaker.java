@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.stress.World.Objects;
+import org.jrdma.stress.SharedObjects.Objects;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.PolledQueuePair;
@@ -27,13 +27,13 @@ final class Soaker implements Runnable {
 
     static final Duration SHORT = Duration.ofMillis(2);
 
-    private final World world;
+    private final SharedObjects world;
     private final RandomGenerator random;
     private final long end;
     private final Map<String, Long> counts = new TreeMap<>();
     private Throwable unexpected;
 
-    Soaker(World world, long seed, long end) {
+    Soaker(SharedObjects world, long seed, long end) {
         this.world = world;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
         this.end = end;
@@ -103,7 +103,7 @@ final class Soaker implements Runnable {
 
     /** Creates a queue pair for this thread, posts to it and polls its completions. */
     private void poll(Objects objects) throws IOException {
-        try (var ownPair = World.Objects.connected(objects.domain, objects.completions)) {
+        try (var ownPair = SharedObjects.Objects.connected(objects.domain, objects.completions)) {
             use(objects, ownPair, objects.region, 1 + random.nextInt(2_000));
         }
     }
@@ -157,7 +157,7 @@ final class Soaker implements Runnable {
 
     private void drain(Objects objects) throws IOException {
         var completions = objects.completions; // other threads may replace the field
-        try (var ownPair = World.Objects.connected(objects.domain, completions);
+        try (var ownPair = SharedObjects.Objects.connected(objects.domain, completions);
                 var cursor = completions.newCursor(8)) {
             var slice = objects.region.slice(0, 64);
             var write = ownPair.prepareWrite(slice, objects.region.remote()).signaled(false);

@@ -128,7 +128,7 @@ public record Fabric(
     }
 
     /**
-     * Skips a test for a reason that the profile lists, such as a missing feature. {@link Run}
+     * Skips a test for a reason that the profile lists, such as a missing feature. {@link KitMain}
      * never counts it as a failure.
      */
     static final class Listed extends TestAbortedException {

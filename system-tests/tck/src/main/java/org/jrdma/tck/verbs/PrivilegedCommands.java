@@ -27,7 +27,7 @@ final class PrivilegedCommands {
     static void need() {
         Assumptions.assumeTrue(
                 isRoot() && System.getProperty("jrdma.tck.privileged") != null,
-                "The test changes this machine. Run it as root and set jrdma.tck.privileged.");
+                "The test changes this machine. KitMain it as root and set jrdma.tck.privileged.");
     }
 
     /** Runs a command, asserts that it succeeds, and returns its output. */

@@ -9,7 +9,7 @@ final class CompletionReporter {
     private final Completion completion;
     private final int number;
     private final Transport transport;
-    private final PeerLink link;
+    private final PeerRoute link;
     private final CompletionSink sends;
     private final CompletionSink receives;
     private boolean overrun;
@@ -18,7 +18,8 @@ final class CompletionReporter {
      * @param completion the object that the engine fills and passes to the queues for each
      *     completion
      */
-    CompletionReporter(Completion completion, int number, QueuePairOptions options, PeerLink link) {
+    CompletionReporter(
+            Completion completion, int number, QueuePairOptions options, PeerRoute link) {
         this.completion = completion;
         this.number = number;
         this.transport = options.transport();

@@ -20,7 +20,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private final int number;
     private final Transport transport;
     private final ProtectionDomain domain;
-    private final PeerLink link;
+    private final PeerRoute link;
     private final CompletionReporter completions;
     private final EventSink events;
     private final SendQueue sends;
@@ -49,7 +49,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         this.number = number;
         this.transport = options.transport();
         this.domain = options.domain();
-        this.link = new PeerLink(engine.transmitter());
+        this.link = new PeerRoute(engine.transmitter());
         this.completions = new CompletionReporter(engine.completion(), number, options, link);
         this.events = options.events();
         this.sends = queues.sends();
@@ -404,7 +404,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return transport;
     }
 
-    PeerLink link() {
+    PeerRoute link() {
         return link;
     }
 

@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.packet.IncomingPacket;
  */
 final class ReplayCache {
 
-    private final PeerLink link;
+    private final PeerRoute link;
     private final ResponseQueue responses;
 
     /** The recorded responses: a ring buffer in which a new response overwrites the oldest. */
@@ -34,7 +34,7 @@ final class ReplayCache {
     /**
      * @param maxReads the maximum number of READs and atomics that the peer may have outstanding
      */
-    ReplayCache(int maxReads, PeerLink link, ResponseQueue responses) {
+    ReplayCache(int maxReads, PeerRoute link, ResponseQueue responses) {
         this.link = link;
         this.responses = responses;
         this.executed = new Response[maxReads];

@@ -20,13 +20,13 @@ final class RequestWriter {
 
     private static final int HEADERS = PacketBuffer.START + BaseTransportHeader.BYTES;
 
-    private final PeerLink link;
+    private final PeerRoute link;
     private final MemoryRegistry memory;
     private final ProtectionDomain domain;
     private final Transport transport;
 
     RequestWriter(
-            PeerLink link, MemoryRegistry memory, ProtectionDomain domain, Transport transport) {
+            PeerRoute link, MemoryRegistry memory, ProtectionDomain domain, Transport transport) {
         this.link = link;
         this.memory = memory;
         this.domain = domain;

@@ -19,13 +19,13 @@ final class ResponseSender {
 
     private static final int HEADERS = PacketBuffer.START + BaseTransportHeader.BYTES;
 
-    private final PeerLink link;
+    private final PeerRoute link;
     private final MemoryRegistry memory;
     private final Transport transport;
     private final OpCode acknowledge;
     private final OpCode atomicAcknowledge;
 
-    ResponseSender(PeerLink link, MemoryRegistry memory, Transport transport) {
+    ResponseSender(PeerRoute link, MemoryRegistry memory, Transport transport) {
         this.link = link;
         this.memory = memory;
         this.transport = transport;

@@ -3,10 +3,10 @@ package org.jrdma.soft.roce.engine;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.AccessIdentity;
+import org.jrdma.soft.roce.memory.BindRequest;
 import org.jrdma.soft.roce.memory.BufferList;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
-import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,7 @@ public final class SendWork {
     int receiveQueue;
     boolean invalidates;
     int invalidatedKey;
-    @Nullable WindowBinding binding;
+    @Nullable BindRequest binding;
     int inlineBytes = -1;
     final BufferList buffers;
     private final MemorySegment inline;
@@ -167,7 +167,7 @@ public final class SendWork {
     }
 
     /** Sets the binding or unbinding of a memory window that a BIND request performs. */
-    public SendWork bind(WindowBinding newBinding) {
+    public SendWork bind(BindRequest newBinding) {
         binding = newBinding;
         return this;
     }

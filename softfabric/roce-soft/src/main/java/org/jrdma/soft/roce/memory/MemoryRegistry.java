@@ -181,7 +181,7 @@ public final class MemoryRegistry {
      * @param binder the queue pair that executes the request
      * @return false if the binding is not permitted; the window is unchanged then
      */
-    public boolean bind(AccessIdentity binder, WindowBinding binding) {
+    public boolean bind(AccessIdentity binder, BindRequest binding) {
         var window = binding.window();
         var region = binding.region();
         var access = binding.access();

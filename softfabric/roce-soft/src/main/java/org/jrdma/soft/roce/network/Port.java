@@ -157,7 +157,7 @@ public final class Port implements AutoCloseable {
         }
         // The owner is determined only once, because finding it reads the file descriptors of all
         // processes.
-        var owner = PortOwner.describe(candidates.getFirst().address());
+        var owner = UdpPortOwner.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
     }
 

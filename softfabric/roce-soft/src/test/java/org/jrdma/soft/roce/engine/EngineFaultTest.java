@@ -24,7 +24,7 @@ class EngineFaultTest {
     @ParameterizedTest
     @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
     void shouldFailOnlyTheQueuePairWhoseCompletionSinkThrows(Transport transport) {
-        var pair = new Pair(transport, 1);
+        var pair = new EnginePair(transport, 1);
         pair.connect(4096, 0);
         var failing = newFailingQueuePair(pair.left);
         var other = pair.right.newQueuePair(pair.right.domain);
@@ -39,16 +39,18 @@ class EngineFaultTest {
             pair.run(pair.now + MILLISECOND);
             assertThat(failing.state()).isEqualTo(QueuePairState.ERROR);
         }
-        assertThat(pair.left.done).extracting(Pair.Done::id).containsExactly(1L, 11L, 2L, 12L);
         assertThat(pair.left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::id)
+                .containsExactly(1L, 11L, 2L, 12L);
+        assertThat(pair.left.done)
+                .extracting(EnginePair.Done::status)
                 .containsOnly(CompletionStatus.SUCCESS);
         assertOnlyInjectedExceptions(pair);
     }
 
     @Test
     void shouldFailOnlyTheQueuePairWhoseTimerThrows() {
-        var pair = new Pair(Transport.RELIABLE, 1);
+        var pair = new EnginePair(Transport.RELIABLE, 1);
         pair.connect(4096, 0);
         var failing = newFailingQueuePair(pair.left);
         pair.left.connect(failing, pair.right, 0x99_0055, 8, 0);
@@ -58,7 +60,7 @@ class EngineFaultTest {
         pair.left.write(pair.left.queuePair, 1, 100, pair.right);
         pair.run();
         assertThat(pair.left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(CompletionStatus.SUCCESS);
         assertOnlyInjectedExceptions(pair);
     }
@@ -69,7 +71,7 @@ class EngineFaultTest {
      */
     @Test
     void shouldFlushAllWorkRequestsWhenThereIsMemoryAgain() {
-        var pair = new Pair(Transport.RELIABLE, 1);
+        var pair = new EnginePair(Transport.RELIABLE, 1);
         pair.connect(4096, 0);
         var statuses = new ArrayList<CompletionStatus>();
         var isMemoryLacking = new boolean[] {true};
@@ -98,7 +100,7 @@ class EngineFaultTest {
 
     @Test
     void shouldContinueWhenAnAlarmThrows() {
-        var pair = new Pair(Transport.RELIABLE, 1);
+        var pair = new EnginePair(Transport.RELIABLE, 1);
         pair.connect(4096, 0);
         pair.left.engine.alarm(
                 MILLISECOND,
@@ -115,12 +117,12 @@ class EngineFaultTest {
     }
 
     /** Asserts that the engines reported exceptions, and only those that this test has injected. */
-    private static void assertOnlyInjectedExceptions(Pair pair) {
+    private static void assertOnlyInjectedExceptions(EnginePair pair) {
         assertThat(pair.exceptions).extracting(Throwable::getMessage).containsOnly(INJECTED);
     }
 
     /** Creates a queue pair whose completion sink throws an exception. */
-    private static QueuePair newFailingQueuePair(Pair.Side side) {
+    private static QueuePair newFailingQueuePair(EnginePair.Side side) {
         return side.newQueuePair(
                 side.domain,
                 _ -> {

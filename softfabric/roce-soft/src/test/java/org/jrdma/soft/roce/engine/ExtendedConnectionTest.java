@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.BindRequest;
 import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
-import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,9 +26,9 @@ class ExtendedConnectionTest {
     private static final int MTU = 1024;
     private static final long MILLISECOND = 1_000_000;
 
-    private final Pair pair = new Pair(Transport.EXTENDED, 1);
-    private final Pair.Side left = pair.left;
-    private final Pair.Side right = pair.right;
+    private final EnginePair pair = new EnginePair(Transport.EXTENDED, 1);
+    private final EnginePair.Side left = pair.left;
+    private final EnginePair.Side right = pair.right;
 
     /**
      * An additional XRC receive queue on the right side, with its own protection domain and
@@ -37,9 +37,10 @@ class ExtendedConnectionTest {
     private final class AdditionalQueue {
 
         final ProtectionDomain domain = new ProtectionDomain();
-        final MemoryRegion region = right.registry.register(domain, right.memory, 0, Pair.ALL);
+        final MemoryRegion region =
+                right.registry.register(domain, right.memory, 0, EnginePair.ALL);
         final ReceiveQueue queue = new ReceiveQueue(domain, 8, 1, () -> {});
-        final List<Pair.Done> done = new ArrayList<>();
+        final List<EnginePair.Done> done = new ArrayList<>();
         final XrcReceiveQueue named;
 
         AdditionalQueue(XrcDomainKey extendedDomain) {
@@ -50,7 +51,7 @@ class ExtendedConnectionTest {
 
         private boolean add(Completion completion) {
             done.add(
-                    new Pair.Done(
+                    new EnginePair.Done(
                             completion.id(),
                             completion.status(),
                             completion.kind(),
@@ -84,7 +85,7 @@ class ExtendedConnectionTest {
     }
 
     private void assertSent(CompletionStatus... statuses) {
-        assertThat(left.done).extracting(Pair.Done::status).containsExactly(statuses);
+        assertThat(left.done).extracting(EnginePair.Done::status).containsExactly(statuses);
     }
 
     @Test
@@ -99,10 +100,10 @@ class ExtendedConnectionTest {
         postAndRun(send(2, 4), right.named.number());
 
         assertSent(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
-        assertThat(right.done).extracting(Pair.Done::id).containsExactly(11L);
+        assertThat(right.done).extracting(EnginePair.Done::id).containsExactly(11L);
         assertThat(other.done)
                 .containsExactly(
-                        new Pair.Done(
+                        new EnginePair.Done(
                                 12,
                                 CompletionStatus.SUCCESS,
                                 CompletionKind.RECEIVE,
@@ -165,7 +166,7 @@ class ExtendedConnectionTest {
         assertThat(left.memory.get(ValueLayout.JAVA_LONG, 8200)).isEqualTo(42);
         assertThat(right.memory.get(ValueLayout.JAVA_LONG, 16384)).isEqualTo(50);
         assertThat(other.done)
-                .extracting(Pair.Done::kind)
+                .extracting(EnginePair.Done::kind)
                 .containsExactly(CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE);
     }
 
@@ -233,7 +234,7 @@ class ExtendedConnectionTest {
 
         assertSent(CompletionStatus.REMOTE_INVALID_REQUEST);
         assertThat(right.done)
-                .extracting(Pair.Done::id, Pair.Done::status)
+                .extracting(EnginePair.Done::id, EnginePair.Done::status)
                 .containsExactly(tuple(11L, CompletionStatus.REMOTE_INVALID_REQUEST));
         assertThat(other.done).isEmpty();
     }
@@ -272,7 +273,7 @@ class ExtendedConnectionTest {
         pair.run(pair.now + 20 * MILLISECOND);
 
         assertSent(CompletionStatus.SUCCESS);
-        assertThat(other.done).extracting(Pair.Done::id).containsExactly(12L);
+        assertThat(other.done).extracting(EnginePair.Done::id).containsExactly(12L);
         assertThat(right.done).isEmpty();
     }
 
@@ -281,7 +282,10 @@ class ExtendedConnectionTest {
         pair.connect(MTU, 0);
         var region =
                 right.registry.register(
-                        right.domain, right.memory, right.start, Pair.ALL | Access.WINDOW_BIND);
+                        right.domain,
+                        right.memory,
+                        right.start,
+                        EnginePair.ALL | Access.WINDOW_BIND);
         var binder = right.newQueuePair(Transport.RELIABLE, right.domain, right::add);
         right.connect(binder, left, 0x99_0055, 0, 0);
         for (var type : MemoryWindow.Type.values()) {
@@ -290,14 +294,14 @@ class ExtendedConnectionTest {
                     .claim()
                     .begin(1, SendOperation.BIND)
                     .bind(
-                            new WindowBinding(
+                            new BindRequest(
                                     window,
                                     window.key(),
                                     window.key(),
                                     region,
                                     right.start,
                                     4096,
-                                    Pair.ALL));
+                                    EnginePair.ALL));
             binder.sends().post();
             right.engine.doorbell(binder);
             pair.run(pair.now + MILLISECOND);
@@ -315,7 +319,7 @@ class ExtendedConnectionTest {
     void shouldAcceptRequestsOnlyAtTheReceivingEnd() {
         var sender = right.newQueuePair(Transport.EXTENDED, right.domain, right::add, null, null);
         right.queuePair = sender;
-        pair.connect(MTU, 0, 8, 1, 7, 4, Pair.ALL);
+        pair.connect(MTU, 0, 8, 1, 7, 4, EnginePair.ALL);
 
         postAndRun(send(1, 100), right.named.number());
 
@@ -326,8 +330,8 @@ class ExtendedConnectionTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void shouldLoseNothingOverALossyNetwork(long seed) {
-        var lossy = new Pair(Transport.EXTENDED, seed);
-        lossy.faults = new Pair.Faults(0.02, 0.05, 0.1, 0.01);
+        var lossy = new EnginePair(Transport.EXTENDED, seed);
+        lossy.faults = new EnginePair.Faults(0.02, 0.05, 0.1, 0.01);
         lossy.connect(MTU, 0xff_ff00);
         var traffic = new GoodTraffic(lossy, Transport.EXTENDED);
         for (var round = 0; round < 4_000 && traffic.completed() < 400; round++) {

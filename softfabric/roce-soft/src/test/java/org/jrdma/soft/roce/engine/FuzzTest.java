@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.BindRequest;
 import org.jrdma.soft.roce.memory.MemoryWindow;
-import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.AtomicHeader;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
@@ -83,12 +83,15 @@ class FuzzTest {
     void shouldNeitherTouchOtherMemoryNorBlockOtherTrafficForAnyPackets(Transport transport) {
         var start = System.nanoTime();
         // IPv6 is used because its checksum covers the whole packet and detects damage reliably.
-        var pair = new Pair(transport, 1, new Address(0, 1), new Address(0, 2));
+        var pair = new EnginePair(transport, 1, new Address(0, 1), new Address(0, 2));
         pair.connect(MTU, 0);
         var victim = pair.right;
         victim.region =
                 victim.registry.register(
-                        victim.domain, victim.memory, victim.start, Pair.ALL | Access.WINDOW_BIND);
+                        victim.domain,
+                        victim.memory,
+                        victim.start,
+                        EnginePair.ALL | Access.WINDOW_BIND);
         window = victim.registry.newWindow(victim.domain, MemoryWindow.Type.TWO);
         var traffic =
                 Stream.of(Transport.values()).map(kind -> new GoodTraffic(pair, kind)).toList();
@@ -158,7 +161,7 @@ class FuzzTest {
                 : (recentSequence + random.nextInt(-1, 3)) & 0xff_ffff;
     }
 
-    private void postWork(Pair.Side victim, int i) {
+    private void postWork(EnginePair.Side victim, int i) {
         if (i % 16 == 0 && victim.receives().claim() != null) {
             victim.receive(i, random.nextInt(4) * 256L, random.nextInt(700));
         }
@@ -168,14 +171,14 @@ class FuzzTest {
         if (!window.isBound() && victim.queuePair.sends().claim() != null) {
             victim.work(i, SendOperation.BIND)
                     .bind(
-                            new WindowBinding(
+                            new BindRequest(
                                     window,
                                     window.key(),
                                     window.key() + 1,
                                     victim.region,
                                     victim.start,
                                     4096,
-                                    Pair.ALL));
+                                    EnginePair.ALL));
             victim.post();
         }
         if (i % 64 == 0 && victim.queuePair.sends().claim() != null) {
@@ -194,7 +197,7 @@ class FuzzTest {
      * Creates a random packet. Most of its fields are valid with a high probability, so that many
      * packets pass the first checks of the receiver.
      */
-    private void forge(Pair.Side peer, Pair.Side victim, GoodTraffic traffic) {
+    private void forge(EnginePair.Side peer, EnginePair.Side victim, GoodTraffic traffic) {
         var opCode = randomOpCode();
         while (random.nextBoolean() && opCode.transport() != victim.transport) {
             opCode = randomOpCode();
@@ -227,7 +230,7 @@ class FuzzTest {
                         : victim.start
                                 + switch (random.nextInt(4)) {
                                     case 0 -> random.nextInt(-600, 600);
-                                    case 1 -> Pair.REGION + random.nextInt(-600, 600);
+                                    case 1 -> EnginePair.REGION + random.nextInt(-600, 600);
                                     case 2 -> random.nextLong();
                                     default -> random.nextInt(1 << 17) * 8L;
                                 };
@@ -269,7 +272,7 @@ class FuzzTest {
     }
 
     /** Returns the number of an XRC receive queue, usually that of the victim. */
-    private int receiveQueue(Pair.Side victim, GoodTraffic traffic) {
+    private int receiveQueue(EnginePair.Side victim, GoodTraffic traffic) {
         return switch (random.nextInt(16)) {
             case 0 -> random.nextInt(1 << 24);
             case 1 -> traffic.receiveQueue();
@@ -288,7 +291,7 @@ class FuzzTest {
      * Delivers a damaged copy of a regular packet to the victim's engine. The copy has an inverted
      * bit or is truncated.
      */
-    private void damage(PacketBuffer regular, Pair.Side victim, List<GoodTraffic> traffic) {
+    private void damage(PacketBuffer regular, EnginePair.Side victim, List<GoodTraffic> traffic) {
         damaged++;
         copy.copyFrom(regular);
         var memory = copy.memory();
@@ -317,7 +320,7 @@ class FuzzTest {
      * Removes the checksum of the copy, and changes the sequence number, address and key so that
      * the victim may accept the copy.
      */
-    private void redirect(Pair.Side victim, List<GoodTraffic> traffic) {
+    private void redirect(EnginePair.Side victim, List<GoodTraffic> traffic) {
         var memory = copy.memory();
         copy.length(copy.length() - InvariantCrc.BYTES);
         memory.set(BIG_ENDIAN_INT, SEQUENCE, random.nextInt() << 31 | randomSequence());

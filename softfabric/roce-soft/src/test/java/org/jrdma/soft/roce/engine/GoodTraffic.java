@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regular traffic between two additional queue pairs of a {@link Pair}, which have their own
+ * Regular traffic between two additional queue pairs of a {@link EnginePair}, which have their own
  * protection domains and memory. Only one operation is outstanding at a time, and its result is
  * verified when it completes.
  */
@@ -34,13 +34,13 @@ final class GoodTraffic {
 
     private final End left;
     private final End right;
-    private final Pair pair;
+    private final EnginePair pair;
     private long posted;
     private long sent;
     private long received;
     private long completed;
 
-    GoodTraffic(Pair pair, Transport transport) {
+    GoodTraffic(EnginePair pair, Transport transport) {
         this.pair = pair;
         this.transport = transport;
         operations =
@@ -65,9 +65,10 @@ final class GoodTraffic {
     /** One end of the traffic: a queue pair with memory between two guard areas. */
     private final class End {
 
-        final Pair.Side side;
-        final MemorySegment all = Arena.ofAuto().allocate(3 * Pair.GUARD, 64).fill(Pair.CANARY);
-        final MemorySegment memory = all.asSlice(Pair.GUARD, Pair.GUARD);
+        final EnginePair.Side side;
+        final MemorySegment all =
+                Arena.ofAuto().allocate(3 * EnginePair.GUARD, 64).fill(EnginePair.CANARY);
+        final MemorySegment memory = all.asSlice(EnginePair.GUARD, EnginePair.GUARD);
         final MemoryRegion region;
         final QueuePair queuePair;
 
@@ -76,10 +77,13 @@ final class GoodTraffic {
 
         final int receiveQueue;
 
-        End(Pair.Side side, CompletionSink completions, @Nullable XrcDomainKey extendedDomain) {
+        End(
+                EnginePair.Side side,
+                CompletionSink completions,
+                @Nullable XrcDomainKey extendedDomain) {
             this.side = side;
             var domain = new ProtectionDomain();
-            region = side.registry.register(domain, memory, memory.address(), Pair.ALL);
+            region = side.registry.register(domain, memory, memory.address(), EnginePair.ALL);
             queuePair = side.newQueuePair(transport, domain, completions, null, extendedDomain);
             if (transport == Transport.EXTENDED && extendedDomain != null) {
                 receives = new ReceiveQueue(domain, 256, 4, () -> {});
@@ -94,7 +98,7 @@ final class GoodTraffic {
         }
 
         void connect(End peer) {
-            queuePair.initialize(Pair.ALL, 0xffff, QUEUE_KEY);
+            queuePair.initialize(EnginePair.ALL, 0xffff, QUEUE_KEY);
             queuePair.readyToReceive(
                     new ReceiveParameters(
                             side.address,
@@ -113,10 +117,12 @@ final class GoodTraffic {
          */
         boolean hasUnchangedGuards() {
             var used = offset + bytes;
-            return all.asSlice(0, Pair.GUARD).mismatch(all.asSlice(2 * Pair.GUARD, Pair.GUARD)) < 0
-                    && all.get(ValueLayout.JAVA_BYTE, 0) == Pair.CANARY
-                    && memory.asSlice(used, Pair.GUARD - used)
-                                    .mismatch(all.asSlice(0, Pair.GUARD - used))
+            return all.asSlice(0, EnginePair.GUARD)
+                                    .mismatch(all.asSlice(2 * EnginePair.GUARD, EnginePair.GUARD))
+                            < 0
+                    && all.get(ValueLayout.JAVA_BYTE, 0) == EnginePair.CANARY
+                    && memory.asSlice(used, EnginePair.GUARD - used)
+                                    .mismatch(all.asSlice(0, EnginePair.GUARD - used))
                             < 0;
         }
     }

@@ -20,7 +20,7 @@ class ManagementQueuePairTest {
     private static final long MILLISECOND = 1_000_000;
     private static final int PARTITION = 0xffff;
 
-    private final Pair pair = new Pair(Transport.DATAGRAM, 1);
+    private final EnginePair pair = new EnginePair(Transport.DATAGRAM, 1);
     private final RecordingAgent left = new RecordingAgent();
     private final RecordingAgent right = new RecordingAgent();
 
@@ -85,7 +85,7 @@ class ManagementQueuePairTest {
 
     @Test
     void shouldDropDatagramsFromOtherQueuePairsDespiteAValidQueueKey() {
-        pair.left.queuePair.initialize(Pair.ALL, PARTITION, ManagementAgent.QUEUE_KEY);
+        pair.left.queuePair.initialize(EnginePair.ALL, PARTITION, ManagementAgent.QUEUE_KEY);
         pair.left.queuePair.readyToReceive(
                 new ReceiveParameters(pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
         pair.left.queuePair.readyToSend(new SendParameters(0, 0, 7, 7, 0));
@@ -116,7 +116,7 @@ class ManagementQueuePairTest {
     @Test
     void shouldDropDatagramsIfThereIsNoAgent() {
         // Only the left engine has a management agent.
-        var second = new Pair(Transport.DATAGRAM, 2);
+        var second = new EnginePair(Transport.DATAGRAM, 2);
         second.left.engine.management(second.left.address, left);
 
         second.left.engine.sendManagement(second.right.address, datagram(256));

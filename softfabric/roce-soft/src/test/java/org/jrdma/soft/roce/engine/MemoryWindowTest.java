@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.jrdma.soft.roce.memory.Access;
+import org.jrdma.soft.roce.memory.BindRequest;
 import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jrdma.soft.roce.memory.MemoryWindow;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
-import org.jrdma.soft.roce.memory.WindowBinding;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,9 +19,9 @@ class MemoryWindowTest {
 
     private static final int ROUNDS = 60;
 
-    private final Pair pair = new Pair(Transport.RELIABLE, 1);
-    private final Pair.Side left = pair.left;
-    private final Pair.Side right = pair.right;
+    private final EnginePair pair = new EnginePair(Transport.RELIABLE, 1);
+    private final EnginePair.Side left = pair.left;
+    private final EnginePair.Side right = pair.right;
     private MemoryRegion region = register(Access.LOCAL_WRITE | Access.WINDOW_BIND);
 
     private MemoryRegion register(int access) {
@@ -35,7 +35,7 @@ class MemoryWindowTest {
     private SendWork bind(long id, MemoryWindow window, int key, int newKey) {
         return left.work(id, SendOperation.BIND)
                 .bind(
-                        new WindowBinding(
+                        new BindRequest(
                                 window,
                                 key,
                                 newKey,
@@ -51,7 +51,7 @@ class MemoryWindowTest {
     }
 
     /** Posts the claimed work request of a side and returns its completion. */
-    private Pair.Done completionOf(Pair.Side side, SendWork ignored) {
+    private EnginePair.Done completionOf(EnginePair.Side side, SendWork ignored) {
         side.post();
         pair.run();
         return side.done.getLast();
@@ -73,7 +73,7 @@ class MemoryWindowTest {
     @Test
     void shouldExecuteLocalOperationsOnceAndInOrderDespiteLoss() {
         pair.connect(256, 0);
-        pair.faults = new Pair.Faults(0.1, 0.05, 0.2, 0);
+        pair.faults = new EnginePair.Faults(0.1, 0.05, 0.2, 0);
         var window = window(MemoryWindow.Type.TWO);
         left.fill(0, 700, 3);
         var id = 0L;
@@ -97,10 +97,10 @@ class MemoryWindowTest {
 
         assertThat(left.done).allMatch(each -> each.status() == CompletionStatus.SUCCESS);
         assertThat(left.done)
-                .extracting(Pair.Done::id)
+                .extracting(EnginePair.Done::id)
                 .containsExactlyElementsOf(LongStream.range(0, id).boxed().toList());
         assertThat(left.done.subList(0, 4))
-                .extracting(Pair.Done::kind)
+                .extracting(EnginePair.Done::kind)
                 .containsExactly(
                         CompletionKind.WRITE,
                         CompletionKind.BIND,
@@ -126,7 +126,7 @@ class MemoryWindowTest {
         pair.passes = (_, _) -> true;
         pair.run();
 
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
         assertThat(left.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
     }
 
@@ -181,8 +181,8 @@ class MemoryWindowTest {
         assertBindRejected(two, two.key(), foreignRegion, left.start, 8, read);
         assertBindRejected(two, two.key(), null, left.start, 8, read);
         assertBindRejected(two, two.key(), region, left.start - 1, 8, read);
-        assertBindRejected(two, two.key(), region, left.start, Pair.REGION + 1, read);
-        assertBindRejected(two, two.key(), region, left.start + Pair.REGION, 1, read);
+        assertBindRejected(two, two.key(), region, left.start, EnginePair.REGION + 1, read);
+        assertBindRejected(two, two.key(), region, left.start + EnginePair.REGION, 1, read);
         assertBindRejected(two, two.key(), region, left.start, -1, read);
         assertBindRejected(two, two.key(), region, left.start, Long.MIN_VALUE, read);
         assertBindRejected(two, two.key(), region, left.start, 8, read | Access.WINDOW_BIND);
@@ -200,7 +200,7 @@ class MemoryWindowTest {
                         left,
                         left.work(1, SendOperation.BIND)
                                 .bind(
-                                        new WindowBinding(
+                                        new BindRequest(
                                                 window, key, key + 1, target, at, bytes, rights)));
 
         assertThat(done.status()).isEqualTo(CompletionStatus.WINDOW_BIND_ERROR);
@@ -227,7 +227,7 @@ class MemoryWindowTest {
                 .claim()
                 .begin(2, SendOperation.BIND)
                 .bind(
-                        new WindowBinding(
+                        new BindRequest(
                                 otherWindow,
                                 otherWindow.key(),
                                 1,
@@ -303,7 +303,7 @@ class MemoryWindowTest {
 
     @Test
     void shouldBeBoundOverAnUnreliableConnection() {
-        var unreliable = new Pair(Transport.UNRELIABLE, 1);
+        var unreliable = new EnginePair(Transport.UNRELIABLE, 1);
         unreliable.connect(256, 0);
         var side = unreliable.left;
         var boundRegion =
@@ -314,7 +314,7 @@ class MemoryWindowTest {
             side.post();
             side.work(2 * id + 1, SendOperation.BIND)
                     .bind(
-                            new WindowBinding(
+                            new BindRequest(
                                     window,
                                     window.key(),
                                     1,
@@ -328,7 +328,7 @@ class MemoryWindowTest {
         unreliable.run();
 
         assertThat(side.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(
                         CompletionStatus.SUCCESS,
                         CompletionStatus.SUCCESS,

@@ -18,7 +18,7 @@ class OverrunTest {
     @ParameterizedTest
     @EnumSource(names = {"RELIABLE", "UNRELIABLE"})
     void shouldFailOnlyTheSenderWhoseCompletionQueueOverruns(Transport transport) {
-        var pair = new Pair(transport, 1);
+        var pair = new EnginePair(transport, 1);
         pair.connect(4096, 0);
         var crowded = pair.left.newQueuePair(pair.left.domain, this::acceptOne);
         connect(pair, crowded, pair.right.newQueuePair(pair.right.domain));
@@ -33,7 +33,7 @@ class OverrunTest {
         assertThat(reportedIds).startsWith(1L).doesNotHaveDuplicates();
         assertThat(pair.left.queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
         assertThat(pair.left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .hasSize(3)
                 .containsOnly(CompletionStatus.SUCCESS);
     }
@@ -42,10 +42,10 @@ class OverrunTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
     void shouldFailAReceiverWhoseCompletionQueueOverrunsAndNotAcknowledgeTheMessage(
             Transport transport) {
-        var pair = new Pair(transport, 1);
+        var pair = new EnginePair(transport, 1);
         var crowded = pair.right.newQueuePair(pair.right.domain, this::acceptOne);
         pair.right.queuePair = crowded;
-        pair.connect(4096, 0, 10, 1, 0, 4, Pair.ALL);
+        pair.connect(4096, 0, 10, 1, 0, 4, EnginePair.ALL);
         for (var id = 1; id <= 2; id++) {
             pair.right.receive(id, 0, 200);
             pair.left
@@ -61,7 +61,7 @@ class OverrunTest {
         assertThat(reportedIds).startsWith(1L);
         if (transport == Transport.RELIABLE) {
             assertThat(pair.left.done)
-                    .extracting(Pair.Done::status)
+                    .extracting(EnginePair.Done::status)
                     .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.RETRIES_EXCEEDED);
         }
     }
@@ -72,7 +72,7 @@ class OverrunTest {
         return reportedIds.size() == 1;
     }
 
-    private static void connect(Pair pair, QueuePair left, QueuePair right) {
+    private static void connect(EnginePair pair, QueuePair left, QueuePair right) {
         pair.left.connect(left, pair.right, right.number(), 14, 7);
         pair.right.connect(right, pair.left, left.number(), 14, 7);
     }

@@ -49,10 +49,10 @@ class PartitionTest {
         var pair = pairAfterSend(transport, sender, receiver);
 
         assertThat(pair.right.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(CompletionStatus.SUCCESS);
         assertThat(pair.left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(CompletionStatus.SUCCESS);
     }
 
@@ -67,8 +67,8 @@ class PartitionTest {
         assertThat(pair.packets).isEqualTo(1);
     }
 
-    private static Pair pairAfterSend(Transport transport, int sender, int receiver) {
-        var pair = new Pair(transport, 1);
+    private static EnginePair pairAfterSend(Transport transport, int sender, int receiver) {
+        var pair = new EnginePair(transport, 1);
         connect(pair.left, pair.right, sender);
         connect(pair.right, pair.left, receiver);
         pair.right.receive(9, 0, RouteHeader.BYTES + 100);
@@ -82,8 +82,8 @@ class PartitionTest {
         return pair;
     }
 
-    private static void connect(Pair.Side side, Pair.Side peer, int partitionKey) {
-        side.queuePair.initialize(Pair.ALL, partitionKey, QUEUE_KEY);
+    private static void connect(EnginePair.Side side, EnginePair.Side peer, int partitionKey) {
+        side.queuePair.initialize(EnginePair.ALL, partitionKey, QUEUE_KEY);
         side.queuePair.readyToReceive(
                 new ReceiveParameters(
                         side.address, peer.address, peer.queuePair.number(), 1024, 0, 4, 12));

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tests probes, which show whether the remote queue pair of a connection exists. */
 class ProbeTest {
 
-    private final Pair pair = new Pair(Transport.RELIABLE, 1);
+    private final EnginePair pair = new EnginePair(Transport.RELIABLE, 1);
 
     private long answers() {
         var before = pair.left.queuePair.packetsReceived();
@@ -34,9 +34,9 @@ class ProbeTest {
         pair.run();
         assertThat(answers()).isEqualTo(1);
 
-        assertThat(pair.left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(pair.left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
         assertThat(pair.left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsOnly(CompletionStatus.SUCCESS);
         assertThat(pair.right.done).isEmpty();
     }
@@ -54,7 +54,7 @@ class ProbeTest {
     void shouldNotBeAnsweredByARemoteQueuePairThatIsNotConnected() {
         pair.connect(1024, 0);
         pair.right.queuePair.reset();
-        pair.right.queuePair.initialize(Pair.ALL, 0xffff, 0);
+        pair.right.queuePair.initialize(EnginePair.ALL, 0xffff, 0);
 
         assertThat(answers()).isZero();
     }
@@ -62,7 +62,7 @@ class ProbeTest {
     @ParameterizedTest
     @EnumSource(names = {"UNRELIABLE", "DATAGRAM", "EXTENDED"})
     void shouldSendNothingOverOtherTransports(Transport transport) {
-        var other = new Pair(transport, 1);
+        var other = new EnginePair(transport, 1);
         other.connect(1024, 0);
 
         other.left.queuePair.probe();
@@ -75,7 +75,7 @@ class ProbeTest {
     @Test
     void shouldAffectNoRequestOverALossyLink() {
         pair.connect(1024, 0xff_fff0);
-        pair.faults = new Pair.Faults(0.05, 0.05, 0.1, 0.05);
+        pair.faults = new EnginePair.Faults(0.05, 0.05, 0.1, 0.05);
         for (var i = 0; i < 200; i++) {
             pair.left.fill(0, 4_000, i);
             pair.left.write(pair.left.queuePair, i, 4_000, pair.right);
@@ -87,7 +87,7 @@ class ProbeTest {
 
         assertThat(pair.left.done).hasSize(200);
         assertThat(pair.left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsOnly(CompletionStatus.SUCCESS);
         assertThat(pair.exceptions).isEmpty();
     }

@@ -22,9 +22,9 @@ class ReliableConnectionTest {
     private static final int NEAR_WRAP = 0xffffff - 3;
     private static final long TARGET = 512 << 10;
 
-    private final Pair pair = new Pair(Transport.RELIABLE, 1);
-    private final Pair.Side left = pair.left;
-    private final Pair.Side right = pair.right;
+    private final EnginePair pair = new EnginePair(Transport.RELIABLE, 1);
+    private final EnginePair.Side left = pair.left;
+    private final EnginePair.Side right = pair.right;
 
     @ParameterizedTest
     @ValueSource(ints = {256, 512, 1024, 2048, 4096})
@@ -44,7 +44,7 @@ class ReliableConnectionTest {
     /** Transfers one message, and verifies its data and completions. */
     private static void assertTransfers(
             int mtu, int bytes, SendOperation operation, boolean immediate) {
-        var pair = new Pair(Transport.RELIABLE, bytes);
+        var pair = new EnginePair(Transport.RELIABLE, bytes);
         var left = pair.left;
         var right = pair.right;
         pair.connect(mtu, NEAR_WRAP);
@@ -76,7 +76,7 @@ class ReliableConnectionTest {
                             : CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE;
             assertThat(right.done)
                     .containsExactly(
-                            new Pair.Done(
+                            new EnginePair.Done(
                                     99,
                                     CompletionStatus.SUCCESS,
                                     kind,
@@ -98,7 +98,7 @@ class ReliableConnectionTest {
         atomic(2, SendOperation.COMPARE_AND_SWAP, 100, 42, 8);
         atomic(3, SendOperation.COMPARE_AND_SWAP, 200, 42, 16);
         pair.run();
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L, 3L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L, 3L);
         assertThat(left.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
         assertThat(left.memory.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(42);
         assertThat(left.memory.get(ValueLayout.JAVA_LONG, 16)).isEqualTo(100);
@@ -119,13 +119,14 @@ class ReliableConnectionTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void shouldExecuteThousandsOfOperationsOnceAndInOrderOverALossyLink(long seed) {
         var operations = 4_000;
-        var lossy = new Pair(Transport.RELIABLE, seed);
-        lossy.connect(seed % 2 == 0 ? 256 : 1024, 0xfffff0, 8, 7, 7, seed == 3 ? 1 : 4, Pair.ALL);
-        lossy.faults = new Pair.Faults(0.05, 0.05, 0.05, 0.01);
+        var lossy = new EnginePair(Transport.RELIABLE, seed);
+        lossy.connect(
+                seed % 2 == 0 ? 256 : 1024, 0xfffff0, 8, 7, 7, seed == 3 ? 1 : 4, EnginePair.ALL);
+        lossy.faults = new EnginePair.Faults(0.05, 0.05, 0.05, 0.01);
         var random = new Random(seed);
         var from = lossy.left;
         var to = lossy.right;
-        from.fill(0, Pair.REGION / 2, (int) seed);
+        from.fill(0, EnginePair.REGION / 2, (int) seed);
         var posted = 0;
         var completed = 0;
         var added = 0L;
@@ -152,8 +153,8 @@ class ReliableConnectionTest {
                         sent.add(posted);
                     }
                     case FETCH_AND_ADD -> {
-                        work.buffer(from.start + Pair.REGION - 256, 8, from.region.key())
-                                .remote(to.start + Pair.REGION - 8, to.region.key())
+                        work.buffer(from.start + EnginePair.REGION - 256, 8, from.region.key())
+                                .remote(to.start + EnginePair.REGION - 8, to.region.key())
                                 .atomic(1, 0);
                         added++;
                     }
@@ -182,16 +183,16 @@ class ReliableConnectionTest {
             assertThat(lossy.now).isLessThan(600_000 * MILLISECOND);
         }
         assertThat(received).isEqualTo(sent.size());
-        assertThat(to.memory.get(ValueLayout.JAVA_LONG, Pair.REGION - 8)).isEqualTo(added);
+        assertThat(to.memory.get(ValueLayout.JAVA_LONG, EnginePair.REGION - 8)).isEqualTo(added);
         assertThat(from.guardsAreIntact() && to.guardsAreIntact()).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {11, 12, 13})
     void shouldLoseNoByteOfLongMessagesOverALossyLink(long seed) {
-        var lossy = new Pair(Transport.RELIABLE, seed);
-        lossy.connect(1024, 0xfffff0, 8, 7, 7, 2, Pair.ALL);
-        lossy.faults = new Pair.Faults(0.05, 0.05, 0.05, 0.01);
+        var lossy = new EnginePair(Transport.RELIABLE, seed);
+        lossy.connect(1024, 0xfffff0, 8, 7, 7, 2, EnginePair.ALL);
+        lossy.faults = new EnginePair.Faults(0.05, 0.05, 0.05, 0.01);
         for (var round = 0; round < 12; round++) {
             var bytes = 400_000 + round;
             var operation =
@@ -225,18 +226,18 @@ class ReliableConnectionTest {
         right.receive(5, 0, 100);
         right.receive(6, 0, 100);
         pair.run();
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
-        assertThat(right.done).extracting(Pair.Done::id).containsExactly(5L, 6L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
+        assertThat(right.done).extracting(EnginePair.Done::id).containsExactly(5L, 6L);
     }
 
     @Test
     void shouldGiveUpOnAReceiverThatIsNeverReady() {
-        pair.connect(1024, 0, 14, 7, 3, 4, Pair.ALL);
+        pair.connect(1024, 0, 14, 7, 3, 4, EnginePair.ALL);
         send(1, 100);
         send(2, 100);
         pair.run();
         assertThat(left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(
                         CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED,
                         CompletionStatus.FLUSHED);
@@ -247,13 +248,13 @@ class ReliableConnectionTest {
 
     @Test
     void shouldGiveUpOnASilentPeerAfterTimeoutAndRetries() {
-        pair.connect(1024, 0, 10, 3, 7, 4, Pair.ALL);
-        pair.faults = new Pair.Faults(1, 0, 0, 0);
+        pair.connect(1024, 0, 10, 3, 7, 4, EnginePair.ALL);
+        pair.faults = new EnginePair.Faults(1, 0, 0, 0);
         send(1, 100);
         send(2, 100);
         pair.run();
         assertThat(left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(CompletionStatus.RETRIES_EXCEEDED, CompletionStatus.FLUSHED);
         // The first of four attempts waits for the timeout, the others for two and four times as
         // long.
@@ -287,8 +288,10 @@ class ReliableConnectionTest {
         left.receive(2, 0, 64);
         send(3, 10);
         pair.run();
-        assertThat(left.done).extracting(Pair.Done::id).containsExactlyInAnyOrder(1L, 2L, 3L);
-        assertThat(left.done).extracting(Pair.Done::status).containsOnly(CompletionStatus.FLUSHED);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactlyInAnyOrder(1L, 2L, 3L);
+        assertThat(left.done)
+                .extracting(EnginePair.Done::status)
+                .containsOnly(CompletionStatus.FLUSHED);
     }
 
     @Test
@@ -299,7 +302,7 @@ class ReliableConnectionTest {
 
     @Test
     void shouldAnswerAWriteBeyondTheRegionWithAnAccessErrorAndWriteNothing() {
-        writeTo(right.start + Pair.REGION - 2_999, 3_000, right.region.key());
+        writeTo(right.start + EnginePair.REGION - 2_999, 3_000, right.region.key());
         assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
 
@@ -328,7 +331,7 @@ class ReliableConnectionTest {
     void shouldAnswerAWriteToARegionOfAnotherDomainWithAnAccessError() {
         var region =
                 right.registry.register(
-                        new ProtectionDomain(), right.memory, right.start, Pair.ALL);
+                        new ProtectionDomain(), right.memory, right.start, EnginePair.ALL);
         writeTo(right.start, 16, region.key());
         assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
     }
@@ -371,7 +374,7 @@ class ReliableConnectionTest {
         pair.connect(1024, 0);
         left.work(1, SendOperation.READ)
                 .buffer(left.start, 64, left.region.key())
-                .remote(right.start + Pair.REGION - 63, right.region.key());
+                .remote(right.start + EnginePair.REGION - 63, right.region.key());
         left.post();
         pair.run();
         assertRejected(CompletionStatus.REMOTE_ACCESS_ERROR, QueuePairEvent.ACCESS_ERROR);
@@ -415,7 +418,7 @@ class ReliableConnectionTest {
         send(3, 8);
         pair.run();
         assertThat(left.done)
-                .extracting(Pair.Done::status)
+                .extracting(EnginePair.Done::status)
                 .containsExactly(
                         CompletionStatus.SUCCESS,
                         CompletionStatus.LOCAL_PROTECTION_ERROR,
@@ -436,7 +439,7 @@ class ReliableConnectionTest {
                 .remote(right.start + 199_992, right.region.key());
         left.post();
         pair.run();
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
         assertThat(left.memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 199_992)).isNotEqualTo(-1);
         assertThat(right.memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 199_992)).isEqualTo(-1);
     }
@@ -452,7 +455,7 @@ class ReliableConnectionTest {
                 .remote(right.start, right.region.key());
         left.post();
         writeTo(right.start, 8, right.region.key());
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1_000L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1_000L);
     }
 
     private void send(long id, int bytes) {
@@ -479,7 +482,7 @@ class ReliableConnectionTest {
         assertThat(left.queuePair.state()).isEqualTo(QueuePairState.ERROR);
         assertThat(right.queuePair.state()).isEqualTo(QueuePairState.ERROR);
         assertThat(right.guardsAreIntact()).isTrue();
-        assertThat(right.memory.mismatch(Arena.ofAuto().allocate(Pair.REGION))).isEqualTo(-1);
+        assertThat(right.memory.mismatch(Arena.ofAuto().allocate(EnginePair.REGION))).isEqualTo(-1);
     }
 
     @Test
@@ -500,12 +503,15 @@ class ReliableConnectionTest {
     @Test
     void shouldTolerateARepeatedReadOfDeregisteredMemory() {
         for (var seed = 1; seed <= 50; seed++) {
-            var noisy = new Pair(Transport.RELIABLE, seed);
+            var noisy = new EnginePair(Transport.RELIABLE, seed);
             noisy.connect(1024, 0);
-            noisy.faults = new Pair.Faults(0, 1, 1, 0);
+            noisy.faults = new EnginePair.Faults(0, 1, 1, 0);
             var temporary =
                     noisy.right.registry.register(
-                            noisy.right.domain, noisy.right.memory, noisy.right.start, Pair.ALL);
+                            noisy.right.domain,
+                            noisy.right.memory,
+                            noisy.right.start,
+                            EnginePair.ALL);
             noisy.left
                     .work(1, SendOperation.READ)
                     .buffer(noisy.left.start, 64, noisy.left.region.key())
@@ -524,7 +530,7 @@ class ReliableConnectionTest {
             noisy.left.post();
             noisy.run();
             assertThat(noisy.left.done)
-                    .extracting(Pair.Done::status)
+                    .extracting(EnginePair.Done::status)
                     .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
         }
     }

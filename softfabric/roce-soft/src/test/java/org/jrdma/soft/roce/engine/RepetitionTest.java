@@ -18,7 +18,7 @@ class RepetitionTest {
 
     private static final long MILLISECOND = 1_000_000;
 
-    private final Pair pair = new Pair(Transport.RELIABLE, 1);
+    private final EnginePair pair = new EnginePair(Transport.RELIABLE, 1);
     private final List<OpCode> answers = new ArrayList<>();
 
     @BeforeEach

@@ -22,9 +22,10 @@ class SharedReceivesTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
     void shouldAccessMemoryOfTheDomainOfTheQueue(Transport transport) {
-        var pair = new Pair(transport, 1);
+        var pair = new EnginePair(transport, 1);
         var queueDomain = new ProtectionDomain();
-        var region = pair.right.registry.register(queueDomain, pair.right.memory, 0, Pair.ALL);
+        var region =
+                pair.right.registry.register(queueDomain, pair.right.memory, 0, EnginePair.ALL);
 
         assertThat(receiveStatus(pair, queueDomain, 0, region)).isEqualTo(CompletionStatus.SUCCESS);
     }
@@ -32,7 +33,7 @@ class SharedReceivesTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EXTENDED")
     void shouldRejectMemoryOfTheDomainOfTheQueuePair(Transport transport) {
-        var pair = new Pair(transport, 1);
+        var pair = new EnginePair(transport, 1);
         var start = pair.right.start;
 
         assertThat(receiveStatus(pair, new ProtectionDomain(), start, pair.right.region))
@@ -44,11 +45,11 @@ class SharedReceivesTest {
      * and returns the status of the receive.
      */
     private static CompletionStatus receiveStatus(
-            Pair pair, ProtectionDomain domain, long start, MemoryRegion region) {
+            EnginePair pair, ProtectionDomain domain, long start, MemoryRegion region) {
         var right = pair.right;
         var shared = new ReceiveQueue(domain, 4, 1, () -> {});
         right.queuePair = right.newQueuePair(right.transport, right.domain, right::add, shared);
-        pair.connect(1024, 0, 0, 7, 7, 4, Pair.ALL);
+        pair.connect(1024, 0, 0, 7, 7, 4, EnginePair.ALL);
         shared.claim().begin(9).buffer(start, RouteHeader.BYTES + BYTES, region.key());
         shared.post();
         var work = pair.left.work(1, SendOperation.SEND);

@@ -16,9 +16,9 @@ class SilentPeerTest {
     private static final long MILLISECOND = 1_000_000;
     private static final int PACKET = 4096;
 
-    private final Pair pair = new Pair(Transport.RELIABLE, 1);
-    private final Pair.Side left = pair.left;
-    private final Pair.Side right = pair.right;
+    private final EnginePair pair = new EnginePair(Transport.RELIABLE, 1);
+    private final EnginePair.Side left = pair.left;
+    private final EnginePair.Side right = pair.right;
 
     @ParameterizedTest
     @ValueSource(ints = {0, 8, 14, 20})
@@ -40,7 +40,7 @@ class SilentPeerTest {
                     .filteredOn(done -> done.id() == 2)
                     .as("in round %d", round)
                     .hasSize(64)
-                    .extracting(Pair.Done::status)
+                    .extracting(EnginePair.Done::status)
                     .containsOnly(CompletionStatus.SUCCESS);
             left.done.clear();
         }
@@ -53,7 +53,7 @@ class SilentPeerTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 30, 80, 150})
     void shouldNotFloodASuspendedPeer(int milliseconds) {
-        pair.faults = new Pair.Faults(1, 0, 0, 0);
+        pair.faults = new EnginePair.Faults(1, 0, 0, 0);
         for (var i = 0; i < 500; i++) {
             var queuePair = left.newQueuePair(left.domain);
             left.connect(queuePair, right, i + 2, 18, 7);
@@ -75,7 +75,7 @@ class SilentPeerTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 50, 1_000})
     void shouldGiveUpOnADeadPeerWithAllQueuePairsInTheTimeOfOne(int queuePairs) {
-        pair.faults = new Pair.Faults(1, 0, 0, 0);
+        pair.faults = new EnginePair.Faults(1, 0, 0, 0);
         for (var i = 0; i < queuePairs; i++) {
             var queuePair = left.newQueuePair(left.domain);
             left.connect(queuePair, right, i + 2, 14, 3);
@@ -85,7 +85,7 @@ class SilentPeerTest {
         pair.run(timeToGiveUp - MILLISECOND);
         assertThat(left.done).isEmpty();
         pair.run(timeToGiveUp + 100 * MILLISECOND);
-        assertThat(left.done.stream().map(Pair.Done::status))
+        assertThat(left.done.stream().map(EnginePair.Done::status))
                 .hasSize(queuePairs)
                 .containsOnly(CompletionStatus.RETRIES_EXCEEDED);
     }
@@ -93,28 +93,30 @@ class SilentPeerTest {
     /** If the timeout is disabled, only a later message can reveal the loss of a packet. */
     @Test
     void shouldDetectALossByLaterWorkWithoutATimeout() {
-        pair.connect(PACKET, 0, 0, 7, 7, 4, Pair.ALL);
-        pair.faults = new Pair.Faults(1, 0, 0, 0);
+        pair.connect(PACKET, 0, 0, 7, 7, 4, EnginePair.ALL);
+        pair.faults = new EnginePair.Faults(1, 0, 0, 0);
         left.write(left.queuePair, 1, PACKET, right);
         pair.run(100 * MILLISECOND);
-        pair.faults = Pair.Faults.NONE;
+        pair.faults = EnginePair.Faults.NONE;
         left.write(left.queuePair, 2, 20 * PACKET, right);
         pair.run(pair.now + MILLISECOND);
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
     }
 
     @Test
     void shouldContinueImmediatelyWhenAPeerResumes() {
         pair.connect(PACKET, 0);
-        pair.faults = new Pair.Faults(1, 0, 0, 0);
+        pair.faults = new EnginePair.Faults(1, 0, 0, 0);
         left.write(left.queuePair, 1, 100 * PACKET, right);
         pair.run(150 * MILLISECOND);
         assertThat(left.done).isEmpty();
-        pair.faults = Pair.Faults.NONE;
+        pair.faults = EnginePair.Faults.NONE;
         pair.run(pair.now + 4 * (4_096L << 14));
-        assertThat(left.done).extracting(Pair.Done::status).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(left.done)
+                .extracting(EnginePair.Done::status)
+                .containsOnly(CompletionStatus.SUCCESS);
         left.write(left.queuePair, 2, 100 * PACKET, right);
         pair.run(pair.now + MILLISECOND);
-        assertThat(left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
+        assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
     }
 }

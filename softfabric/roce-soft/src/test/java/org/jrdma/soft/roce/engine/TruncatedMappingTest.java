@@ -32,7 +32,7 @@ class TruncatedMappingTest {
             var mapped = file.map(MapMode.READ_WRITE, 0, BYTES, arena);
             var registry = new MemoryRegistry(new Random(1));
             var domain = new ProtectionDomain();
-            var region = registry.register(domain, mapped, 0, Pair.ALL);
+            var region = registry.register(domain, mapped, 0, EnginePair.ALL);
             var packet = arena.allocate(4096);
             assertThat(registry.write(domain, region.key(), 0, Access.REMOTE_READ, packet, 0, 4096))
                     .isTrue();

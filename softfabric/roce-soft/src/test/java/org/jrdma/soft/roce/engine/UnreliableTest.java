@@ -11,7 +11,7 @@ class UnreliableTest {
 
     @Test
     void shouldTransferSendsAndWritesOverAnUnreliableConnection() {
-        var pair = new Pair(Transport.UNRELIABLE, 1);
+        var pair = new EnginePair(Transport.UNRELIABLE, 1);
         pair.connect(1024, 0xfffffe);
         pair.left.fill(0, 5_000, 1);
         pair.right.receive(9, 0, 5_000);
@@ -22,17 +22,17 @@ class UnreliableTest {
                 .remote(pair.right.start + 10_000, pair.right.region.key());
         pair.left.post();
         pair.run();
-        assertThat(pair.left.done).extracting(Pair.Done::id).containsExactly(1L, 2L);
-        assertThat(pair.right.done).extracting(Pair.Done::id).containsExactly(9L);
+        assertThat(pair.left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L);
+        assertThat(pair.right.done).extracting(EnginePair.Done::id).containsExactly(9L);
         assertThat(pair.left.holds(0, 5_000, pair.right, 0)).isTrue();
         assertThat(pair.left.holds(0, 5_000, pair.right, 10_000)).isTrue();
     }
 
     @Test
     void shouldDeliverOnlyWholeMessagesOverALossyUnreliableConnection() {
-        var pair = new Pair(Transport.UNRELIABLE, 2);
+        var pair = new EnginePair(Transport.UNRELIABLE, 2);
         pair.connect(256, 0xfffff0);
-        pair.faults = new Pair.Faults(0.05, 0, 0, 0.01);
+        pair.faults = new EnginePair.Faults(0.05, 0, 0, 0.01);
         pair.left.fill(0, 1_000, 1);
         for (var i = 0; i < 200; i++) {
             pair.right.receive(i, 0, 1_000);
@@ -51,12 +51,12 @@ class UnreliableTest {
 
     @Test
     void shouldSilentlyDropAWriteThatIsNotPermitted() {
-        var pair = new Pair(Transport.UNRELIABLE, 1);
+        var pair = new EnginePair(Transport.UNRELIABLE, 1);
         pair.connect(1024, 0);
         pair.left
                 .work(2, SendOperation.WRITE)
                 .buffer(pair.left.start, 5_000, pair.left.region.key())
-                .remote(pair.right.start + Pair.REGION - 4_999, pair.right.region.key());
+                .remote(pair.right.start + EnginePair.REGION - 4_999, pair.right.region.key());
         pair.left.post();
         pair.run();
         assertThat(pair.right.guardsAreIntact()).isTrue();
@@ -65,13 +65,13 @@ class UnreliableTest {
 
     @Test
     void shouldWriteARouteHeaderBeforeTheDataOfADatagram() {
-        var pair = new Pair(Transport.DATAGRAM, 1);
+        var pair = new EnginePair(Transport.DATAGRAM, 1);
         pair.connect(1024, 0);
         pair.left.fill(0, 100, 1);
         pair.right.receive(9, 0, RouteHeader.BYTES + 100);
         datagram(pair, 1, 100, 0x1234);
         pair.run();
-        assertThat(pair.left.done).extracting(Pair.Done::id).containsExactly(1L);
+        assertThat(pair.left.done).extracting(EnginePair.Done::id).containsExactly(1L);
         assertThat(pair.right.done).hasSize(1);
         assertThat(pair.right.done.getFirst().bytes()).isEqualTo(140);
         assertThat(pair.right.done.getFirst().sourceQueuePair())
@@ -81,7 +81,7 @@ class UnreliableTest {
 
     @Test
     void shouldDropDatagramsThatAreTooLongOrHaveAWrongQueueKey() {
-        var pair = new Pair(Transport.DATAGRAM, 1);
+        var pair = new EnginePair(Transport.DATAGRAM, 1);
         pair.connect(1024, 0);
         pair.right.receive(9, 0, RouteHeader.BYTES + 99);
         datagram(pair, 1, 100, 0x1234);
@@ -90,12 +90,12 @@ class UnreliableTest {
         assertThat(pair.right.done).isEmpty();
         datagram(pair, 3, 99, 0x1234);
         pair.run();
-        assertThat(pair.right.done).extracting(Pair.Done::id).containsExactly(9L);
+        assertThat(pair.right.done).extracting(EnginePair.Done::id).containsExactly(9L);
     }
 
     @Test
     void shouldRejectADatagramLongerThanThePathMtuAndContinueReceiving() {
-        var pair = new Pair(Transport.DATAGRAM, 1);
+        var pair = new EnginePair(Transport.DATAGRAM, 1);
         pair.connect(1024, 0);
         datagram(pair, 1, 1_025, 0x1234);
         pair.run();
@@ -104,7 +104,7 @@ class UnreliableTest {
         assertThat(pair.left.queuePair.state()).isEqualTo(QueuePairState.SEND_QUEUE_ERROR);
     }
 
-    private static void datagram(Pair pair, long id, int bytes, int queueKey) {
+    private static void datagram(EnginePair pair, long id, int bytes, int queueKey) {
         pair.left
                 .work(id, SendOperation.SEND)
                 .buffer(pair.left.start, bytes, pair.left.region.key())
@@ -112,7 +112,7 @@ class UnreliableTest {
         pair.left.post();
     }
 
-    private static void send(Pair.Side side, long id, int bytes) {
+    private static void send(EnginePair.Side side, long id, int bytes) {
         side.work(id, SendOperation.SEND).buffer(side.start, bytes, side.region.key());
         side.post();
     }

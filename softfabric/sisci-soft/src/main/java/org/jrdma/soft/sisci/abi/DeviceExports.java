@@ -10,9 +10,9 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
 import org.jrdma.soft.sisci.fabric.BorrowedDevice;
 import org.jrdma.soft.sisci.fabric.FabricDevice;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for devices of other hosts (SmartIO). */
 final class DeviceExports extends AbstractExports {
@@ -31,7 +31,7 @@ final class DeviceExports extends AbstractExports {
      */
     @Exported("SCIGetDeviceList")
     long list(long descriptor, long ids, long maxCount, long filter, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var _ = descriptor(descriptor);
         throwIf(ids == 0 && maxCount != 0, SCI_ERR_ILLEGAL_PARAMETER());
         var matching =
@@ -104,7 +104,7 @@ final class DeviceExports extends AbstractExports {
 
     @Exported("SCIReturnDevice")
     void giveBack(long device, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         device(device).giveBack();
         handles.release(device);
     }
@@ -151,7 +151,7 @@ final class DeviceExports extends AbstractExports {
             long offset,
             long bytes,
             int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var local = handles.object(segment, LocalSegment.class);
         var place = ProgramMemory.at(address, Long.BYTES);
         place.set(JAVA_LONG, 0, device(device).map(local, adapter, offset, bytes));
@@ -159,14 +159,14 @@ final class DeviceExports extends AbstractExports {
 
     @Exported("SCIUnmapLocalSegmentForDevice")
     void unmapLocal(long segment, int adapter, long device, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         library.member().checkAdapter(adapter);
         device(device).unmap(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIMapRemoteSegmentForDevice")
     void mapRemote(long segment, long device, long address, long offset, long bytes, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var remote = handles.object(segment, RemoteSegment.class);
         var place = ProgramMemory.at(address, Long.BYTES);
         place.set(JAVA_LONG, 0, device(device).map(remote, offset, bytes));
@@ -174,7 +174,7 @@ final class DeviceExports extends AbstractExports {
 
     @Exported("SCIUnmapRemoteSegmentForDevice")
     void unmapRemote(long segment, long device, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         device(device).unmap(handles.object(segment, RemoteSegment.class));
     }
 }

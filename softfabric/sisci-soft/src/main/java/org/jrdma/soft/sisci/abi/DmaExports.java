@@ -8,9 +8,9 @@ import java.util.List;
 import org.jrdma.abi.sisci.dis_dma_vec_t;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for DMA queues and channels. */
 final class DmaExports extends AbstractExports {
@@ -29,21 +29,21 @@ final class DmaExports extends AbstractExports {
 
     @Exported("SCICreateDMAQueue")
     void create(long descriptor, long queue, int adapter, int maxEntries, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var owner = descriptor(descriptor);
         var _ = handles.create(queue, _ -> DmaQueue.create(owner, adapter, maxEntries));
     }
 
     @Exported("SCIRemoveDMAQueue")
     void remove(long queue, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         queue(queue).remove();
         handles.release(queue);
     }
 
     @Exported("SCIAbortDMAQueue")
     void abort(long queue, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         queue(queue).abort();
     }
 
@@ -54,7 +54,7 @@ final class DmaExports extends AbstractExports {
 
     @Exported("SCIWaitForDMAQueue")
     int await(long queue, int timeout, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         return queue(queue).await(timeout);
     }
 
@@ -151,31 +151,31 @@ final class DmaExports extends AbstractExports {
 
     @Exported("SCIAssignDMAChannel")
     void assign(long channel, long queue, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         channel(channel).assign(queue(queue));
     }
 
     @Exported("SCIPrepareLocalSegmentForDMA")
     void prepareLocal(long channel, long segment, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         channel(channel).prepare(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIPrepareRemoteSegmentForDMA")
     void prepareRemote(long channel, long segment, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         channel(channel).prepare(handles.object(segment, RemoteSegment.class));
     }
 
     @Exported("SCIUnprepareLocalSegmentForDMA")
     void unprepareLocal(long channel, long segment, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         channel(channel).unprepare(handles.object(segment, LocalSegment.class));
     }
 
     @Exported("SCIUnprepareRemoteSegmentForDMA")
     void unprepareRemote(long channel, long segment, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         channel(channel).unprepare(handles.object(segment, RemoteSegment.class));
     }
 }

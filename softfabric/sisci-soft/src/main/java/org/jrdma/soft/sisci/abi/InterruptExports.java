@@ -6,11 +6,11 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.lang.foreign.ValueLayout;
 import java.util.function.LongFunction;
 import org.jrdma.soft.sisci.fabric.EventQueue;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.InterruptingWord;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteInterrupt;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jspecify.annotations.Nullable;
 
 /** The functions for interrupts, data interrupts and interrupt flags. */
@@ -126,25 +126,25 @@ final class InterruptExports extends AbstractExports {
 
     @Exported("SCIEnableConditionalInterrupt")
     void enable(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         flag(interrupt).enable();
     }
 
     @Exported("SCIDisableConditionalInterrupt")
     void disable(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         flag(interrupt).disable();
     }
 
     @Exported("SCIGetConditionalInterruptTrigCounter")
     void count(long interrupt, long count, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         ProgramMemory.setInteger(count, flag(interrupt).count());
     }
 
     @Exported("SCIRemoveInterrupt")
     void remove(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         if (handles.object(interrupt, Object.class) instanceof InterruptingWord flag) {
             flag.remove();
         } else {
@@ -155,14 +155,14 @@ final class InterruptExports extends AbstractExports {
 
     @Exported("SCIRemoveDataInterrupt")
     void removeWithData(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         local(interrupt, true).remove();
         handles.release(interrupt);
     }
 
     @Exported("SCIWaitForInterrupt")
     void await(long interrupt, int timeout, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         if (handles.object(interrupt, Object.class) instanceof InterruptingWord flag) {
             flag.await(timeout);
         } else {
@@ -177,7 +177,7 @@ final class InterruptExports extends AbstractExports {
      */
     @Exported("SCIWaitForDataInterrupt")
     void awaitData(long interrupt, long data, long length, int timeout, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var capacity = Integer.toUnsignedLong(ProgramMemory.integer(length));
         var bytes = local(interrupt, true).awaitData(timeout, capacity);
         if (bytes.length > 0) {
@@ -226,7 +226,7 @@ final class InterruptExports extends AbstractExports {
             int adapter,
             int number,
             int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var owner = descriptor(descriptor);
         var _ =
                 handles.create(
@@ -236,27 +236,27 @@ final class InterruptExports extends AbstractExports {
 
     @Exported("SCIDisconnectInterrupt")
     void disconnect(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         remote(interrupt, false).disconnect();
         handles.release(interrupt);
     }
 
     @Exported("SCIDisconnectDataInterrupt")
     void disconnectWithData(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         remote(interrupt, true).disconnect();
         handles.release(interrupt);
     }
 
     @Exported("SCITriggerInterrupt")
     void trigger(long interrupt, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         remote(interrupt, false).trigger();
     }
 
     @Exported("SCITriggerDataInterrupt")
     void triggerWithData(long interrupt, long data, int length, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         throwIf(
                 Integer.compareUnsigned(length, RemoteInterrupt.MAX_DATA) > 0,
                 SCI_ERR_OUT_OF_RANGE());

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.jrdma.soft.sisci.fabric.Descriptor;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
 /** The functions that initialize the library, open descriptors and return texts. */
@@ -18,7 +18,7 @@ final class LibraryExports extends AbstractExports {
 
     @Exported("SCIInitialize")
     void initialize(int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         library.initialize();
     }
 
@@ -29,13 +29,13 @@ final class LibraryExports extends AbstractExports {
 
     @Exported("SCIOpen")
     void open(long descriptor, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         ProgramMemory.setLong(descriptor, handles.add(library.member().open()));
     }
 
     @Exported("SCIClose")
     void close(long descriptor, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         library.member();
         handles.object(descriptor, Descriptor.class).close();
         handles.release(descriptor);

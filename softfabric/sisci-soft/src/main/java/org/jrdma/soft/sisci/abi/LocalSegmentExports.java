@@ -5,10 +5,10 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import org.jrdma.soft.sisci.fabric.AttachedSegment;
 import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
 import org.jrdma.soft.sisci.fabric.SciException;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for local segments. */
 final class LocalSegmentExports extends AbstractExports {
@@ -108,7 +108,7 @@ final class LocalSegmentExports extends AbstractExports {
 
     @Exported("SCIWaitForLocalSegmentEvent")
     int await(long segment, long node, long adapter, int timeout, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
         ProgramMemory.setIfNotNull(node, event.node());
         ProgramMemory.setIfNotNull(adapter, event.adapter());

@@ -4,11 +4,11 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import org.jrdma.ffi.linkage.UncheckedMemory;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 import org.jrdma.soft.sisci.fabric.Sequence;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
 /**
@@ -62,7 +62,7 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIUnmapSegment")
     void unmap(long map, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         map(map).unmap();
         handles.release(map);
     }
@@ -84,20 +84,20 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIRemoveSequence")
     void removeSequence(long sequence, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         sequence(sequence).remove();
         handles.release(sequence);
     }
 
     @Exported("SCIStartSequence")
     int start(long sequence, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         return sequence(sequence).start();
     }
 
     @Exported("SCICheckSequence")
     int check(long sequence, int flags) {
-        SisciFlags.checkAllowed(
+        FlagChecks.checkAllowed(
                 flags, UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER);
         return sequence(sequence).check(flags);
     }
@@ -126,7 +126,7 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIMemCpy")
     void copy(long sequence, long memory, long map, long offset, long bytes, int flags) {
-        SisciFlags.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
+        FlagChecks.checkAllowed(flags, UnpublishedFlags.BLOCK_READ | UnpublishedFlags.ERROR_CHECK);
         var mapped = map(map);
         var checked = (flags & UnpublishedFlags.ERROR_CHECK) == UnpublishedFlags.ERROR_CHECK;
         throwIf(memory == 0 || (checked && sequence == 0), SCI_ERR_ILLEGAL_PARAMETER());
@@ -149,7 +149,7 @@ final class MapExports extends AbstractExports {
 
     @Exported("SCIMemWrite")
     void write(long memory, long remote, long bytes, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         throwIf(memory == 0 || remote == 0, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(bytes < 0, SCI_ERR_OUT_OF_RANGE());
         UncheckedMemory.copy(memory, remote, bytes);
@@ -162,7 +162,7 @@ final class MapExports extends AbstractExports {
      */
     @Exported("SCICacheSync")
     void syncCache(long map, long address, long bytes, int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_CACHE_FLUSH() | SCI_FLAG_CACHE_INVALIDATE());
         var mapped = map(map);
         throwIf(
                 address < mapped.address()

@@ -23,11 +23,11 @@ import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for nodes, adapters, PCIe requesters and queries. */
 final class NodeExports extends AbstractExports {
@@ -50,14 +50,14 @@ final class NodeExports extends AbstractExports {
 
     @Exported("SCIProbeNode")
     int probe(long descriptor, int adapter, int node, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var _ = handles.object(descriptor, Descriptor.class);
         return library.member().probe(node, adapter) ? 1 : 0;
     }
 
     @Exported("SCIGetLocalNodeId")
     void localNode(int adapter, long node, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var member = library.member();
         member.checkAdapter(adapter);
         ProgramMemory.setInteger(node, member.node());
@@ -69,7 +69,7 @@ final class NodeExports extends AbstractExports {
      */
     @Exported("SCIGetNodeIdByAdapterName")
     void nodeByName(long name, long nodes, long type, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var member = library.member();
         ProgramMemory.at(name, 1);
         var nodeName = Downcalls.textAt(MemorySegment.ofAddress(name));
@@ -98,7 +98,7 @@ final class NodeExports extends AbstractExports {
      */
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var _ = handles.object(descriptor, Descriptor.class);
         library.member().checkAdapter(adapter);
         requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
@@ -106,7 +106,7 @@ final class NodeExports extends AbstractExports {
 
     @Exported("SCIUnregisterPCIeRequester")
     void unregister(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var requester = new Requester(descriptor, adapter, bus, deviceFunction);
         throwIf(!requesters.remove(requester), SCI_ERR_ILLEGAL_OPERATION());
     }

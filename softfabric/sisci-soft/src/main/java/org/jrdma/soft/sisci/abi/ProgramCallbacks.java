@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.fabric.EventQueue;
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalInterrupt;
 import org.jrdma.soft.sisci.fabric.SegmentEvent;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +51,7 @@ final class ProgramCallbacks {
      */
     private static <E> EventQueue.@Nullable Callback<E> of(
             long function, int flags, Invocation<E> invocation) {
-        if (!SisciFlags.has(flags, SCI_FLAG_USE_CALLBACK())) {
+        if (!FlagChecks.has(flags, SCI_FLAG_USE_CALLBACK())) {
             return null;
         }
         throwIf(function == 0, SCI_ERR_ILLEGAL_PARAMETER());

@@ -2,8 +2,8 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 
+import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
-import org.jrdma.soft.sisci.fabric.SisciFlags;
 
 /** The functions for remote segments. */
 final class RemoteSegmentExports extends AbstractExports {
@@ -68,7 +68,7 @@ final class RemoteSegmentExports extends AbstractExports {
 
     @Exported("SCIDisconnectSegment")
     void disconnect(long segment, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         segment(segment).disconnect();
         handles.release(segment);
     }
@@ -90,7 +90,7 @@ final class RemoteSegmentExports extends AbstractExports {
 
     @Exported("SCIWaitForRemoteSegmentEvent")
     int await(long segment, long status, int timeout, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var event = segment(segment).events().await(timeout, true);
         ProgramMemory.setIfNotNull(status, SCI_ERR_OK());
         return event.reason();

@@ -54,7 +54,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
         var context = descriptor.context();
         var fabric = context.fabric();
         var entry =
@@ -212,7 +212,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
 
     @Override
     public void remove(int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_FORCE_REMOVE());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_FORCE_REMOVE());
         synchronized (this) {
             throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
             throwIf(users > 0, SCI_ERR_BUSY());

@@ -79,7 +79,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
 
     /** Borrows a device. In C: {@code SCIBorrowDevice}. */
     public static BorrowedDevice borrow(Descriptor descriptor, long fabricDeviceId, int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
         var context = descriptor.context();
         var fabric = context.fabric();
         var node = FabricDevice.nodeOf(fabricDeviceId);
@@ -95,7 +95,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             var device = new BorrowedDevice(descriptor, entry, lender, number);
             context.objects().add(number, lender, device);
             try {
-                var exclusive = SisciFlags.has(flags, SCI_FLAG_EXCLUSIVE()) ? 1 : 0;
+                var exclusive = FlagChecks.has(flags, SCI_FLAG_EXCLUSIVE()) ? 1 : 0;
                 device.request(
                         Message.of(Kind.BORROW_DEVICE, number, entry.number(), exclusive, 0));
                 return device;
@@ -125,8 +125,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
 
     /** Creates memory at the device. In C: {@code SCICreateDeviceSegment}. */
     public void createSegment(int id, long bytes, int memoryType, int accessHints, int flags) {
-        SisciFlags.checkAllowed(flags, CREATE_FLAGS);
-        SisciFlags.checkAllowed(accessHints, ACCESS_HINTS);
+        FlagChecks.checkAllowed(flags, CREATE_FLAGS);
+        FlagChecks.checkAllowed(accessHints, ACCESS_HINTS);
         throwIf(
                 memoryType != SCI_MEMTYPE_PRIVATE() && memoryType != SCI_MEMTYPE_SHARED(),
                 SCI_ERR_ILLEGAL_PARAMETER());
@@ -141,7 +141,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             int memoryType,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_USE_CALLBACK());
         throwIf(
                 memoryType != SCI_MEMTYPE_BAR()
                         && memoryType != SCI_MEMTYPE_PRIVATE()

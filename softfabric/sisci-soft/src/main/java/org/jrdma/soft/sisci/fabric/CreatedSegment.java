@@ -101,9 +101,9 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
      * SCIRegisterSegmentMemory}.
      */
     public synchronized void register(long address, long length, int registerFlags) {
-        SisciFlags.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
+        FlagChecks.checkAllowed(registerFlags, SCI_FLAG_LOCK_USER_MEM());
         throwIf(
-                !SisciFlags.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
+                !FlagChecks.has(flags, SCI_FLAG_EMPTY()) || memory != null || removed,
                 SCI_ERR_ILLEGAL_OPERATION());
         throwIf(length <= 0 || !Mapping.isPageAligned(length), SCI_ERR_SIZE_ALIGNMENT());
         throwIf(
@@ -151,11 +151,11 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
                 case PREPARE -> prepare(adapter, operationFlags);
                 case MAKE_AVAILABLE -> {
                     makeAvailable(adapter, operationFlags);
-                    joinsGroup = SisciFlags.has(flags, SCI_FLAG_BROADCAST());
+                    joinsGroup = FlagChecks.has(flags, SCI_FLAG_BROADCAST());
                 }
                 case MAKE_UNAVAILABLE -> makeUnavailable(adapter, operationFlags);
                 case SHARE -> {
-                    SisciFlags.checkAllowed(operationFlags, SCI_FLAG_SHARE_EXTERNAL());
+                    FlagChecks.checkAllowed(operationFlags, SCI_FLAG_SHARE_EXTERNAL());
                     throwIf(memory == null, SCI_ERR_ILLEGAL_OPERATION());
                     shared = true;
                 }
@@ -175,25 +175,25 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     private void prepare(int adapter, int operationFlags) {
-        SisciFlags.checkAllowed(operationFlags, SCI_FLAG_DMA_SOURCE_ONLY());
+        FlagChecks.checkAllowed(operationFlags, SCI_FLAG_DMA_SOURCE_ONLY());
         throwIf(memory == null || prepared.containsKey(adapter), SCI_ERR_ILLEGAL_OPERATION());
         prepared.put(adapter, operationFlags);
     }
 
     private void makeAvailable(int adapter, int operationFlags) {
-        SisciFlags.checkNone(operationFlags);
-        throwIf(SisciFlags.has(flags, SCI_FLAG_PRIVATE()), SCI_ERR_ILLEGAL_OPERATION());
+        FlagChecks.checkNone(operationFlags);
+        throwIf(FlagChecks.has(flags, SCI_FLAG_PRIVATE()), SCI_ERR_ILLEGAL_OPERATION());
         throwIf(!prepared.containsKey(adapter), SCI_ERR_SEGMENT_NOT_PREPARED());
         throwIf(!available.add(adapter), SCI_ERR_ILLEGAL_OPERATION());
     }
 
     private void makeUnavailable(int adapter, int operationFlags) {
-        SisciFlags.checkAllowed(
+        FlagChecks.checkAllowed(
                 operationFlags, UnpublishedFlags.FORCE_DISCONNECT | UnpublishedFlags.NOTIFY);
         throwIf(!available.remove(adapter), SCI_ERR_ILLEGAL_OPERATION());
-        if (SisciFlags.has(operationFlags, UnpublishedFlags.FORCE_DISCONNECT)) {
+        if (FlagChecks.has(operationFlags, UnpublishedFlags.FORCE_DISCONNECT)) {
             disconnect(adapter);
-        } else if (SisciFlags.has(operationFlags, UnpublishedFlags.NOTIFY)) {
+        } else if (FlagChecks.has(operationFlags, UnpublishedFlags.NOTIFY)) {
             sendGone(adapter, 0);
         }
     }
@@ -253,9 +253,9 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     private boolean offers(boolean toGroup) {
         return toGroup
-                ? SisciFlags.has(flags, SCI_FLAG_BROADCAST())
-                : !SisciFlags.has(flags, SCI_FLAG_BROADCAST())
-                        || SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST());
+                ? FlagChecks.has(flags, SCI_FLAG_BROADCAST())
+                : !FlagChecks.has(flags, SCI_FLAG_BROADCAST())
+                        || FlagChecks.has(flags, SCI_FLAG_ALLOW_UNICAST());
     }
 
     /** Attaches a process, and sends it a descriptor of the memory in response to its request. */
@@ -368,10 +368,10 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     @Override
     public void remove(int removeFlags) {
-        SisciFlags.checkAllowed(removeFlags, SCI_FLAG_FORCE_REMOVE());
+        FlagChecks.checkAllowed(removeFlags, SCI_FLAG_FORCE_REMOVE());
         synchronized (this) {
             throwIf(removed, SCI_ERR_ILLEGAL_PARAMETER());
-            if (!SisciFlags.has(removeFlags, SCI_FLAG_FORCE_REMOVE())) {
+            if (!FlagChecks.has(removeFlags, SCI_FLAG_FORCE_REMOVE())) {
                 throwIf(isInUse(), SCI_ERR_BUSY());
             }
             throwIf(users > 0, SCI_ERR_BUSY());

@@ -29,7 +29,7 @@ public final class DmaChannel {
 
     public static DmaChannel request(
             Descriptor descriptor, int adapter, int type, int number, int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_DMA_CHANNEL_SHARED());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_DMA_CHANNEL_SHARED());
         descriptor.context().topology().checkAdapter(adapter);
         throwIf(
                 type < SCI_DMA_TYPE_DONTCARE() || type > SCI_DMA_TYPE_TRANSPARENT(),

@@ -83,8 +83,8 @@ public final class DmaQueue {
             List<Piece> pieces,
             EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        throwIf(SisciFlags.has(flags, SCI_FLAG_DMA_USER_MEM()), SCI_ERR_ILLEGAL_FLAG());
-        var pulls = SisciFlags.has(flags, SCI_FLAG_DMA_READ());
+        throwIf(FlagChecks.has(flags, SCI_FLAG_DMA_USER_MEM()), SCI_ERR_ILLEGAL_FLAG());
+        var pulls = FlagChecks.has(flags, SCI_FLAG_DMA_READ());
         local.apply(
                 pulls
                         ? LocalSegment.Operation.REQUIRE_PREPARED_AS_TARGET
@@ -111,7 +111,7 @@ public final class DmaQueue {
             long remoteOffset,
             EventQueue.@Nullable Callback<Integer> callback,
             int flags) {
-        var pulls = SisciFlags.has(flags, SCI_FLAG_DMA_READ());
+        var pulls = FlagChecks.has(flags, SCI_FLAG_DMA_READ());
         throwIf(
                 bytes < 0 || !MappedMemoryCheck.isMapped(address, bytes, pulls),
                 SCI_ERR_ILLEGAL_ADDRESS());
@@ -133,7 +133,7 @@ public final class DmaQueue {
         }
 
         boolean pulls() {
-            return SisciFlags.has(flags, SCI_FLAG_DMA_READ());
+            return FlagChecks.has(flags, SCI_FLAG_DMA_READ());
         }
     }
 
@@ -146,13 +146,13 @@ public final class DmaQueue {
     private void start(Transfer transfer, EventQueue.@Nullable Callback<Integer> callback) {
         var flags = transfer.flags();
         var remote = transfer.remote();
-        SisciFlags.checkAllowed(flags, TRANSFER_FLAGS);
+        FlagChecks.checkAllowed(flags, TRANSFER_FLAGS);
         checkEngine(flags & ENGINES);
-        var waits = SisciFlags.has(flags, SCI_FLAG_DMA_WAIT());
+        var waits = FlagChecks.has(flags, SCI_FLAG_DMA_WAIT());
         throwIf(waits && callback != null, SCI_ERR_ILLEGAL_FLAG());
         var toGroup = remote.isGroup();
         throwIf(
-                toGroup && (transfer.pulls() || !SisciFlags.has(flags, SCI_FLAG_BROADCAST())),
+                toGroup && (transfer.pulls() || !FlagChecks.has(flags, SCI_FLAG_BROADCAST())),
                 SCI_ERR_ILLEGAL_OPERATION());
         throwIf(
                 transfer.pieces().size() > maxEntries || transfer.pieces().isEmpty(),

@@ -49,7 +49,7 @@ public final class InterruptingWord {
             int offset,
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
-        SisciFlags.checkAllowed(flags, SCI_FLAG_USE_CALLBACK() | SCI_FLAG_CONDITIONAL_INTERRUPT());
+        FlagChecks.checkAllowed(flags, SCI_FLAG_USE_CALLBACK() | SCI_FLAG_CONDITIONAL_INTERRUPT());
         // Reports of stores are sent only to the process that has created the segment.
         if (!(segment instanceof CreatedSegment created)) {
             throw new SciException(SCI_ERR_ILLEGAL_OPERATION());
@@ -63,7 +63,7 @@ public final class InterruptingWord {
                 new InterruptingWord(
                         created,
                         unsignedOffset,
-                        SisciFlags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
+                        FlagChecks.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
                         Downcalls.memoryAt(MemorySegment.ofAddress(address), Integer.BYTES),
                         EventQueue.unbounded(created.context().callbacks(), callback));
         try {

@@ -54,15 +54,15 @@ public final class LocalInterrupts {
             EventQueue.@Nullable Callback<LocalInterrupt.Trigger> callback,
             int flags) {
         throwIf(
-                SisciFlags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
+                FlagChecks.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT()),
                 SCI_ERR_FLAG_NOT_IMPLEMENTED());
-        SisciFlags.checkAllowed(flags, FLAGS);
+        FlagChecks.checkAllowed(flags, FLAGS);
         context.topology().checkAdapter(adapter);
         return descriptor.add(() ->
                 fabric.directory()
                         .locked(() -> {
-                            var fixed = SisciFlags.has(flags, SCI_FLAG_FIXED_INTNO());
-                            var shared = SisciFlags.has(flags, SCI_FLAG_SHARED_INT());
+                            var fixed = FlagChecks.has(flags, SCI_FLAG_FIXED_INTNO());
+                            var shared = FlagChecks.has(flags, SCI_FLAG_SHARED_INT());
                             var number =
                                     new InterruptKey(
                                             carriesData,
@@ -72,7 +72,7 @@ public final class LocalInterrupts {
                                             this,
                                             descriptor,
                                             number,
-                                            SisciFlags.has(flags, SCI_FLAG_COUNTING_INT()),
+                                            FlagChecks.has(flags, SCI_FLAG_COUNTING_INT()),
                                             EventQueue.unbounded(context.callbacks(), callback));
                             add(interrupt, adapter, shared);
                             return interrupt;

@@ -42,15 +42,15 @@ public final class LocalSegments {
             long bytes,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        SisciFlags.checkAllowed(flags, CREATE_FLAGS);
-        var empty = SisciFlags.has(flags, SCI_FLAG_EMPTY());
-        var automatic = SisciFlags.has(flags, SCI_FLAG_AUTO_ID());
-        var inGroup = SisciFlags.has(flags, SCI_FLAG_BROADCAST());
+        FlagChecks.checkAllowed(flags, CREATE_FLAGS);
+        var empty = FlagChecks.has(flags, SCI_FLAG_EMPTY());
+        var automatic = FlagChecks.has(flags, SCI_FLAG_AUTO_ID());
+        var inGroup = FlagChecks.has(flags, SCI_FLAG_BROADCAST());
         throwIf(
-                inGroup && (automatic || SisciFlags.has(flags, SCI_FLAG_PRIVATE())),
+                inGroup && (automatic || FlagChecks.has(flags, SCI_FLAG_PRIVATE())),
                 SCI_ERR_ILLEGAL_FLAG());
         throwIf(
-                SisciFlags.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup,
+                FlagChecks.has(flags, SCI_FLAG_ALLOW_UNICAST()) && !inGroup,
                 SCI_ERR_ILLEGAL_FLAG());
         throwIf(
                 inGroup && Integer.compareUnsigned(id, Topology.MAX_GROUPS) >= 0,

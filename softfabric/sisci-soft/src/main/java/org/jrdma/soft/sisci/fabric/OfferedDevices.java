@@ -41,7 +41,7 @@ public final class OfferedDevices {
 
     private final ProcessServices context;
     private final FabricClient fabric;
-    private final RequestQueues requests;
+    private final SerialRequestExecutor requests;
     private final DeviceWindowQuota quota = new DeviceWindowQuota();
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
     private final Map<Borrower, OfferedDevice> byBorrower = new ConcurrentHashMap<>();
@@ -55,7 +55,7 @@ public final class OfferedDevices {
     OfferedDevices(ProcessServices context) {
         this.context = context;
         this.fabric = context.fabric();
-        this.requests = new RequestQueues(context.workers());
+        this.requests = new SerialRequestExecutor(context.workers());
     }
 
     /** Starts a device, and offers it to all processes of the fabric. */

@@ -67,10 +67,10 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             int adapter,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {
-        SisciFlags.checkAllowed(flags, CONNECT_FLAGS);
+        FlagChecks.checkAllowed(flags, CONNECT_FLAGS);
         var topology = descriptor.context().topology();
         topology.checkAdapter(adapter);
-        if (SisciFlags.has(flags, SCI_FLAG_BROADCAST())) {
+        if (FlagChecks.has(flags, SCI_FLAG_BROADCAST())) {
             throwIf(node != DIS_BROADCAST_NODEID_GROUP_ALL(), SCI_ERR_ILLEGAL_NODEID());
         } else {
             topology.checkNode(node);
@@ -138,7 +138,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     public static RemoteSegment connectSpace(
             Descriptor descriptor, int node, int adapter, long address, long length, int flags) {
-        SisciFlags.checkNone(flags);
+        FlagChecks.checkNone(flags);
         var topology = descriptor.context().topology();
         topology.checkAdapter(adapter);
         topology.checkNode(node);

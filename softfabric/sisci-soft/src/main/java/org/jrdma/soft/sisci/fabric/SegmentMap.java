@@ -99,12 +99,12 @@ public final class SegmentMap {
     private static SegmentMap remote(
             RemoteMemory memory, ProcessServices context, long offset, long length, int flags)
             throws FabricException {
-        var isDirect = memory.isLoopback() && !SisciFlags.has(flags, SCI_FLAG_NO_MEMORY_LOOPBACK());
-        var isUncached = SisciFlags.has(flags, SCI_FLAG_IO_MAP_IOSPACE());
+        var isDirect = memory.isLoopback() && !FlagChecks.has(flags, SCI_FLAG_NO_MEMORY_LOOPBACK());
+        var isUncached = FlagChecks.has(flags, SCI_FLAG_IO_MAP_IOSPACE());
         var isWeak = context.faults().weakMemory() && !isDirect && !isUncached;
-        var isConditional = SisciFlags.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
+        var isConditional = FlagChecks.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
         var interrupts =
-                isConditional || SisciFlags.has(flags, SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
+                isConditional || FlagChecks.has(flags, SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
         throwIf(interrupts && memory.isGroup(), SCI_ERR_FLAG_NOT_IMPLEMENTED());
         throwIf(interrupts && !isWritable(flags), SCI_ERR_ILLEGAL_FLAG());
         if (!interrupts && !memory.isGroup() && !(isWeak && isWritable(flags))) {
@@ -152,7 +152,7 @@ public final class SegmentMap {
 
     private static void checkFlags(int flags, int possible) {
         throwIf((flags & UNSUPPORTED_FLAGS) != 0, SCI_ERR_FLAG_NOT_IMPLEMENTED());
-        SisciFlags.checkAllowed(flags, possible);
+        FlagChecks.checkAllowed(flags, possible);
     }
 
     /** Fails if a range does not begin at a page, is empty, or does not lie within the segment. */
@@ -165,7 +165,7 @@ public final class SegmentMap {
     }
 
     private static boolean isWritable(int flags) {
-        return !SisciFlags.has(flags, SCI_FLAG_READONLY_MAP());
+        return !FlagChecks.has(flags, SCI_FLAG_READONLY_MAP());
     }
 
     public long address() {

@@ -24,7 +24,7 @@ public final class Sequence {
     }
 
     public static Sequence create(SegmentMap map, int flags) {
-        SisciFlags.checkAllowed(flags, UnpublishedFlags.FAST_BARRIER);
+        FlagChecks.checkAllowed(flags, UnpublishedFlags.FAST_BARRIER);
         map.addSequence();
         return new Sequence(map);
     }

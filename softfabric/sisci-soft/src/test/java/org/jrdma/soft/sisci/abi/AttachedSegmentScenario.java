@@ -7,7 +7,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /** A segment of the first node, to which another process of that node has attached. */
-final class AttachedSegmentScenario implements Scenario {
+final class AttachedSegmentScenario implements StateScenario {
 
     static final Kind KIND =
             new Kind(
@@ -43,9 +43,9 @@ final class AttachedSegmentScenario implements Scenario {
     private static final int ID = 7;
     private static final long BYTES = 8192;
 
-    private final CProgram owner;
-    private final CProgram attacher;
-    private final CProgram user;
+    private final LibraryCaller owner;
+    private final LibraryCaller attacher;
+    private final LibraryCaller user;
     private final long ownerDescriptor;
     private final long descriptor;
     private final long userDescriptor;
@@ -55,7 +55,7 @@ final class AttachedSegmentScenario implements Scenario {
 
     private AttachedSegmentScenario(ThreeNodes nodes) {
         owner = nodes.first;
-        attacher = CProgram.in(SoftSisciOptions.in(nodes.folder).node(owner.node()));
+        attacher = LibraryCaller.in(SoftSisciOptions.in(nodes.folder).node(owner.node()));
         user = nodes.second;
         ownerDescriptor = owner.open();
         descriptor = attacher.open();
@@ -131,7 +131,7 @@ final class AttachedSegmentScenario implements Scenario {
                         0,
                         0,
                         0);
-        segment = error.equals("OK") ? CProgram.handle(place) : segment;
+        segment = error.equals("OK") ? LibraryCaller.handle(place) : segment;
         return error;
     }
 

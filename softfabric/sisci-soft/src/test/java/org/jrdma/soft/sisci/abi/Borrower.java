@@ -5,13 +5,13 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import java.lang.foreign.MemorySegment;
 
 /** A process that borrows devices through the C functions. */
-record Borrower(CProgram program, long descriptor) {
+record Borrower(LibraryCaller program, long descriptor) {
 
     /** Borrows a device and returns its handle. */
     long borrow(long id, int flags) {
         var place = program.place();
         program.ok("SCIBorrowDevice", descriptor, place.address(), id, flags);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     String borrowError(long id, int flags) {
@@ -32,7 +32,7 @@ record Borrower(CProgram program, long descriptor) {
     long connect(long device, int id, int type) {
         var place = program.place();
         program.ok("SCIConnectDeviceSegment", device, place.address(), id, type, 0, 0, 0);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     String connectError(long device, int id, int type) {
@@ -69,7 +69,7 @@ record Borrower(CProgram program, long descriptor) {
                 offset,
                 bytes,
                 0);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     String mapLocalError(long segment, long device, long offset, long bytes) {
@@ -92,7 +92,7 @@ record Borrower(CProgram program, long descriptor) {
         var place = program.place();
         program.ok(
                 "SCIMapRemoteSegmentForDevice", segment, device, place.address(), offset, bytes, 0);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     String mapRemoteError(long segment, long device, long offset, long bytes) {

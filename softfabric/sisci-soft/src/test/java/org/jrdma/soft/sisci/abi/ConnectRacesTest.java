@@ -114,14 +114,15 @@ class ConnectRacesTest {
                 0,
                 -1,
                 0);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     /**
      * Calls a function until it succeeds. Retries without a pause, because the owner offers the
      * segment only briefly.
      */
-    private static void retryUntilSuccess(CProgram process, String function, Object... arguments) {
+    private static void retryUntilSuccess(
+            LibraryCaller process, String function, Object... arguments) {
         var end = System.nanoTime() + 30_000_000_000L;
         while (!process.attempt(function, arguments).equals("OK")) {
             assertThat(System.nanoTime()).as("%s not within 30 s", function).isLessThan(end);
@@ -167,7 +168,7 @@ class ConnectRacesTest {
         var running = new AtomicBoolean(true);
         var owner = repeatOnThread(running, this::shareBriefly);
         try (var attacher =
-                CProgram.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()))) {
+                LibraryCaller.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()))) {
             var descriptor = attacher.open();
             var bytes = attacher.place();
 
@@ -183,13 +184,13 @@ class ConnectRacesTest {
                         0,
                         0,
                         0);
-                var map = attacher.mapLocal(CProgram.handle(place), BYTES);
+                var map = attacher.mapLocal(LibraryCaller.handle(place), BYTES);
 
-                assertThat(attacher.localEvent(CProgram.handle(place)))
+                assertThat(attacher.localEvent(LibraryCaller.handle(place)))
                         .isEqualTo(sisci_h.SCI_CB_LOST());
                 assertThat(map.memory().get(JAVA_LONG, 0)).isEqualTo(-1);
                 attacher.ok("SCIUnmapSegment", map.handle(), 0);
-                attacher.ok("SCIRemoveSegment", CProgram.handle(place), 0);
+                attacher.ok("SCIRemoveSegment", LibraryCaller.handle(place), 0);
             }
         }
 

@@ -118,7 +118,7 @@ class DeviceLendingTest {
                                     0,
                                     0))
                     .isEqualTo(2);
-            assertThat(CProgram.handle(place)).isEqualTo(id);
+            assertThat(LibraryCaller.handle(place)).isEqualTo(id);
         }
     }
 
@@ -419,10 +419,10 @@ class DeviceLendingTest {
         assertThat(own.get(JAVA_INT, 4096 + 68)).isEqualTo(34);
     }
 
-    private static long flag(CProgram program, long segment, int offset) {
+    private static long flag(LibraryCaller program, long segment, int offset) {
         var place = program.place();
         program.ok("SCIRegisterInterruptFlag", 0, place.address(), segment, offset, 0, 0, 0);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     @Test
@@ -476,7 +476,9 @@ class DeviceLendingTest {
 
     @Test
     void shouldGiveEachDeviceOfANodeASlotOfItsOwn() throws Exception {
-        try (var sibling = CProgram.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()));
+        try (var sibling =
+                        LibraryCaller.in(
+                                SoftSisciOptions.in(nodes.folder).node(nodes.first.node()));
                 var other = sibling.fabric().lend(new ScriptedDevice(1, 2, "other"))) {
             assertThat(other.fabricDeviceId()).isEqualTo(id + 1);
             lent.close();

@@ -9,7 +9,7 @@ import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /** A DMA queue of a process of the second node, which copies to a segment of the first node. */
-final class DmaQueueScenario implements Scenario {
+final class DmaQueueScenario implements StateScenario {
 
     static final Kind KIND =
             new Kind(
@@ -21,9 +21,9 @@ final class DmaQueueScenario implements Scenario {
     private static final int ID = 7;
     private static final long BYTES = 8192;
     private final ThreeNodes nodes;
-    private final CProgram owner;
+    private final LibraryCaller owner;
     private final long target;
-    private CProgram user;
+    private LibraryCaller user;
     private long descriptor;
     private long queueDescriptor;
     private long source;
@@ -41,7 +41,7 @@ final class DmaQueueScenario implements Scenario {
         // The delay keeps the transfer pending until the end of the test.
         var slow = state.equals("posted") || state.equals("aborted");
         user =
-                CProgram.in(
+                LibraryCaller.in(
                         SoftSisciOptions.in(nodes.folder)
                                 .node(nodes.second.node())
                                 .faults(FaultOptions.NONE.delay(Duration.ofMinutes(slow ? 1 : 0))));
@@ -90,7 +90,7 @@ final class DmaQueueScenario implements Scenario {
                 var error =
                         user.attempt(
                                 "SCICreateDMAQueue", queueDescriptor, place.address(), 0, 1, 0);
-                queue = error.equals("OK") ? CProgram.handle(place) : queue;
+                queue = error.equals("OK") ? LibraryCaller.handle(place) : queue;
                 yield error;
             }
             case "start" -> start(source, BYTES, 0);

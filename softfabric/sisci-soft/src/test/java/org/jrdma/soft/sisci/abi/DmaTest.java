@@ -40,7 +40,7 @@ class DmaTest {
         remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         var place = nodes.second.place();
         nodes.second.ok("SCICreateDMAQueue", nodes.secondDescriptor, place.address(), 0, 4, 0);
-        queue = CProgram.handle(place);
+        queue = LibraryCaller.handle(place);
     }
 
     @AfterEach
@@ -235,7 +235,7 @@ class DmaTest {
                 type,
                 number,
                 flags);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     private String requestError(int type, int number, int flags) {

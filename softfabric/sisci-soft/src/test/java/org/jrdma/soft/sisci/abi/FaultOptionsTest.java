@@ -42,7 +42,7 @@ class FaultOptionsTest {
         return nodes.first.mapLocal(segment, BYTES).memory();
     }
 
-    private static CProgram.Mapped map(ThreeNodes nodes, int flags) {
+    private static LibraryCaller.Mapped map(ThreeNodes nodes, int flags) {
         var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         return nodes.second.map("SCIMapRemoteSegment", remote, 0, BYTES, flags);
     }
@@ -215,7 +215,7 @@ class FaultOptionsTest {
 
             nodes.second.ok(
                     "SCIStartDmaTransfer",
-                    CProgram.handle(queue),
+                    LibraryCaller.handle(queue),
                     local,
                     remote,
                     0,
@@ -225,9 +225,11 @@ class FaultOptionsTest {
                     0,
                     0);
 
-            assertThat(nodes.second.attempt("SCIWaitForDMAQueue", CProgram.handle(queue), 20, 0))
+            assertThat(
+                            nodes.second.attempt(
+                                    "SCIWaitForDMAQueue", LibraryCaller.handle(queue), 20, 0))
                     .isEqualTo("TIMEOUT");
-            assertThat(nodes.second.ok("SCIWaitForDMAQueue", CProgram.handle(queue), 5_000, 0))
+            assertThat(nodes.second.ok("SCIWaitForDMAQueue", LibraryCaller.handle(queue), 5_000, 0))
                     .isEqualTo(sisci_h.SCI_DMAQUEUE_DONE());
         }
     }

@@ -16,7 +16,7 @@ final class FullDescriptorTable {
 
     /** Argument: the folder of the fabric. */
     public static void main(String... arguments) throws Exception {
-        var self = CProgram.in(SoftSisciOptions.in(Path.of(arguments[0])));
+        var self = LibraryCaller.in(SoftSisciOptions.in(Path.of(arguments[0])));
         var opened = new ArrayDeque<Integer>();
         var _ = tryOpen("/missing", opened); // Loads all classes, which needs descriptors.
         while (tryOpen("/dev/null", opened)) {

@@ -38,7 +38,7 @@ final class FullHeap {
     /** Argument: the folder of the fabric. */
     public static void main(String... arguments) throws Throwable {
         var options = SoftSisciOptions.in(Path.of(arguments[0]));
-        var self = CProgram.in(options);
+        var self = LibraryCaller.in(options);
         var descriptor = self.open();
         var symbols = self.fabric().symbols();
         var create = symbols.findOrThrow("SCICreateSegment");

@@ -32,7 +32,7 @@ class GroupTest {
         nodes.close();
     }
 
-    private static MemorySegment member(CProgram process, long descriptor, int moreFlags) {
+    private static MemorySegment member(LibraryCaller process, long descriptor, int moreFlags) {
         var segment =
                 process.create(descriptor, GROUP, BYTES, sisci_h.SCI_FLAG_BROADCAST() | moreFlags);
         process.ok("SCIPrepareSegment", segment, 0, 0);
@@ -40,7 +40,7 @@ class GroupTest {
         return process.mapLocal(segment, BYTES).memory();
     }
 
-    private static CProgram.Mapped group(CProgram process, long descriptor) {
+    private static LibraryCaller.Mapped group(LibraryCaller process, long descriptor) {
         return process.mapRemote(
                 process.connect(descriptor, ALL, GROUP, sisci_h.SCI_FLAG_BROADCAST()), BYTES);
     }
@@ -205,7 +205,7 @@ class GroupTest {
         nodes.third.ok("SCICreateDMAQueue", nodes.thirdDescriptor, queue.address(), 0, 1, 0);
         nodes.third.ok(
                 "SCIStartDmaTransfer",
-                CProgram.handle(queue),
+                LibraryCaller.handle(queue),
                 local,
                 remote,
                 0,

@@ -45,13 +45,13 @@ class HostileProcessTest {
 
     private int node = 4;
     private Path folder;
-    private CProgram self;
+    private LibraryCaller self;
     private long descriptor;
 
     @BeforeEach
     void join(@TempDir Path place) {
         folder = place;
-        self = CProgram.in(SoftSisciOptions.in(folder));
+        self = LibraryCaller.in(SoftSisciOptions.in(folder));
         descriptor = self.open();
     }
 

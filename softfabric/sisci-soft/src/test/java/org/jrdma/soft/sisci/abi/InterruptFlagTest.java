@@ -37,10 +37,10 @@ class InterruptFlagTest {
         var place = nodes.first.place();
         nodes.first.ok(
                 "SCIRegisterInterruptFlag", 0, place.address(), segment, FLAG_OFFSET, 0, 0, flags);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
-    private String registerError(CProgram process, long handle, int offset, int flags) {
+    private String registerError(LibraryCaller process, long handle, int offset, int flags) {
         return process.attempt(
                 "SCIRegisterInterruptFlag",
                 0,
@@ -52,7 +52,7 @@ class InterruptFlagTest {
                 flags);
     }
 
-    private CProgram.Mapped map(int flags) {
+    private LibraryCaller.Mapped map(int flags) {
         var remote = nodes.second.connect(nodes.secondDescriptor, nodes.first.node(), 7);
         return nodes.second.map("SCIMapRemoteSegment", remote, 0, BYTES, flags);
     }
@@ -125,8 +125,8 @@ class InterruptFlagTest {
         nodes.first.ok("SCIRegisterInterruptFlag", 0, place.address(), flagged, 0, 0, 0, 0);
 
         assertThat(nodes.first.attempt("SCIRemoveSegment", flagged, 0)).isEqualTo("BUSY");
-        nodes.first.ok("SCIRemoveInterrupt", CProgram.handle(place), 0);
-        assertThat(nodes.first.attempt("SCIRemoveInterrupt", CProgram.handle(place), 0))
+        nodes.first.ok("SCIRemoveInterrupt", LibraryCaller.handle(place), 0);
+        assertThat(nodes.first.attempt("SCIRemoveInterrupt", LibraryCaller.handle(place), 0))
                 .isEqualTo("ILLEGAL_PARAMETER");
         nodes.first.ok("SCIRemoveSegment", flagged, 0);
     }
@@ -150,7 +150,7 @@ class InterruptFlagTest {
                 .isEqualTo("ILLEGAL_FLAG");
         nodes.first.ok("SCIShareSegment", segment, 0);
         try (var attacher =
-                CProgram.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()))) {
+                LibraryCaller.in(SoftSisciOptions.in(nodes.folder).node(nodes.first.node()))) {
             var place = attacher.place();
             attacher.ok(
                     "SCIAttachLocalSegment",
@@ -161,7 +161,7 @@ class InterruptFlagTest {
                     0,
                     0,
                     0);
-            assertThat(registerError(attacher, CProgram.handle(place), 0, 0))
+            assertThat(registerError(attacher, LibraryCaller.handle(place), 0, 0))
                     .isEqualTo("ILLEGAL_OPERATION");
         }
     }

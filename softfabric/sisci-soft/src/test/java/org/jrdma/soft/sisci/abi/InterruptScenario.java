@@ -6,7 +6,7 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 
 /** An interrupt of the first node, with or without data, which the second node triggers. */
-final class InterruptScenario implements Scenario {
+final class InterruptScenario implements StateScenario {
 
     private static final List<String> STATES =
             List.of(
@@ -39,8 +39,8 @@ final class InterruptScenario implements Scenario {
 
     private static final int NUMBER = 7;
 
-    private final CProgram owner;
-    private final CProgram user;
+    private final LibraryCaller owner;
+    private final LibraryCaller user;
     private final long ownerDescriptor;
     private final long userDescriptor;
     private final String kind;
@@ -113,7 +113,7 @@ final class InterruptScenario implements Scenario {
                                 0,
                                 0,
                                 sisci_h.SCI_FLAG_FIXED_INTNO());
-                local = error.equals("OK") ? CProgram.handle(place) : local;
+                local = error.equals("OK") ? LibraryCaller.handle(place) : local;
                 yield error;
             }
             case "wait" -> await();
@@ -131,7 +131,7 @@ final class InterruptScenario implements Scenario {
                                 NUMBER,
                                 -1,
                                 0);
-                remote = error.equals("OK") ? CProgram.handle(place) : remote;
+                remote = error.equals("OK") ? LibraryCaller.handle(place) : remote;
                 yield error;
             }
             case "trigger" ->

@@ -75,7 +75,7 @@ class InterruptTest {
                 callback,
                 77,
                 flags);
-        return new Created(CProgram.handle(place), number.get(JAVA_INT, 0));
+        return new Created(LibraryCaller.handle(place), number.get(JAVA_INT, 0));
     }
 
     private long connect(boolean withData, int number) {
@@ -89,7 +89,7 @@ class InterruptTest {
                 number,
                 -1,
                 0);
-        return CProgram.handle(place);
+        return LibraryCaller.handle(place);
     }
 
     private String trigger(long interrupt, String text) {

@@ -30,7 +30,7 @@ class LinkTest {
     private long segment;
     private MemorySegment ownMemory;
     private long remote;
-    private CProgram.Mapped map;
+    private LibraryCaller.Mapped map;
     private long sequence;
 
     @BeforeEach
@@ -138,7 +138,7 @@ class LinkTest {
                 .isEqualTo("OK"); // A connection within a node uses no link.
     }
 
-    private static String connectError(CProgram process, long descriptor, int node) {
+    private static String connectError(LibraryCaller process, long descriptor, int node) {
         return process.attempt(
                 "SCIConnectSegment",
                 descriptor,

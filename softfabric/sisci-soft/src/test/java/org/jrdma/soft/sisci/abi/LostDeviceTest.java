@@ -94,7 +94,7 @@ class LostDeviceTest {
 
     @Test
     void shouldEndTheBorrowsOfAProcessThatLeaves() throws Exception {
-        var program = CProgram.in(SoftSisciOptions.in(nodes.folder));
+        var program = LibraryCaller.in(SoftSisciOptions.in(nodes.folder));
         var leaving = new Borrower(program, program.open());
         var device = leaving.borrow(id, SCI_FLAG_EXCLUSIVE());
         assertThat(leaving.create(device, 1, 4096, PRIVATE)).isEqualTo("OK");
@@ -121,7 +121,7 @@ class LostDeviceTest {
                                     events.add(event);
                                     throw new IllegalStateException("from the listener");
                                 });
-        var program = CProgram.in(SoftSisciOptions.in(nodes.folder));
+        var program = LibraryCaller.in(SoftSisciOptions.in(nodes.folder));
         var leavingNode = program.node();
         var returned = second.borrow(device.fabricDeviceId(), 0);
         new Borrower(program, program.open()).borrow(device.fabricDeviceId(), 0);

@@ -109,7 +109,7 @@ final class Peer implements AutoCloseable {
      */
     public static void main(String... arguments) throws Exception {
         var self =
-                CProgram.in(
+                LibraryCaller.in(
                         SoftSisciOptions.in(Path.of(arguments[0]))
                                 .node(Integer.parseInt(arguments[1])));
         var descriptor = self.open();
@@ -147,7 +147,7 @@ final class Peer implements AutoCloseable {
      * Offers a segment. One thread repeatedly copies its first word to its second word, and another
      * thread counts triggers of an interrupt in the third word.
      */
-    private static void echo(CProgram self, long descriptor) {
+    private static void echo(LibraryCaller self, long descriptor) {
         var memory = self.mapLocal(self.offer(descriptor, SEGMENT, BYTES), BYTES).memory();
         var interrupt = self.place();
         var number = self.place();
@@ -173,7 +173,7 @@ final class Peer implements AutoCloseable {
                 .daemon()
                 .start(() -> {
                     while (true) {
-                        self.ok("SCIWaitForInterrupt", CProgram.handle(interrupt), -1, 0);
+                        self.ok("SCIWaitForInterrupt", LibraryCaller.handle(interrupt), -1, 0);
                         WORD.getAndAdd(memory, 16L, 1L);
                     }
                 });

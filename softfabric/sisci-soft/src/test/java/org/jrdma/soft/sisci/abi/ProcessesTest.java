@@ -37,13 +37,13 @@ class ProcessesTest {
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
     private Path folder;
-    private CProgram self;
+    private LibraryCaller self;
     private long descriptor;
 
     @BeforeEach
     void join() throws Exception {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
-        self = CProgram.in(SoftSisciOptions.in(folder));
+        self = LibraryCaller.in(SoftSisciOptions.in(folder));
         descriptor = self.open();
     }
 
@@ -78,7 +78,7 @@ class ProcessesTest {
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-cp",
                                 Peer.classPath(),
-                                LateProgram.class.getName(),
+                                JoinAtExit.class.getName(),
                                 folder.toString())
                         .redirectErrorStream(true)
                         .start();
@@ -101,7 +101,7 @@ class ProcessesTest {
         }
     }
 
-    private CProgram.Mapped map(Peer peer) {
+    private LibraryCaller.Mapped map(Peer peer) {
         return self.mapRemote(self.connect(descriptor, peer.node(), Peer.SEGMENT), Peer.BYTES);
     }
 
@@ -121,7 +121,7 @@ class ProcessesTest {
                     0);
 
             for (var i = 0; i < 2_000; i++) {
-                self.ok("SCITriggerInterrupt", CProgram.handle(interrupt), 0);
+                self.ok("SCITriggerInterrupt", LibraryCaller.handle(interrupt), 0);
             }
 
             eventually(() -> (long) WORD.getVolatile(memory, 16L) == 2_000);
@@ -148,7 +148,7 @@ class ProcessesTest {
                     Duration.ofSeconds(20),
                     () -> {
                         for (var i = 0; i < 20_000; i++) {
-                            self.ok("SCITriggerInterrupt", CProgram.handle(interrupt), 0);
+                            self.ok("SCITriggerInterrupt", LibraryCaller.handle(interrupt), 0);
                         }
                     });
 
@@ -257,7 +257,7 @@ class ProcessesTest {
         Peer.start(folder, 0, "echo", 0).kill();
         assertThat(files()).contains("4.segment.7.0");
 
-        self = CProgram.in(SoftSisciOptions.in(folder));
+        self = LibraryCaller.in(SoftSisciOptions.in(folder));
 
         assertThat(self.node()).isEqualTo(4);
         assertThat(files()).containsExactly("4.member.0.0");
@@ -288,15 +288,15 @@ class ProcessesTest {
                     0,
                     0);
             assertThat(bytes.get(JAVA_LONG, 0)).isEqualTo(Peer.BYTES);
-            var own = self.mapLocal(CProgram.handle(segment), Peer.BYTES).memory();
+            var own = self.mapLocal(LibraryCaller.handle(segment), Peer.BYTES).memory();
             var remote = map(peer).memory();
 
             remote.set(JAVA_LONG, 0, 5);
 
             assertThat(own.get(JAVA_LONG, 0)).isEqualTo(5);
-            assertThat(self.attempt("SCIPrepareSegment", CProgram.handle(segment), 0, 0))
+            assertThat(self.attempt("SCIPrepareSegment", LibraryCaller.handle(segment), 0, 0))
                     .isEqualTo("ILLEGAL_OPERATION"); // The owner has already prepared the segment.
-            self.ok("SCISetSegmentUnavailable", CProgram.handle(segment), 0, 0);
+            self.ok("SCISetSegmentUnavailable", LibraryCaller.handle(segment), 0, 0);
             assertThat(
                             self.attempt(
                                     "SCIConnectSegment",
@@ -326,11 +326,12 @@ class ProcessesTest {
                     0,
                     0,
                     0);
-            var memory = self.mapLocal(CProgram.handle(segment), Peer.BYTES).memory();
+            var memory = self.mapLocal(LibraryCaller.handle(segment), Peer.BYTES).memory();
 
             peer.kill();
 
-            assertThat(self.localEvent(CProgram.handle(segment))).isEqualTo(sisci_h.SCI_CB_LOST());
+            assertThat(self.localEvent(LibraryCaller.handle(segment)))
+                    .isEqualTo(sisci_h.SCI_CB_LOST());
             assertThat(memory.get(JAVA_LONG, 0)).isEqualTo(-1);
             assertThat(mappingsOf(folder)).isEmpty();
         }

@@ -103,7 +103,7 @@ final class RawProcess implements AutoCloseable {
         assertThat(receive()).isPositive();
         assertThat(packet.memory().get(JAVA_INT, 4)).isEqualTo(correlation);
         var error = packet.memory().get(JAVA_INT, 8);
-        return error == 0 ? "OK" : CProgram.nameOf(error);
+        return error == 0 ? "OK" : LibraryCaller.nameOf(error);
     }
 
     /** Waits for a message and returns its length, or 0 if the peer has closed the connection. */

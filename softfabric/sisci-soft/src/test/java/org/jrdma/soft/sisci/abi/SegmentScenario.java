@@ -8,7 +8,7 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 
 /** A segment of the first node, which the second node uses. */
-final class SegmentScenario implements Scenario {
+final class SegmentScenario implements StateScenario {
 
     static final Kind KIND =
             new Kind(
@@ -65,8 +65,8 @@ final class SegmentScenario implements Scenario {
     private static final int ABSENT_NODE = 80;
     private static final long BYTES = 8192;
 
-    private final CProgram owner;
-    private final CProgram user;
+    private final LibraryCaller owner;
+    private final LibraryCaller user;
     private final long ownerDescriptor;
     private final long userDescriptor;
     private final int force;
@@ -147,7 +147,7 @@ final class SegmentScenario implements Scenario {
                 reach("mapped");
                 var place = user.place();
                 user.ok("SCICreateMapSequence", map, place.address(), 0);
-                sequence = CProgram.handle(place);
+                sequence = LibraryCaller.handle(place);
             }
             case "unsequenced" -> {
                 reach("sequenced");
@@ -202,7 +202,7 @@ final class SegmentScenario implements Scenario {
                                 0,
                                 0,
                                 0);
-                segment = error.equals("OK") ? CProgram.handle(place) : segment;
+                segment = error.equals("OK") ? LibraryCaller.handle(place) : segment;
                 yield error;
             }
             case "prepare" -> owner.attempt("SCIPrepareSegment", segment, 0, 0);
@@ -225,7 +225,7 @@ final class SegmentScenario implements Scenario {
                                 0,
                                 0,
                                 0);
-                attachments.add(CProgram.handle(place));
+                attachments.add(LibraryCaller.handle(place));
                 yield error;
             }
             case "map local" -> {
@@ -233,7 +233,7 @@ final class SegmentScenario implements Scenario {
                 var error =
                         owner.attempt(
                                 "SCIMapLocalSegment", segment, place.address(), 0, BYTES, 0, 0);
-                localMap = error.equals("OK") ? CProgram.handle(place) : localMap;
+                localMap = error.equals("OK") ? LibraryCaller.handle(place) : localMap;
                 localMaps.add(localMap);
                 yield error;
             }

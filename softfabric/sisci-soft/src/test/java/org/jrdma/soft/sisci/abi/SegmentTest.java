@@ -18,16 +18,16 @@ class SegmentTest {
     private static final long BYTES = 64 << 10;
 
     private Path folder;
-    private CProgram owner;
-    private CProgram peer;
+    private LibraryCaller owner;
+    private LibraryCaller peer;
     private long ownerDescriptor;
     private long peerDescriptor;
 
     @BeforeEach
     void joinTwoNodes() throws Exception {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
-        owner = CProgram.in(SoftSisciOptions.in(folder));
-        peer = CProgram.in(SoftSisciOptions.in(folder));
+        owner = LibraryCaller.in(SoftSisciOptions.in(folder));
+        peer = LibraryCaller.in(SoftSisciOptions.in(folder));
         ownerDescriptor = owner.open();
         peerDescriptor = peer.open();
     }

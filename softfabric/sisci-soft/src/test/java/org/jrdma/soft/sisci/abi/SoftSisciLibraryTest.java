@@ -145,7 +145,7 @@ class SoftSisciLibraryTest {
 
     @Test
     void shouldRejectAllCallsBeforeInitialization() {
-        var program = new CProgram(SoftSisciOptions.in(UNUSED_FOLDER));
+        var program = new LibraryCaller(SoftSisciOptions.in(UNUSED_FOLDER));
 
         assertThat(program.attempt("SCIOpen", program.place().address(), 0))
                 .isEqualTo("NOT_INITIALIZED");
@@ -170,7 +170,7 @@ class SoftSisciLibraryTest {
 
     @Test
     void shouldReturnATextForEachError() {
-        var library = new CProgram(SoftSisciOptions.in(UNUSED_FOLDER));
+        var library = new LibraryCaller(SoftSisciOptions.in(UNUSED_FOLDER));
         var texts =
                 Map.of(
                         sisci_h.SCI_ERR_BUSY(),

@@ -19,9 +19,9 @@ final class ThreeNodes implements AutoCloseable {
     static final long BYTES = 64 << 10;
 
     final Path folder;
-    final CProgram first;
-    final CProgram second;
-    final CProgram third;
+    final LibraryCaller first;
+    final LibraryCaller second;
+    final LibraryCaller third;
     final long firstDescriptor;
     final long secondDescriptor;
     final long thirdDescriptor;
@@ -29,9 +29,9 @@ final class ThreeNodes implements AutoCloseable {
     /** Creates the nodes, and injects faults into the second node. */
     ThreeNodes(FaultOptions faults) throws IOException {
         folder = Files.createTempDirectory(Path.of("/dev/shm"), "sisci-test");
-        first = CProgram.in(SoftSisciOptions.in(folder));
-        second = CProgram.in(SoftSisciOptions.in(folder).faults(faults));
-        third = CProgram.in(SoftSisciOptions.in(folder));
+        first = LibraryCaller.in(SoftSisciOptions.in(folder));
+        second = LibraryCaller.in(SoftSisciOptions.in(folder).faults(faults));
+        third = LibraryCaller.in(SoftSisciOptions.in(folder));
         firstDescriptor = first.open();
         secondDescriptor = second.open();
         thirdDescriptor = third.open();

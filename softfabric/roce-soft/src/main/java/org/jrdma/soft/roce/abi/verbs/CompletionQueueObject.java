@@ -61,7 +61,7 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
     private final @Nullable ProtectionDomainObject parent;
 
     /** The poll functions of an {@code ibv_cq_ex}; null if this queue is an {@code ibv_cq}. */
-    private final @Nullable CompletionPoll extendedPoll;
+    private final @Nullable ExtendedPoll extendedPoll;
 
     private MemorySegment ring;
 
@@ -141,8 +141,8 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
             this.extendedPoll = null;
         } else {
             var fields = (int) ibv_cq_init_attr_ex.wc_flags(extension);
-            this.extendedPoll = new CompletionPoll(this, structure(), fields);
-            if (CompletionPoll.needsTime(fields)) {
+            this.extendedPoll = new ExtendedPoll(this, structure(), fields);
+            if (ExtendedPoll.needsTime(fields)) {
                 this.timestamps = new long[capacity];
             }
         }
@@ -334,14 +334,14 @@ final class CompletionQueueObject extends ContextResource implements CompletionS
         return taken;
     }
 
-    // ---- methods that CompletionPoll calls while it holds its lock
+    // ---- methods that ExtendedPoll calls while it holds its lock
 
     /**
      * Returns the poll functions of an {@code ibv_cq_ex}.
      *
      * @throws ErrnoException with {@code EINVAL} if this queue is not an {@code ibv_cq_ex}
      */
-    CompletionPoll extendedPoll() {
+    ExtendedPoll extendedPoll() {
         if (extendedPoll == null) {
             throw new ErrnoException(Errno.EINVAL);
         }

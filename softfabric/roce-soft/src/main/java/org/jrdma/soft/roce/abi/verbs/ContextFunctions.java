@@ -44,7 +44,7 @@ public final class ContextFunctions {
                     .or(
                             Exports.ofObjects(
                                     MethodHandles.lookup(),
-                                    CompletionPoll.class,
+                                    ExtendedPoll.class,
                                     queue -> CompletionQueueObject.of(queue).extendedPoll()))
                     .or(
                             Exports.ofObjects(
@@ -86,7 +86,7 @@ public final class ContextFunctions {
     @Exported(value = "create_cq_ex", failure = ErrorConvention.NULL)
     static long createCompletionQueue(long context, long requested) {
         var attributes = CallerMemory.at(requested, ibv_cq_init_attr_ex.layout());
-        CompletionPoll.requireSupported(ibv_cq_init_attr_ex.wc_flags(attributes));
+        ExtendedPoll.requireSupported(ibv_cq_init_attr_ex.wc_flags(attributes));
         requireKnown(
                 ibv_cq_init_attr_ex.comp_mask(attributes),
                 rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS() | rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());

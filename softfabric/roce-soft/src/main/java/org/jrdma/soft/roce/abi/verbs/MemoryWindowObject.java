@@ -7,8 +7,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
+import org.jrdma.soft.roce.memory.BindRequest;
 import org.jrdma.soft.roce.memory.MemoryWindow;
-import org.jrdma.soft.roce.memory.WindowBinding;
 
 /** The implementation of an {@code ibv_mw}, a memory window. */
 final class MemoryWindowObject extends ContextResource {
@@ -67,9 +67,9 @@ final class MemoryWindowObject extends ContextResource {
      * @param info an {@code ibv_mw_bind_info}
      * @param nextKey the key of the window after the binding
      */
-    WindowBinding binding(MemorySegment info, int nextKey) {
+    BindRequest binding(MemorySegment info, int nextKey) {
         var region = ibv_mw_bind_info.mr(info).address();
-        return new WindowBinding(
+        return new BindRequest(
                 window,
                 ibv_mw.rkey(structure()),
                 nextKey,

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRejected;
+import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,8 +19,8 @@ import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.TestCaller;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +38,7 @@ class ExtendedCompletionQueueTest {
 
     @BeforeEach
     void open() {
-        device = Caller.newDevice();
+        device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
     }
 
@@ -284,7 +284,7 @@ class ExtendedCompletionQueueTest {
                 Errno.EOPNOTSUPP, () -> ContextFunctions.queryClock(context, values.address()));
     }
 
-    private static CompletionPoll poll(long queue) {
+    private static ExtendedPoll poll(long queue) {
         return CompletionQueueObject.of(queue).extendedPoll();
     }
 }

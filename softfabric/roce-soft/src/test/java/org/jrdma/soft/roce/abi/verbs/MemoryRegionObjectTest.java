@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRejected;
+import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -9,8 +9,8 @@ import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.TestCaller;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +35,7 @@ class MemoryRegionObjectTest {
 
     @BeforeEach
     void open() {
-        device = Caller.newDevice();
+        device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = MemoryExports.allocateDomain(context);
         region = MemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRejected;
+import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,10 +19,10 @@ import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.ibv_wc;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.TestCaller;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +47,7 @@ class MemoryWindowObjectTest {
      * be bound.
      */
     MemoryWindowObjectTest() {
-        context = DeviceExports.openDevice(Caller.newDevice().structure().address());
+        context = DeviceExports.openDevice(TestCaller.newDevice().structure().address());
         domain = MemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
         var config = ibv_qp_init_attr.allocate(arena);

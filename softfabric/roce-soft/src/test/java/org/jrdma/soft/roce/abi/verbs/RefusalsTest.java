@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.Caller.assertRejected;
+import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,9 +14,9 @@ import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_send_wr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.abi.Caller;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrorConvention;
+import org.jrdma.soft.roce.abi.TestCaller;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +33,7 @@ class RefusalsTest {
 
     @BeforeEach
     void open() {
-        var device = Caller.newDevice();
+        var device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = MemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
