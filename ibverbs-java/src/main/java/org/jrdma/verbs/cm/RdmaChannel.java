@@ -5,13 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
 import org.jrdma.ffi.BlockingCalls;
-import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
-import org.jrdma.verbs.cm.channel.InvalidMessageException;
 import org.jrdma.verbs.cm.channel.MessageRings;
 import org.jrdma.verbs.cm.channel.RemoteOperations;
 import org.jrdma.verbs.cm.model.PrivateData;
@@ -80,20 +77,17 @@ public final class RdmaChannel implements AutoCloseable {
         TIMED_OUT
     }
 
-    private static final int MAX_BATCH = 64;
-
     private final Thread owner = Thread.currentThread();
     private final Connection<PolledQueuePair> connection;
     private final MessageRings rings;
     private final RemoteOperations operations;
     private final PrivateData privateData;
-    private final CompletionCursor cursor;
+    private final ChannelCompletions completions;
     private final Runnable queuePairClosed;
     private final int maxMessageBytes;
     private final ChannelState state;
 
     private boolean claimed;
-    private boolean handling;
 
     /**
      * Creates a channel on a connection.
@@ -112,12 +106,12 @@ public final class RdmaChannel implements AutoCloseable {
         this.rings = rings;
         this.operations = operations;
         this.privateData = ChannelParameters.programData(connection.privateData());
-        var completions = rings.completions();
-        this.state = new ChannelState(toString(), domain, connection, completions);
+        var queue = rings.completions();
+        this.state = new ChannelState(toString(), domain, connection, queue);
         // The queue is closed to wake up a thread in await(), for example when the protection
         // domain is closed.
-        this.queuePairClosed = () -> BlockingCalls.start(completions::close);
-        this.cursor = completions.newCursor(Math.min(MAX_BATCH, rings.capacity()));
+        this.queuePairClosed = () -> BlockingCalls.start(queue::close);
+        this.completions = new ChannelCompletions(rings, operations, state);
         this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
         rings.start(connection.queuePair(), peer, connection.isIwarp() && !asInitiator);
         if (connection.isIwarp() && asInitiator) {
@@ -290,13 +284,7 @@ public final class RdmaChannel implements AutoCloseable {
      */
     public int poll(Handler handler) throws VerbsException {
         checkThread();
-        rejectIfHandling();
-        try {
-            cursor.poll();
-        } catch (IllegalStateException e) {
-            throw state.explained(e);
-        }
-        return handle(handler);
+        return completions.poll(handler);
     }
 
     /**
@@ -312,118 +300,7 @@ public final class RdmaChannel implements AutoCloseable {
     public WaitResult await(Handler handler, Duration timeout)
             throws FabricException, InterruptedIOException {
         checkThread();
-        rejectIfHandling();
-        var deadline = Deadline.after(timeout);
-        var freeBefore = rings.freeMessages();
-        do {
-            // No further completions arrive, so the thread must not wait for them.
-            if (state.isTerminated()) {
-                poll(handler); // Throws if there is nothing left to handle.
-                return WaitResult.HANDLED;
-            }
-            try {
-                cursor.await(Duration.ofNanos(deadline.remainingNanos()));
-            } catch (IllegalStateException e) {
-                throw state.explained(e);
-            }
-            if (handle(handler) > 0) {
-                return WaitResult.HANDLED;
-            }
-            if (rings.freeMessages() > freeBefore) {
-                return WaitResult.CAN_SEND;
-            }
-        } while (!deadline.hasPassed());
-        return WaitResult.TIMED_OUT;
-    }
-
-    private int handle(Handler handler) throws VerbsException {
-        var handled = 0;
-        handling = true;
-        try {
-            while (hasNext()) {
-                if (!cursor.isSuccess()) {
-                    state.requestFailed(cursor.status());
-                } else if (handle(cursor.id(), handler)) {
-                    handled++;
-                }
-            }
-        } finally {
-            handling = false;
-        }
-        if (handled == 0) {
-            state.check();
-        }
-        return handled;
-    }
-
-    private boolean hasNext() throws ChannelClosedException {
-        try {
-            return cursor.next();
-        } catch (IllegalStateException e) {
-            throw state.explained(e);
-        }
-    }
-
-    /** Handles one completion. Returns true if the program's handler was called. */
-    private boolean handle(long id, Handler handler) throws VerbsException {
-        if (MessageRings.isReceive(id)) {
-            return handleReceived(MessageRings.slot(id), handler);
-        }
-        if (MessageRings.isOperation(id)) {
-            handler.done(operations.complete(MessageRings.slot(id)));
-            return true;
-        }
-        try {
-            rings.sent(id, !state.isTerminated());
-        } catch (VerbsException e) {
-            throw state.postFailed(e);
-        } catch (IllegalStateException e) {
-            throw state.explained(e);
-        }
-        return false;
-    }
-
-    private boolean handleReceived(int slot, Handler handler) throws VerbsException {
-        boolean isMessage;
-        try {
-            isMessage = rings.received(slot, cursor.bytes());
-        } catch (InvalidMessageException e) {
-            throw state.terminate(
-                    new TerminationCause(TerminationCause.Cause.PROTOCOL_ERROR, e.getMessage()), e);
-        } catch (IllegalStateException e) {
-            throw state.explained(e);
-        }
-        var done = false;
-        try {
-            if (isMessage) {
-                handler.message(rings.message(slot), MessageRings.length(cursor.bytes()));
-            }
-            done = true;
-        } finally {
-            release(slot, isMessage, done);
-        }
-        return isMessage;
-    }
-
-    /**
-     * Posts the receive of a handled message again.
-     *
-     * @param done true if the handler has returned; false if it has thrown an exception, which must
-     *     not be replaced by an exception of this method
-     */
-    private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
-        try {
-            rings.handled(slot, isMessage, !state.isTerminated());
-        } catch (VerbsException e) {
-            var failure = state.postFailed(e);
-            if (done) {
-                throw failure;
-            }
-        } catch (IllegalStateException e) {
-            if (done) {
-                throw state.explained(e);
-            }
-        }
+        return completions.await(handler, timeout);
     }
 
     private void checkThread() {
@@ -431,13 +308,6 @@ public final class RdmaChannel implements AutoCloseable {
             throw new WrongThreadException(
                     "%s is confined to thread %s; called by %s"
                             .formatted(this, owner, Thread.currentThread()));
-        }
-    }
-
-    private void rejectIfHandling() {
-        if (handling) {
-            throw new IllegalStateException(
-                    "A handler must not call poll() or await() of the channel that called it");
         }
     }
 

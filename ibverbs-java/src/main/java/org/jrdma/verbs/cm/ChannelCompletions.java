@@ -1,0 +1,172 @@
+package org.jrdma.verbs.cm;
+
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.cm.RdmaChannel.Handler;
+import org.jrdma.verbs.cm.RdmaChannel.WaitResult;
+import org.jrdma.verbs.cm.channel.InvalidMessageException;
+import org.jrdma.verbs.cm.channel.MessageRings;
+import org.jrdma.verbs.cm.channel.RemoteOperations;
+import org.jrdma.verbs.model.VerbsException;
+
+/**
+ * The completions of an {@link RdmaChannel}: passes received messages and completed operations to
+ * the program's handler, and posts the receives of handled messages again. Confined to the thread
+ * of the channel.
+ */
+final class ChannelCompletions {
+
+    private static final int MAX_BATCH = 64;
+
+    private final MessageRings rings;
+    private final RemoteOperations operations;
+    private final ChannelState state;
+    private final CompletionCursor cursor;
+
+    private boolean handling;
+
+    ChannelCompletions(MessageRings rings, RemoteOperations operations, ChannelState state) {
+        this.rings = rings;
+        this.operations = operations;
+        this.state = state;
+        this.cursor = rings.completions().newCursor(Math.min(MAX_BATCH, rings.capacity()));
+    }
+
+    /** Handles completions without waiting; see {@link RdmaChannel#poll}. */
+    int poll(Handler handler) throws VerbsException {
+        rejectIfHandling();
+        try {
+            cursor.poll();
+        } catch (IllegalStateException e) {
+            throw state.explained(e);
+        }
+        return handle(handler);
+    }
+
+    /** Waits for completions and handles them; see {@link RdmaChannel#await}. */
+    WaitResult await(Handler handler, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        rejectIfHandling();
+        var deadline = Deadline.after(timeout);
+        var freeBefore = rings.freeMessages();
+        do {
+            // No further completions arrive, so the thread must not wait for them.
+            if (state.isTerminated()) {
+                poll(handler); // Throws if there is nothing left to handle.
+                return WaitResult.HANDLED;
+            }
+            try {
+                cursor.await(Duration.ofNanos(deadline.remainingNanos()));
+            } catch (IllegalStateException e) {
+                throw state.explained(e);
+            }
+            if (handle(handler) > 0) {
+                return WaitResult.HANDLED;
+            }
+            if (rings.freeMessages() > freeBefore) {
+                return WaitResult.CAN_SEND;
+            }
+        } while (!deadline.hasPassed());
+        return WaitResult.TIMED_OUT;
+    }
+
+    private void rejectIfHandling() {
+        if (handling) {
+            throw new IllegalStateException(
+                    "A handler must not call poll() or await() of the channel that called it");
+        }
+    }
+
+    private int handle(Handler handler) throws VerbsException {
+        var handled = 0;
+        handling = true;
+        try {
+            while (hasNext()) {
+                if (!cursor.isSuccess()) {
+                    state.requestFailed(cursor.status());
+                } else if (handle(cursor.id(), handler)) {
+                    handled++;
+                }
+            }
+        } finally {
+            handling = false;
+        }
+        if (handled == 0) {
+            state.check();
+        }
+        return handled;
+    }
+
+    private boolean hasNext() throws ChannelClosedException {
+        try {
+            return cursor.next();
+        } catch (IllegalStateException e) {
+            throw state.explained(e);
+        }
+    }
+
+    /** Handles one completion. Returns true if the program's handler was called. */
+    private boolean handle(long id, Handler handler) throws VerbsException {
+        if (MessageRings.isReceive(id)) {
+            return handleReceived(MessageRings.slot(id), handler);
+        }
+        if (MessageRings.isOperation(id)) {
+            handler.done(operations.complete(MessageRings.slot(id)));
+            return true;
+        }
+        try {
+            rings.sent(id, !state.isTerminated());
+        } catch (VerbsException e) {
+            throw state.postFailed(e);
+        } catch (IllegalStateException e) {
+            throw state.explained(e);
+        }
+        return false;
+    }
+
+    private boolean handleReceived(int slot, Handler handler) throws VerbsException {
+        boolean isMessage;
+        try {
+            isMessage = rings.received(slot, cursor.bytes());
+        } catch (InvalidMessageException e) {
+            throw state.terminate(
+                    new TerminationCause(TerminationCause.Cause.PROTOCOL_ERROR, e.getMessage()), e);
+        } catch (IllegalStateException e) {
+            throw state.explained(e);
+        }
+        var done = false;
+        try {
+            if (isMessage) {
+                handler.message(rings.message(slot), MessageRings.length(cursor.bytes()));
+            }
+            done = true;
+        } finally {
+            release(slot, isMessage, done);
+        }
+        return isMessage;
+    }
+
+    /**
+     * Posts the receive of a handled message again.
+     *
+     * @param done true if the handler has returned; false if it has thrown an exception, which must
+     *     not be replaced by an exception of this method
+     */
+    private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
+        try {
+            rings.handled(slot, isMessage, !state.isTerminated());
+        } catch (VerbsException e) {
+            var failure = state.postFailed(e);
+            if (done) {
+                throw failure;
+            }
+        } catch (IllegalStateException e) {
+            if (done) {
+                throw state.explained(e);
+            }
+        }
+    }
+}
