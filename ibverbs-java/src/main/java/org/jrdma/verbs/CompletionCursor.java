@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
@@ -33,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A cursor is confined to the thread that created it; other threads get a WrongThreadException.
- * {@link #next()} frees the slots of the completed request and of the unsignaled requests before
- * it.
+ * <p>A cursor is confined to the thread that created it; other threads may call only {@link
+ * #wake()} and get a WrongThreadException from the other methods. {@link #next()} frees the slots
+ * of the completed request and of the unsignaled requests before it.
  */
 public final class CompletionCursor implements AutoCloseable {
 
@@ -48,6 +49,9 @@ public final class CompletionCursor implements AutoCloseable {
     private final WorkCompletions batch;
 
     private final Set<CompletionField> fields;
+
+    /** True if a call of {@link #wake} has not ended a wait yet. */
+    private final AtomicBoolean woken = new AtomicBoolean();
 
     private int count;
     private int current = -1;
@@ -134,7 +138,7 @@ public final class CompletionCursor implements AutoCloseable {
      * ibv_req_notify_cq}, {@code ibv_get_cq_event}, {@code ibv_ack_cq_events}.
      *
      * @return the maximum number of completions that {@link #next()} can still move to, or 0 if the
-     *     wait timed out
+     *     wait timed out or was ended by {@link #wake()}
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if the queue is closed before or during the wait, or was
      *     created without a completion channel; see {@link CompletionQueueOptions#waitable}
@@ -154,11 +158,24 @@ public final class CompletionCursor implements AutoCloseable {
             if (found > 0) {
                 return found;
             }
-            if (!queue.awaitEvent(ticket, deadline)) {
+            if (woken.getAndSet(false) || !queue.awaitEvent(ticket, deadline)) {
                 return poll();
             }
             queue.takeEvents();
         }
+    }
+
+    /**
+     * Ends a wait in {@link #await} early. If the thread of this cursor is not waiting, its next
+     * wait ends immediately. Several calls before the end of a wait have the effect of one call.
+     * May be called by any thread.
+     *
+     * @throws IllegalStateException if the queue was created without a completion channel; see
+     *     {@link CompletionQueueOptions#waitable}
+     */
+    public void wake() {
+        woken.set(true);
+        queue.wakeWaiters();
     }
 
     /** The {@linkplain PreparedRequest#id(long) id} of the completed request. */

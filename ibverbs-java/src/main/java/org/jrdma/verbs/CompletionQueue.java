@@ -122,13 +122,26 @@ public final class CompletionQueue extends NativeObject {
         return fields;
     }
 
-    /** The fields that completions of this queue contain. */
+    /**
+     * Returns a ticket for {@link #awaitEvent}.
+     *
+     * @throws IllegalStateException if the queue was created without a completion channel
+     */
     long ticket() {
+        return waiter().ticket();
+    }
+
+    /** Ends the waits of all cursors of this queue; each cursor then decides if it waits again. */
+    void wakeWaiters() {
+        waiter().wake();
+    }
+
+    private DescriptorWaiter waiter() {
         if (waiter == null) {
             throw new IllegalStateException(
                     this + " was created without events. Call waitable() on its options.");
         }
-        return waiter.ticket();
+        return waiter;
     }
 
     /**

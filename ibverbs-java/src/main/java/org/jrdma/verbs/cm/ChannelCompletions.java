@@ -2,6 +2,7 @@ package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.CompletionCursor;
@@ -15,7 +16,7 @@ import org.jrdma.verbs.model.VerbsException;
 /**
  * The completions of an {@link RdmaChannel}: passes received messages and completed operations to
  * the program's handler, and posts the receives of handled messages again. Confined to the thread
- * of the channel.
+ * of the channel, except {@link #wake()}.
  */
 final class ChannelCompletions {
 
@@ -25,6 +26,9 @@ final class ChannelCompletions {
     private final RemoteOperations operations;
     private final ChannelState state;
     private final CompletionCursor cursor;
+
+    /** True if {@link #await} has not reported a call of {@link #wake} yet. */
+    private final AtomicBoolean woken = new AtomicBoolean();
 
     private boolean handling;
 
@@ -63,7 +67,11 @@ final class ChannelCompletions {
             } catch (IllegalStateException e) {
                 throw state.explained(e);
             }
-            if (handle(handler) > 0) {
+            var handled = handle(handler);
+            if (woken.getAndSet(false)) {
+                return WaitResult.WOKEN;
+            }
+            if (handled > 0) {
                 return WaitResult.HANDLED;
             }
             if (rings.freeMessages() > freeBefore) {
@@ -71,6 +79,12 @@ final class ChannelCompletions {
             }
         } while (!deadline.hasPassed());
         return WaitResult.TIMED_OUT;
+    }
+
+    /** Ends a wait; see {@link RdmaChannel#wake}. */
+    void wake() {
+        woken.set(true);
+        cursor.wake();
     }
 
     private void rejectIfHandling() {

@@ -41,9 +41,10 @@ import org.jspecify.annotations.Nullable;
  * detect a crash.
  *
  * <p>A channel is confined to the thread that created it. Other threads may call only {@link
- * #close()} and {@link #termination()}; all other methods throw WrongThreadException. Both sides
- * must call {@link #poll} or {@link #await} regularly: a side that does not handle messages blocks
- * the other side. Sending and receiving allocate nothing in the steady state.
+ * #wake()}, {@link #close()} and {@link #termination()}; all other methods throw
+ * WrongThreadException. Both sides must call {@link #poll} or {@link #await} regularly: a side that
+ * does not handle messages blocks the other side. Sending and receiving allocate nothing in the
+ * steady state.
  */
 public final class RdmaChannel implements AutoCloseable {
 
@@ -73,6 +74,11 @@ public final class RdmaChannel implements AutoCloseable {
         HANDLED,
         /** Nothing was handled, but more messages can be sent than before the call. */
         CAN_SEND,
+        /**
+         * A thread called {@link #wake()}. Received messages and completed operations may have been
+         * handled as well, and more messages may be sent than before the call.
+         */
+        WOKEN,
         /** The timeout expired. The channel is open; the peer may be idle or busy. */
         TIMED_OUT
     }
@@ -288,9 +294,10 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until a message has arrived, an operation has completed, or more messages can be sent
-     * than before the call. Handles received messages and completed operations. To wait for a
-     * particular message, call this method until that message has been handled.
+     * Waits until a message has arrived, an operation has completed, more messages can be sent than
+     * before the call, or a thread has called {@link #wake()}. Handles received messages and
+     * completed operations. To wait for a particular message, call this method until that message
+     * has been handled.
      *
      * @throws ChannelClosedException if the channel has ended, for example by {@link #close()}
      *     during the wait, and there is nothing left to handle
@@ -301,6 +308,17 @@ public final class RdmaChannel implements AutoCloseable {
             throws FabricException, InterruptedIOException {
         checkThread();
         return completions.await(handler, timeout);
+    }
+
+    /**
+     * Makes the channel's thread return from {@link #await} with {@link WaitResult#WOKEN}, for
+     * example because another thread has queued a message for it. If the thread is not waiting, its
+     * next call of {@code await} returns immediately. Several calls before {@code await} returns
+     * WOKEN have the effect of one call. Has no effect after the channel has ended. May be called
+     * by any thread.
+     */
+    public void wake() {
+        completions.wake();
     }
 
     private void checkThread() {

@@ -160,6 +160,9 @@ class CompletionQueueTest {
             assertThatThrownBy(() -> cursor.await(SHORT))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("waitable()");
+            assertThatThrownBy(cursor::wake)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("waitable()");
         }
     }
 
@@ -191,6 +194,35 @@ class CompletionQueueTest {
             assertThat(cursor.await(SHORT)).isZero();
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(SHORT);
             assertThat(cursor.await(Duration.ZERO)).isZero();
+        }
+    }
+
+    @Test
+    void shouldEndOnlyTheWaitOfTheCursorThatIsWokenUp() throws Exception {
+        fabric.needs(Feature.COMPLETION_EVENTS);
+        try (var completions = device.newCompletionQueue(capacity(4).waitable());
+                var cursor = completions.newCursor(4)) {
+            var other = new CompletableFuture<CompletionCursor>();
+            var waiting =
+                    BackgroundCalls.call(
+                            Thread.ofPlatform(),
+                            () -> {
+                                try (var own = completions.newCursor(4)) {
+                                    other.complete(own);
+                                    return own.await(LONG);
+                                }
+                            });
+            for (var round = 0; round < 20; round++) {
+                cursor.wake();
+                cursor.wake();
+                assertThat(cursor.await(LONG)).isZero();
+            }
+            assertThat(cursor.await(SHORT)).isZero();
+            assertThat(waiting).isNotDone();
+
+            other.get(10, TimeUnit.SECONDS).wake();
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isZero();
         }
     }
 

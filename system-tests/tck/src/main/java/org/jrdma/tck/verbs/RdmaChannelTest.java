@@ -790,6 +790,63 @@ class RdmaChannelTest {
         get(peer);
     }
 
+    /** A wake-up before, at the start of and during a wait must not be lost. */
+    @Test
+    void shouldEndAWaitEarlyWhenAnotherThreadWakesItUp() throws Exception {
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
+            for (var round = 0; round < 40; round++) {
+                var pause = round % 4;
+                var waking =
+                        startCall(() -> {
+                            Thread.sleep(pause);
+                            channel.wake();
+                            return true;
+                        });
+                assertThat(channel.await(NOTHING, TIMEOUT)).isEqualTo(RdmaChannel.WaitResult.WOKEN);
+                waking.get(20, TimeUnit.SECONDS);
+            }
+            channel.wake();
+            channel.wake();
+
+            assertThat(channel.await(NOTHING, TIMEOUT)).isEqualTo(RdmaChannel.WaitResult.WOKEN);
+            assertThat(channel.await(NOTHING, SHORT)).isEqualTo(RdmaChannel.WaitResult.TIMED_OUT);
+        }
+        get(peer);
+    }
+
+    @Test
+    void shouldReportAWakeUpOnceEvenIfItHandlesMessages() throws Exception {
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
+            var replies = new int[1];
+            RdmaChannel.Handler count = (_, _) -> replies[0]++;
+            for (var round = 1; round <= 20; round++) {
+                var results = EnumSet.noneOf(RdmaChannel.WaitResult.class);
+                send(channel, MemorySegment.ofArray(new byte[1]), count);
+                channel.wake();
+                while (replies[0] < round || !results.contains(RdmaChannel.WaitResult.WOKEN)) {
+                    results.add(channel.await(count, TIMEOUT));
+                }
+                assertThat(results).doesNotContain(RdmaChannel.WaitResult.TIMED_OUT);
+            }
+        }
+        get(peer);
+    }
+
+    @Test
+    void shouldIgnoreAWakeUpAfterTheChannelHasEnded() throws Exception {
+        var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+        var channel = connect(RdmaChannelOptions.DEFAULT);
+        channel.close();
+
+        channel.wake();
+
+        assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
+                .isInstanceOf(ChannelClosedException.class);
+        get(peer);
+    }
+
     @Test
     void shouldEndAWaitWhenAnotherThreadClosesIt() throws Exception {
         var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
