@@ -1,10 +1,9 @@
 package org.jrdma.verbs.cm;
 
-import java.io.InterruptedIOException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Deadline;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.cm.RdmaChannel.Handler;
 import org.jrdma.verbs.cm.RdmaChannel.WaitResult;
@@ -40,7 +39,7 @@ final class ChannelCompletions {
     }
 
     /** Handles completions without waiting; see {@link RdmaChannel#poll}. */
-    int poll(Handler handler) throws VerbsException {
+    int poll(Handler handler) throws IOException {
         rejectIfHandling();
         try {
             cursor.poll();
@@ -51,8 +50,7 @@ final class ChannelCompletions {
     }
 
     /** Waits for completions and handles them; see {@link RdmaChannel#await}. */
-    WaitResult await(Handler handler, Duration timeout)
-            throws FabricException, InterruptedIOException {
+    WaitResult await(Handler handler, Duration timeout) throws IOException {
         rejectIfHandling();
         var deadline = Deadline.after(timeout);
         var freeBefore = rings.freeMessages();
@@ -94,7 +92,7 @@ final class ChannelCompletions {
         }
     }
 
-    private int handle(Handler handler) throws VerbsException {
+    private int handle(Handler handler) throws IOException {
         var handled = 0;
         handling = true;
         try {
@@ -123,7 +121,7 @@ final class ChannelCompletions {
     }
 
     /** Handles one completion. Returns true if the program's handler was called. */
-    private boolean handle(long id, Handler handler) throws VerbsException {
+    private boolean handle(long id, Handler handler) throws IOException {
         if (MessageRings.isReceive(id)) {
             return handleReceived(MessageRings.slot(id), handler);
         }
@@ -141,7 +139,7 @@ final class ChannelCompletions {
         return false;
     }
 
-    private boolean handleReceived(int slot, Handler handler) throws VerbsException {
+    private boolean handleReceived(int slot, Handler handler) throws IOException {
         boolean isMessage;
         try {
             isMessage = rings.received(slot, cursor.bytes());

@@ -1,11 +1,11 @@
 package org.jrdma.verbs.cm;
 
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
 import org.jrdma.ffi.BlockingCalls;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
@@ -48,7 +48,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RdmaChannel implements AutoCloseable {
 
-    /** A handler of received messages and completed operations. */
+    /**
+     * A handler of received messages and completed operations.
+     *
+     * <p>The caller of {@link #poll} or {@link #await} gets the exception that a handler throws.
+     * The channel stays open. The message or operation counts as handled, and the next call
+     * continues with the message or operation that follows.
+     */
     public interface Handler {
 
         /**
@@ -57,15 +63,17 @@ public final class RdmaChannel implements AutoCloseable {
          * @param buffer a buffer that starts with the message; it is reused after this method
          *     returns
          * @param length the length of the message in bytes
+         * @throws IOException if the message cannot be handled
          */
-        void message(MemorySegment buffer, long length);
+        void message(MemorySegment buffer, long length) throws IOException;
 
         /**
          * Handles the completion of a remote read or write.
          *
          * @param id the id with which the program has started the operation
+         * @throws IOException if the completion cannot be handled
          */
-        default void done(long id) {}
+        default void done(long id) throws IOException {}
     }
 
     /** The reason for which {@link #await} returned. */
@@ -286,9 +294,10 @@ public final class RdmaChannel implements AutoCloseable {
      *
      * @return the number of messages and operations that were handled
      * @throws ChannelClosedException if the channel has ended and there is nothing left to handle
+     * @throws IOException if the handler throws it
      * @throws IllegalStateException if the protection domain or the device is closed
      */
-    public int poll(Handler handler) throws VerbsException {
+    public int poll(Handler handler) throws IOException {
         checkThread();
         return completions.poll(handler);
     }
@@ -302,10 +311,10 @@ public final class RdmaChannel implements AutoCloseable {
      * @throws ChannelClosedException if the channel has ended, for example by {@link #close()}
      *     during the wait, and there is nothing left to handle
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
+     * @throws IOException if the handler throws it
      * @throws IllegalStateException if the protection domain or the device is or becomes closed
      */
-    public WaitResult await(Handler handler, Duration timeout)
-            throws FabricException, InterruptedIOException {
+    public WaitResult await(Handler handler, Duration timeout) throws IOException {
         checkThread();
         return completions.await(handler, timeout);
     }

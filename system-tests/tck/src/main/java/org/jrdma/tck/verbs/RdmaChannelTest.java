@@ -138,12 +138,8 @@ class RdmaChannelTest {
             while (true) {
                 channel.await(
                         (buffer, length) -> {
-                            try {
-                                if (!channel.trySend(buffer.asSlice(0, length))) {
-                                    throw new AssertionError("no free slot for the reply");
-                                }
-                            } catch (VerbsException _) {
-                                // The peer has closed the channel.
+                            if (!channel.trySend(buffer.asSlice(0, length))) {
+                                throw new AssertionError("no free slot for the reply");
                             }
                         },
                         TIMEOUT);
@@ -243,6 +239,94 @@ class RdmaChannelTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("of the handler");
         get(peer);
+    }
+
+    /**
+     * The message that the handler has rejected is handled, and the other messages are not lost.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void shouldContinueWithTheNextMessageAfterAHandlerHasThrown(int window) throws Exception {
+        var options = RdmaChannelOptions.DEFAULT.window(window);
+        var peer = peer(options, RdmaChannelTest::echo);
+        try (var channel = connect(options)) {
+            var handled = new ArrayList<Integer>();
+            var rejected = new ArrayList<Integer>();
+            RdmaChannel.Handler rejectOddNumbers =
+                    (buffer, _) -> {
+                        int number = buffer.get(ValueLayout.JAVA_BYTE, 0);
+                        if (number % 2 == 1) {
+                            throw new IOException("" + number);
+                        }
+                        handled.add(number);
+                    };
+            for (var number = 0; number < 20; number++) {
+                while (!channel.trySend(MemorySegment.ofArray(message(number, 1)))) {
+                    awaitOrAdd(rejected, channel, rejectOddNumbers);
+                }
+            }
+            while (handled.size() + rejected.size() < 20) {
+                awaitOrAdd(rejected, channel, rejectOddNumbers);
+            }
+
+            assertThat(handled).containsExactly(0, 2, 4, 6, 8, 10, 12, 14, 16, 18);
+            assertThat(rejected).containsExactly(1, 3, 5, 7, 9, 11, 13, 15, 17, 19);
+            assertThat(channel.termination()).isEmpty();
+        }
+        get(peer);
+    }
+
+    private static void awaitOrAdd(
+            List<Integer> rejected, RdmaChannel channel, RdmaChannel.Handler handler) {
+        try {
+            channel.await(handler, TIMEOUT);
+        } catch (IOException e) {
+            rejected.add(Integer.valueOf(e.getMessage()));
+        }
+    }
+
+    @Test
+    void shouldContinueAfterAHandlerHasThrownForAnOperation() throws Exception {
+        try (var arena = domain.newArena(Pair.ALL)) {
+            var region = arena.region(64);
+            var peer = peer(RdmaChannelOptions.DEFAULT, RdmaChannelTest::echo);
+            try (var channel = connect(RdmaChannelOptions.DEFAULT)) {
+                // On iWARP, the connecting side may start operations at once.
+                assertThat(channel.tryReadRemote(region.slice(0, 8), region.remote(), 1)).isTrue();
+                assertThat(channel.tryReadRemote(region.slice(0, 8), region.remote(), 2)).isTrue();
+                var completedIds = new ArrayList<Long>();
+                var handler =
+                        new RdmaChannel.Handler() {
+                            @Override
+                            public void message(MemorySegment buffer, long length) {
+                                throw new AssertionError("unexpected message");
+                            }
+
+                            @Override
+                            public void done(long id) throws IOException {
+                                completedIds.add(id);
+                                if (id == 1) {
+                                    throw new IOException("of the handler");
+                                }
+                            }
+                        };
+
+                assertThatThrownBy(
+                                () -> {
+                                    while (true) {
+                                        channel.await(handler, TIMEOUT);
+                                    }
+                                })
+                        .isInstanceOf(IOException.class)
+                        .hasMessage("of the handler");
+                while (completedIds.size() < 2) {
+                    channel.await(handler, TIMEOUT);
+                }
+                assertThat(completedIds).containsExactly(1L, 2L);
+                assertThat(channel.termination()).isEmpty();
+            }
+            get(peer);
+        }
     }
 
     @Test
@@ -604,12 +688,8 @@ class RdmaChannelTest {
     private static void replyWithoutAllocating(RdmaChannel channel) throws IOException {
         RdmaChannel.Handler answer =
                 (_, _) -> {
-                    try {
-                        channel.tryClaim();
-                        channel.send(64);
-                    } catch (VerbsException _) {
-                        // The peer has closed the channel.
-                    }
+                    channel.tryClaim();
+                    channel.send(64);
                 };
         try {
             while (true) {
@@ -622,7 +702,7 @@ class RdmaChannelTest {
 
     /** Polls, and parks if there was no message, because both sides may share one processor. */
     private static void pollOrPause(RdmaChannel channel, RdmaChannel.Handler handler)
-            throws VerbsException {
+            throws IOException {
         if (channel.poll(handler) == 0) {
             LockSupport.parkNanos(1);
         }
@@ -774,16 +854,7 @@ class RdmaChannelTest {
             assertThat(take(channel, 1).getFirst()).containsExactly(42);
             send(channel, message, NOTHING);
 
-            assertThatThrownBy(() ->
-                            channel.await(
-                                    (_, _) -> {
-                                        try {
-                                            channel.poll(NOTHING);
-                                        } catch (VerbsException e) {
-                                            throw new AssertionError(e);
-                                        }
-                                    },
-                                    TIMEOUT))
+            assertThatThrownBy(() -> channel.await((_, _) -> channel.poll(NOTHING), TIMEOUT))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("handler");
         }
