@@ -34,9 +34,10 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>After the channel has ended, messages and completions that arrived earlier are still handled.
- * Then each method throws {@link ChannelClosedException}, and {@link #termination()} returns the
- * cause. A peer that disconnects or closes the channel ends it immediately. A crashed peer is
- * detected only by a side that sends, after the last retransmission has timed out; see {@link
+ * Then each method throws {@link ChannelClosedException}, {@link #termination()} returns the cause,
+ * and {@link #unfinishedOperations()} the reads and writes that have not completed. A peer that
+ * disconnects or closes the channel ends it immediately. A crashed peer is detected only by a side
+ * that sends, after the last retransmission has timed out; see {@link
  * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send from time to time to
  * detect a crash.
  *
@@ -290,6 +291,21 @@ public final class RdmaChannel implements AutoCloseable {
     }
 
     /**
+     * The ids of the remote reads and writes that have been started and for which {@link
+     * Handler#done} was not called, in the order in which they were started. Can still be called
+     * after the channel has ended or was closed. Then the result contains the operations that
+     * failed and those whose outcome is unknown: they may have been executed.
+     *
+     * <p>While the channel is open, and after it has ended by a failure, the device may access the
+     * local memory of these operations. After {@link #close()} has returned, the device no longer
+     * accesses that memory, and the program can free or reuse it.
+     */
+    public long[] unfinishedOperations() {
+        checkThread();
+        return operations.unfinished();
+    }
+
+    /**
      * Handles received messages and completed operations without waiting.
      *
      * @return the number of messages and operations that were handled
@@ -340,8 +356,10 @@ public final class RdmaChannel implements AutoCloseable {
 
     /**
      * Closes the channel and its connection without waiting for the peer. Requests in flight are
-     * canceled, and messages that the peer has not handled may be lost. Wakes up a thread that
-     * waits in {@link #await}. May be called by any thread.
+     * canceled, and messages that the peer has not handled may be lost. After this method has
+     * returned, the device no longer accesses the local memory of the {@linkplain
+     * #unfinishedOperations() unfinished operations}. Wakes up a thread that waits in {@link
+     * #await}. May be called by any thread.
      */
     @Override
     public void close() {

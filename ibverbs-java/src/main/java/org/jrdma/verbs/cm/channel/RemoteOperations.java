@@ -85,6 +85,18 @@ public final class RemoteOperations {
     }
 
     /**
+     * Returns the identifiers of the operations whose completion was not handled or that failed, in
+     * the order in which they were started.
+     */
+    public long[] unfinished() {
+        var unfinished = new long[(int) (started - completed)];
+        for (var index = 0; index < unfinished.length; index++) {
+            unfinished[index] = ids[(int) ((completed + index) % ids.length)];
+        }
+        return unfinished;
+    }
+
+    /**
      * Frees the slot of a completed operation, and returns the identifier that the program has
      * assigned to the operation.
      */

@@ -657,6 +657,57 @@ class RdmaChannelTest {
     }
 
     @Test
+    void shouldListTheOperationsThatAFailureHasLeftUnfinished() throws Exception {
+        var options = RdmaChannelOptions.DEFAULT.operations(3);
+        var peer = peer(options, channel -> channel.connection().awaitDisconnected(TIMEOUT));
+        try (var arena = domain.newArena(Pair.ALL)) {
+            var local = arena.region(64);
+            var remote = arena.region(64).remote();
+            var deregistered = arena.region(64);
+            var invalid = deregistered.remote();
+            deregistered.close();
+            var channel = connect(options);
+            var completedIds = new ArrayList<Long>();
+            var handler =
+                    new RdmaChannel.Handler() {
+                        @Override
+                        public void message(MemorySegment buffer, long length) {
+                            throw new AssertionError("unexpected message");
+                        }
+
+                        @Override
+                        public void done(long id) {
+                            completedIds.add(id);
+                        }
+                    };
+            for (var id = 0; id < 4; id++) {
+                assertThat(channel.tryWriteRemote(local.slice(0, 8), remote, id)).isTrue();
+                assertThat(channel.unfinishedOperations()).containsExactly(id);
+                while (completedIds.size() <= id) {
+                    channel.await(handler, TIMEOUT);
+                }
+                assertThat(channel.unfinishedOperations()).isEmpty();
+            }
+
+            assertThat(channel.tryReadRemote(local.slice(), invalid, 70)).isTrue();
+            channel.tryWriteRemote(local.slice(), remote, 71);
+            assertThatThrownBy(
+                            () -> {
+                                while (true) {
+                                    channel.await(handler, TIMEOUT);
+                                }
+                            })
+                    .isInstanceOf(ChannelClosedException.class);
+
+            assertThat(completedIds).containsExactly(0L, 1L, 2L, 3L);
+            assertThat(channel.unfinishedOperations()).containsExactly(70, 71);
+            channel.close();
+            assertThat(channel.unfinishedOperations()).containsExactly(70, 71);
+        }
+        get(peer);
+    }
+
+    @Test
     void shouldAllocateNoJavaObjectsAfterWarmUp() throws Exception {
         fabric.needs(Feature.ALLOCATING_NOTHING);
         var options = RdmaChannelOptions.DEFAULT.window(8).messageBytes(256);
@@ -846,6 +897,7 @@ class RdmaChannelTest {
                             startCall(() -> channel.trySend(message)),
                             startCall(channel::tryClaim),
                             startCall(channel::freeMessages),
+                            startCall(channel::unfinishedOperations),
                             startCall(() -> channel.poll(NOTHING)))) {
                 assertThatThrownBy(() -> callOfAnotherThread.get(20, TimeUnit.SECONDS))
                         .hasCauseInstanceOf(WrongThreadException.class);
