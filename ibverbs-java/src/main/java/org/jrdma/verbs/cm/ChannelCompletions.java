@@ -8,6 +8,7 @@ import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.cm.RdmaChannel.Handler;
 import org.jrdma.verbs.cm.RdmaChannel.WaitResult;
 import org.jrdma.verbs.cm.channel.InvalidMessageException;
+import org.jrdma.verbs.cm.channel.KeepAlive;
 import org.jrdma.verbs.cm.channel.MessageRings;
 import org.jrdma.verbs.cm.channel.RemoteOperations;
 import org.jrdma.verbs.model.VerbsException;
@@ -23,6 +24,7 @@ final class ChannelCompletions {
 
     private final MessageRings rings;
     private final RemoteOperations operations;
+    private final KeepAlive keepAlive;
     private final ChannelState state;
     private final CompletionCursor cursor;
 
@@ -31,9 +33,14 @@ final class ChannelCompletions {
 
     private boolean handling;
 
-    ChannelCompletions(MessageRings rings, RemoteOperations operations, ChannelState state) {
+    ChannelCompletions(
+            MessageRings rings,
+            RemoteOperations operations,
+            KeepAlive keepAlive,
+            ChannelState state) {
         this.rings = rings;
         this.operations = operations;
+        this.keepAlive = keepAlive;
         this.state = state;
         this.cursor = rings.completions().newCursor(Math.min(MAX_BATCH, rings.capacity()));
     }
@@ -61,7 +68,7 @@ final class ChannelCompletions {
                 return WaitResult.HANDLED;
             }
             try {
-                cursor.await(Duration.ofNanos(deadline.remainingNanos()));
+                cursor.await(Duration.ofNanos(Math.min(deadline.remainingNanos(), untilProbe())));
             } catch (IllegalStateException e) {
                 throw state.explained(e);
             }
@@ -93,10 +100,12 @@ final class ChannelCompletions {
     }
 
     private int handle(Handler handler) throws IOException {
+        var completed = false;
         var handled = 0;
         handling = true;
         try {
             while (hasNext()) {
+                completed = true;
                 if (!cursor.isSuccess()) {
                     state.requestFailed(cursor.status());
                 } else if (handle(cursor.id(), handler)) {
@@ -109,7 +118,30 @@ final class ChannelCompletions {
         if (handled == 0) {
             state.check();
         }
+        if (completed) {
+            keepAlive.completed();
+        } else {
+            probeIfDue();
+        }
         return handled;
+    }
+
+    /** Returns the time until the next keep-alive probe in nanoseconds. */
+    private long untilProbe() {
+        return rings.isStarted() ? keepAlive.remainingNanos() : Long.MAX_VALUE;
+    }
+
+    private void probeIfDue() throws VerbsException {
+        if (!rings.isStarted()) {
+            return;
+        }
+        try {
+            keepAlive.probeIfDue();
+        } catch (VerbsException e) {
+            throw state.postFailed(e);
+        } catch (IllegalStateException e) {
+            throw state.explained(e);
+        }
     }
 
     private boolean hasNext() throws ChannelClosedException {
@@ -128,6 +160,10 @@ final class ChannelCompletions {
         if (MessageRings.isOperation(id)) {
             handler.done(operations.complete(MessageRings.slot(id)));
             return true;
+        }
+        if (MessageRings.isKeepAliveProbe(id)) {
+            keepAlive.probeCompleted();
+            return false;
         }
         try {
             rings.sent(id, !state.isTerminated());

@@ -9,6 +9,7 @@ import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
+import org.jrdma.verbs.cm.channel.KeepAlive;
 import org.jrdma.verbs.cm.channel.MessageRings;
 import org.jrdma.verbs.cm.channel.RemoteOperations;
 import org.jrdma.verbs.cm.model.PrivateData;
@@ -36,10 +37,10 @@ import org.jspecify.annotations.Nullable;
  * <p>After the channel has ended, messages and completions that arrived earlier are still handled.
  * Then each method throws {@link ChannelClosedException}, {@link #termination()} returns the cause,
  * and {@link #unfinishedOperations()} the reads and writes that have not completed. A peer that
- * disconnects or closes the channel ends it immediately. A crashed peer is detected only by a side
- * that sends, after the last retransmission has timed out; see {@link
- * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives must send from time to time to
- * detect a crash.
+ * disconnects or closes the channel ends it immediately. A crashed peer is detected by a side that
+ * sends, after the last retransmission has timed out; see {@link
+ * RdmaChannelOptions#acknowledgeTimeout}. A side that only receives detects a crash only with a
+ * {@linkplain RdmaChannelOptions#keepAlive keep-alive}.
  *
  * <p>A channel is confined to the thread that created it. Other threads may call only {@link
  * #wake()}, {@link #close()} and {@link #termination()}; all other methods throw
@@ -115,18 +116,19 @@ public final class RdmaChannel implements AutoCloseable {
             boolean asInitiator,
             ChannelParameters peer,
             MessageRings rings,
-            RemoteOperations operations)
+            RdmaChannelOptions options)
             throws VerbsException {
         this.connection = connection;
         this.rings = rings;
-        this.operations = operations;
+        this.operations = new RemoteOperations(connection.queuePair(), options.operations);
         this.privateData = ChannelParameters.programData(connection.privateData());
         var queue = rings.completions();
         this.state = new ChannelState(toString(), domain, connection, queue);
         // The queue is closed to wake up a thread in await(), for example when the protection
         // domain is closed.
         this.queuePairClosed = () -> BlockingCalls.start(queue::close);
-        this.completions = new ChannelCompletions(rings, operations, state);
+        var keepAlive = new KeepAlive(connection.queuePair(), options.keepAlive);
+        this.completions = new ChannelCompletions(rings, operations, keepAlive, state);
         this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
         rings.start(connection.queuePair(), peer, connection.isIwarp() && !asInitiator);
         if (connection.isIwarp() && asInitiator) {

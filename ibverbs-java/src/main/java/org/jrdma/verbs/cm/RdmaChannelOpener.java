@@ -6,7 +6,6 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
-import org.jrdma.verbs.cm.channel.RemoteOperations;
 import org.jrdma.verbs.cm.handle.PrivateDataSizes;
 import org.jrdma.verbs.model.TransportType;
 import org.jrdma.verbs.model.VerbsException;
@@ -75,8 +74,7 @@ final class RdmaChannelOpener {
                                             "rdma_connect",
                                             "Cannot open a channel on %s: the peer sent no channel parameters"
                                                     .formatted(connection)));
-            var operations = new RemoteOperations(connection.queuePair(), options.operations);
-            return new RdmaChannel(domain, connection, asInitiator, peer, rings, operations);
+            return new RdmaChannel(domain, connection, asInitiator, peer, rings, options);
         } catch (Throwable e) {
             if (opened != null) {
                 opened.close();

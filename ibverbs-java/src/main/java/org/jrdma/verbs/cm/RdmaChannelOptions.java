@@ -30,6 +30,7 @@ public final class RdmaChannelOptions {
     private int messageBytes = 4096;
     private int window = 64;
     int operations = 16;
+    @Nullable Duration keepAlive;
     private byte[] privateData = {};
     private int retries = ConnectionOptions.MAX_RETRIES;
     private @Nullable Duration acknowledgeTimeout;
@@ -41,6 +42,7 @@ public final class RdmaChannelOptions {
         messageBytes = other.messageBytes;
         window = other.window;
         operations = other.operations;
+        keepAlive = other.keepAlive;
         privateData = other.privateData;
         retries = other.retries;
         acknowledgeTimeout = other.acknowledgeTimeout;
@@ -80,6 +82,24 @@ public final class RdmaChannelOptions {
         return with(copy ->
                 copy.operations =
                         RangeChecks.check("number of operations", count, 1, MAX_REQUESTS));
+    }
+
+    /**
+     * Enables the keep-alive: if nothing has completed for {@code interval} while a thread calls
+     * {@link RdmaChannel#await} or {@link RdmaChannel#poll}, the channel verifies that the peer's
+     * device responds. If the device does not, the channel ends with the cause {@link
+     * TerminationCause.Cause#LOST} after the last retransmission has timed out, as if this side had
+     * sent a message; see {@link #acknowledgeTimeout} and {@link #retries}. The peer's program does
+     * not notice the check and may use other options. There is no keep-alive by default.
+     *
+     * @throws IllegalArgumentException if the interval is not positive
+     */
+    public RdmaChannelOptions keepAlive(Duration interval) {
+        if (!interval.isPositive()) {
+            throw new IllegalArgumentException(
+                    "The interval of the keep-alive must be positive: " + interval);
+        }
+        return with(copy -> copy.keepAlive = interval);
     }
 
     /**
@@ -127,7 +147,8 @@ public final class RdmaChannelOptions {
     }
 
     MessageRings newRings(ProtectionDomain domain) throws VerbsException {
-        return new MessageRings(domain, messageBytes, window, operations);
+        var probes = keepAlive == null ? 0 : 1;
+        return new MessageRings(domain, messageBytes, window, operations + probes);
     }
 
     /** Returns the options of the underlying connection. */

@@ -18,7 +18,8 @@ public record TerminationCause(Cause cause, String reason) {
         /**
          * The connection failed: the peer does not acknowledge requests, the device was removed, or
          * the device reported an error. If the peer uses the software fabric, this is also the
-         * cause after the peer's process was killed, which is detected when this side sends.
+         * cause after the peer's process was killed, which is detected when this side sends or has
+         * a {@linkplain RdmaChannelOptions#keepAlive keep-alive}.
          */
         LOST,
         /**

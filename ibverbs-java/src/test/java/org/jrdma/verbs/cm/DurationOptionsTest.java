@@ -57,6 +57,9 @@ class DurationOptionsTest {
                     .withMessageContaining("must be positive");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> DurationCodes.receiverNotReadyTimer(invalid));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> RdmaChannelOptions.DEFAULT.keepAlive(invalid))
+                    .withMessage("The interval of the keep-alive must be positive: " + invalid);
         }
         assertThatIllegalArgumentException()
                 .isThrownBy(

@@ -57,6 +57,9 @@ public final class MessageRings implements AutoCloseable {
     private static final int RECEIVE = 3;
     private static final int OPERATION = 4;
 
+    /** The work request id of the probe of a {@link KeepAlive}. */
+    static final long KEEP_ALIVE_PROBE = identifier(5, 0);
+
     private final int window;
     private final int messageBytes;
     private final long stride;
@@ -97,7 +100,8 @@ public final class MessageRings implements AutoCloseable {
      *
      * @param messageBytes the maximum length of a message in bytes
      * @param window the number of messages in each ring
-     * @param operations the maximum number of RDMA reads and writes in flight
+     * @param operations the maximum number of RDMA reads and writes in flight, including the probe
+     *     of a {@link KeepAlive}
      */
     public MessageRings(ProtectionDomain domain, int messageBytes, int window, int operations)
             throws VerbsException {
@@ -154,6 +158,11 @@ public final class MessageRings implements AutoCloseable {
     /** Returns true if a work request id belongs to an RDMA read or write. */
     public static boolean isOperation(long identifier) {
         return identifier >>> Integer.SIZE == OPERATION;
+    }
+
+    /** Returns true if a work request id belongs to the probe of a {@link KeepAlive}. */
+    public static boolean isKeepAliveProbe(long identifier) {
+        return identifier == KEEP_ALIVE_PROBE;
     }
 
     /** Returns true if a work request id belongs to a receive. */

@@ -151,12 +151,39 @@ class KilledPeerTest {
                 RdmaChannelOptions.DEFAULT, minTime, minTime.multipliedBy(4).plus(SLACK));
     }
 
-    /**
-     * Asserts that a channel whose peer was killed ends within a time after it sends a message. It
-     * cannot notice earlier that the peer was killed.
-     */
+    @Test
+    void shouldEndAChannelThatOnlyReceivesByItsKeepAlive() throws Exception {
+        var interval = Duration.ofMillis(300);
+        var options =
+                RdmaChannelOptions.DEFAULT
+                        .keepAlive(interval)
+                        .acknowledgeTimeout(ACK_TIMEOUT)
+                        .retries(2);
+        assertEnds(
+                options,
+                _ -> {},
+                ACK_TIMEOUT.multipliedBy(3),
+                interval.plus(ACK_TIMEOUT.multipliedBy(12)).plus(SLACK));
+    }
+
     private static void assertEndsAfterSend(
             RdmaChannelOptions options, Duration minTime, Duration maxTime) throws Exception {
+        assertEnds(
+                options,
+                channel -> assertThat(channel.trySend(MemorySegment.ofArray(new byte[8]))).isTrue(),
+                minTime,
+                maxTime);
+    }
+
+    /** What a test does with a channel after the peer was killed. */
+    private interface LastUse {
+        void of(RdmaChannel channel) throws IOException;
+    }
+
+    /** Asserts that a channel ends within a time after its peer was killed and its last use. */
+    private static void assertEnds(
+            RdmaChannelOptions options, LastUse lastUse, Duration minTime, Duration maxTime)
+            throws Exception {
         var library = SoftRoce.onLoopback(1);
         var connections = ConnectionManager.from(library);
         try (var killedPeer = ChildJvm.start(List.of(), ChannelPeer.class);
@@ -169,19 +196,18 @@ class KilledPeerTest {
                 killedPeer.line("accepted");
                 killedPeer.kill();
 
-                var duration = timeToEnd(channel);
+                var duration = timeToEnd(channel, lastUse);
 
                 assertThat(duration).isBetween(minTime, maxTime);
                 System.out.printf(
-                        "A channel fails %d ms after it has sent a message%n", duration.toMillis());
+                        "A channel fails %d ms after its last use%n", duration.toMillis());
             }
         }
     }
 
-    /** Sends a message to the killed peer and returns the time until the channel has ended. */
-    private static Duration timeToEnd(RdmaChannel channel) throws IOException {
+    private static Duration timeToEnd(RdmaChannel channel, LastUse lastUse) throws IOException {
         var begin = System.nanoTime();
-        assertThat(channel.trySend(MemorySegment.ofArray(new byte[8]))).isTrue();
+        lastUse.of(channel);
         assertThatThrownBy(
                         () -> {
                             while (true) {

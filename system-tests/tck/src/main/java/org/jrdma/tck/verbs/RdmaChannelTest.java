@@ -37,6 +37,8 @@ import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.jrdma.verbs.cm.TerminationCause;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.QueuePairChange;
+import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -994,6 +996,71 @@ class RdmaChannelTest {
         assertThatThrownBy(channel::tryClaim).isInstanceOf(ChannelClosedException.class);
         assertThat(channel.termination().map(TerminationCause::cause))
                 .hasValue(TerminationCause.Cause.CLOSED_HERE);
+        get(peer);
+    }
+
+    /** The peer must respond although its program handles no messages in the meantime. */
+    @Test
+    void shouldKeepAnIdleChannelAliveAndTransferMessagesAfterwards() throws Exception {
+        var options =
+                RdmaChannelOptions.DEFAULT.keepAlive(Duration.ofMillis(5)).operations(1).window(1);
+        var idle = new CountDownLatch(1);
+        var peer =
+                peer(
+                        options,
+                        channel -> {
+                            idle.await();
+                            echo(channel);
+                        });
+        try (var channel = connect(options)) {
+            for (var round = 0; round < 5; round++) {
+                assertThat(channel.await(NOTHING, SHORT))
+                        .isEqualTo(RdmaChannel.WaitResult.TIMED_OUT);
+            }
+            for (var round = 0; round < 50; round++) {
+                assertThat(channel.poll(NOTHING)).isZero();
+                Thread.sleep(1);
+            }
+            idle.countDown();
+            for (var number = 0; number < 10; number++) {
+                send(channel, MemorySegment.ofArray(message(number, 64)), NOTHING);
+                assertThat(take(channel, 1).getFirst()).isEqualTo(message(number, 64));
+                Thread.sleep(number);
+            }
+        }
+        get(peer);
+    }
+
+    @Test
+    void shouldDetectByTheKeepAliveThatThePeerDoesNotRespond() throws Exception {
+        if (fabric.profile() == Profile.SIW) {
+            throw new Fabric.Listed("on iWARP the end of the TCP connection is reported at once");
+        }
+        var detected = new CountDownLatch(1);
+        var peer =
+                peer(
+                        RdmaChannelOptions.DEFAULT,
+                        channel -> {
+                            channel.connection()
+                                    .queuePair()
+                                    .modify(QueuePairChange.to(QueuePairState.ERROR));
+                            assertThat(detected.await(60, TimeUnit.SECONDS)).isTrue();
+                        });
+        var options =
+                RdmaChannelOptions.DEFAULT
+                        .keepAlive(Duration.ofMillis(50))
+                        .acknowledgeTimeout(Duration.ofMillis(67))
+                        .retries(1);
+        try (var channel = connect(options)) {
+            assertThatThrownBy(() -> channel.await(NOTHING, TIMEOUT))
+                    .isInstanceOf(ChannelClosedException.class)
+                    .hasMessageContaining("RETRIES_EXCEEDED");
+            assertThat(channel.termination().map(TerminationCause::cause))
+                    .hasValue(TerminationCause.Cause.LOST);
+            assertThat(channel.unfinishedOperations()).isEmpty();
+        } finally {
+            detected.countDown();
+        }
         get(peer);
     }
 
