@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -138,6 +139,23 @@ public final class Device extends NativeObject {
      */
     public GidRanking chooseGid(int port) throws VerbsException {
         return handle.chooseGid(port);
+    }
+
+    /**
+     * The IP address at which peers reach this device: the address of the best RoCE v2 GID of the
+     * first port that has one; see {@link #chooseGid}. Empty on InfiniBand and iWARP, whose GIDs
+     * are not the IP addresses of the device, and for a device that has only link-local addresses.
+     */
+    public Optional<InetAddress> ipAddress() throws VerbsException {
+        for (var port = 1; port <= attributes().ports(); port++) {
+            for (var ranked : chooseGid(port).ranking()) {
+                var address = ranked.entry().ipAddress();
+                if (address.isPresent()) {
+                    return address;
+                }
+            }
+        }
+        return Optional.empty();
     }
 
     /**

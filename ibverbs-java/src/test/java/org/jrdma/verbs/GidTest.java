@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.net.InetAddress;
+import java.util.Optional;
 import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -68,6 +70,7 @@ class GidTest {
 
         assertThat(gid.toHexDigits()).isEqualTo("00000000000000000000ffff0a4d00c8");
         assertThat(gid.ipv4()).contains(address);
+        assertThat(gid.toInetAddress()).isEqualTo(address);
     }
 
     @ParameterizedTest
@@ -84,6 +87,32 @@ class GidTest {
     void shouldRecognizeMulticastAddresses(String address, boolean isGroup) throws Exception {
         assertThat(Gid.of(InetAddress.getByName(address)).isMulticast()).isEqualTo(isGroup);
         assertThat(Gid.NONE.isMulticast()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"10.77.0.1", "255.255.255.255", "2001:db8::1", "fe80::1", "ff15::77", "::"})
+    void shouldConvertToTheAddressThatItWasMadeFrom(String literal) throws Exception {
+        var address = InetAddress.getByName(literal);
+
+        assertThat(Gid.of(address).toInetAddress()).isEqualTo(address);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "10.77.0.1, ROCE_V2, true",
+        "2001:db8::1, ROCE_V2, true",
+        "fe80::1, ROCE_V2, false",
+        "10.77.0.1, ROCE_V1, false",
+        "2001:db8::1, INFINIBAND, false",
+        "10.77.0.1, UNKNOWN, false"
+    })
+    void shouldHaveAnAddressOnlyAsAGlobalRoceGid(
+            String literal, GidEntry.Type type, boolean hasAddress) throws Exception {
+        var address = InetAddress.getByName(literal);
+
+        assertThat(new GidEntry(1, 0, Gid.of(address), type, "").ipAddress())
+                .isEqualTo(hasAddress ? Optional.of(address) : Optional.empty());
     }
 
     @Test

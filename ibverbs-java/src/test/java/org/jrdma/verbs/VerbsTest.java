@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalInt;
@@ -97,6 +98,17 @@ class VerbsTest {
                                 NodeType.CHANNEL_ADAPTER,
                                 TransportType.INFINIBAND));
         assertThat(verbs).hasToString("fake-verbs");
+    }
+
+    @Test
+    void shouldReportTheAddressOfADeviceIfItHasOne() throws Exception {
+        var library = new FakeLibrary();
+        try (var device = Verbs.from(library).openFirst()) {
+            assertThat(device.ipAddress()).contains(InetAddress.ofLiteral("10.77.0.1"));
+
+            library.answer("_ibv_query_gid_table", 0L, 0);
+            assertThat(device.ipAddress()).isEmpty();
+        }
     }
 
     @Test

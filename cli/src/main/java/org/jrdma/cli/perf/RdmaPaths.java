@@ -120,9 +120,7 @@ final class RdmaPaths {
             return Optional.empty();
         }
         try (var opened = verbs().open(device)) {
-            return opened.chooseGid(1)
-                    .best()
-                    .flatMap(entry -> entry.gid().ipv4())
+            return opened.ipAddress()
                     .filter(InetAddress::isLoopbackAddress)
                     .map(address ->
                             "the software device uses %s, which other machines cannot reach; to use the address of eth0, set JRDMA_JAVA_OPTIONS=-Djrdma.soft.devices=eth0"

@@ -295,22 +295,22 @@ public final class ConnectionManager {
     }
 
     /**
-     * Creates a listener at the first IP address of a device, with a backlog of 128 connect
-     * requests.
+     * Creates a listener at the {@linkplain Device#ipAddress IP address} of a device, with a
+     * backlog of 128 connect requests.
      *
      * @param port the port number; 0 for a free port
      * @throws VerbsException if the port is in use, or the IP address of the device is unknown, as
      *     on InfiniBand and iWARP
      */
     public Listener listen(Device device, int port) throws VerbsException {
-        var addresses = LocalDevices.addresses(device);
-        if (addresses.isEmpty()) {
-            throw new VerbsException(
-                    "rdma_bind_addr",
-                    "Cannot listen at %s: its IP address is unknown. Pass an address instead of the device."
-                            .formatted(device));
-        }
-        return listen(new InetSocketAddress(addresses.getFirst(), port));
+        var address =
+                device.ipAddress()
+                        .orElseThrow(() ->
+                                new VerbsException(
+                                        "rdma_bind_addr",
+                                        "Cannot listen at %s: its IP address is unknown. Pass an address instead of the device."
+                                                .formatted(device)));
+        return listen(new InetSocketAddress(address, port));
     }
 
     /**

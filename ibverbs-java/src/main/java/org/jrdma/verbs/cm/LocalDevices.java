@@ -2,8 +2,6 @@ package org.jrdma.verbs.cm;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -12,8 +10,6 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
-import org.jrdma.verbs.model.Gid;
-import org.jrdma.verbs.model.GidEntry;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -91,25 +87,10 @@ final class LocalDevices {
         var addresses = new LinkedHashSet<InetAddress>();
         for (var port = 1; port <= device.attributes().ports(); port++) {
             for (var entry : device.gids(port)) {
-                if (entry.type() == GidEntry.Type.ROCE_V2 && !entry.gid().isLinkLocal()) {
-                    addresses.add(address(entry.gid()));
-                }
+                entry.ipAddress().ifPresent(addresses::add);
             }
         }
         return List.copyOf(addresses);
-    }
-
-    private static InetAddress address(Gid gid) {
-        return gid.ipv4()
-                .orElseGet(() -> {
-                    var bytes = ByteBuffer.allocate(2 * Long.BYTES);
-                    bytes.putLong(gid.prefix()).putLong(gid.interfaceId());
-                    try {
-                        return InetAddress.getByAddress(bytes.array());
-                    } catch (UnknownHostException e) {
-                        throw new AssertionError("a 16-byte IPv6 address was rejected", e);
-                    }
-                });
     }
 
     /** Returns true if both addresses are IPv4 addresses, or both are IPv6 addresses. */

@@ -44,7 +44,7 @@ public record Gid(long prefix, long interfaceId) {
 
     /**
      * Returns the GID for an IP address: the address itself for IPv6, or the IPv4-mapped form for
-     * IPv4.
+     * IPv4. {@link #toInetAddress()} is the inverse.
      */
     public static Gid of(InetAddress address) {
         var bytes = ByteBuffer.wrap(address.getAddress());
@@ -78,15 +78,20 @@ public record Gid(long prefix, long interfaceId) {
 
     /** The IPv4 address in this GID; empty if this is not an IPv4-mapped IPv6 address. */
     public Optional<InetAddress> ipv4() {
-        if (!isIpv4()) {
-            return Optional.empty();
-        }
+        return isIpv4() ? Optional.of(toInetAddress()) : Optional.empty();
+    }
+
+    /**
+     * Returns the IP address for which {@link #of} returns this GID. A link-local address has no
+     * scope, so that it cannot be connected to without its network interface. On InfiniBand, a GID
+     * is not the IP address of its port.
+     */
+    public InetAddress toInetAddress() {
+        var bytes = ByteBuffer.allocate(BYTES).putLong(prefix).putLong(interfaceId).array();
         try {
-            return Optional.of(
-                    InetAddress.getByAddress(
-                            ByteBuffer.allocate(4).putInt((int) interfaceId).array()));
+            return InetAddress.getByAddress(bytes); // An Inet4Address for an IPv4-mapped address.
         } catch (UnknownHostException e) {
-            throw new AssertionError("Four bytes are always a valid IPv4 address", e);
+            throw new AssertionError("16 bytes are always a valid IPv6 address", e);
         }
     }
 

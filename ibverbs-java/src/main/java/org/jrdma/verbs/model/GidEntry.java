@@ -1,5 +1,8 @@
 package org.jrdma.verbs.model;
 
+import java.net.InetAddress;
+import java.util.Optional;
+
 /**
  * An entry of a port's GID table. In C: {@code struct ibv_gid_entry}.
  *
@@ -28,6 +31,17 @@ public record GidEntry(int port, int index, Gid gid, Type type, String netDevice
          * report it in sysfs.
          */
         UNKNOWN
+    }
+
+    /**
+     * The IP address at which peers reach the port with this entry: the address of a RoCE v2 GID.
+     * Empty for other GIDs, and for link-local addresses, which are valid only together with an
+     * interface.
+     */
+    public Optional<InetAddress> ipAddress() {
+        return type == Type.ROCE_V2 && !gid.isLinkLocal()
+                ? Optional.of(gid.toInetAddress())
+                : Optional.empty();
     }
 
     /** Formats the entry as {@code 1: ::ffff:10.77.0.1 (ROCE_V2, eth0)}. */

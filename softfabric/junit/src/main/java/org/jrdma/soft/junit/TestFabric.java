@@ -97,7 +97,7 @@ final class TestFabric {
      * address before it is opened.
      */
     InetAddress address(int index) throws FabricException {
-        return device(index).chooseGid(1).best().flatMap(row -> row.gid().ipv4()).orElseThrow();
+        return device(index).ipAddress().orElseThrow();
     }
 
     SoftDevice softDevice(int index) {

@@ -19,7 +19,7 @@ final class ChannelPeer {
     static void main() throws Exception {
         var device = Verbs.software().openFirst();
         var domain = device.newProtectionDomain();
-        var address = device.gids(1).getFirst().gid().ipv4().orElseThrow();
+        var address = device.ipAddress().orElseThrow();
         try (var listener =
                 ConnectionManager.software().listen(new InetSocketAddress(address, 0))) {
             IO.println(address.getHostAddress() + " " + listener.localAddress().getPort());

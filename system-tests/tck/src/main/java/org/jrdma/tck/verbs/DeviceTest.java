@@ -3,6 +3,7 @@ package org.jrdma.tck.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
@@ -184,6 +185,19 @@ class DeviceTest {
                             .startsWith(expected + ": ")
                             .contains("RoCE v2, an IPv4 address");
                 });
+    }
+
+    @Test
+    void shouldReportTheIpAddressOfARoceDevice() throws IOException {
+        var isRoce =
+                device.gids(1).stream()
+                        .anyMatch(row -> row.type() == GidEntry.Type.ROCE_V2 && row.gid().isIpv4());
+
+        if (isRoce) {
+            assertThat(device.ipAddress()).contains(Fabric.address(device));
+        } else {
+            assertThat(device.ipAddress()).isEmpty();
+        }
     }
 
     @Test
