@@ -5,13 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DomainHandle;
-import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.MemoryRegistration;
-import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
@@ -291,7 +287,7 @@ public final class ProtectionDomain extends NativeObject {
      *     EPERM if the advice is for writing and a region is not writable
      */
     public void advise(PageAdvice advice, MemorySlice... slices) throws VerbsException {
-        advise(advice, false, List.of(slices));
+        MemoryAccess.get().advise(handle, advice, false, List.of(slices));
     }
 
     /**
@@ -299,49 +295,7 @@ public final class ProtectionDomain extends NativeObject {
      * done so. The wait has no timeout.
      */
     public void adviseAndWait(PageAdvice advice, MemorySlice... slices) throws VerbsException {
-        advise(advice, true, List.of(slices));
-    }
-
-    private void advise(PageAdvice advice, boolean waits, List<MemorySlice> slices)
-            throws VerbsException {
-        for (var slice : slices) {
-            if (!slice.region().access().contains(Access.ON_DEMAND)) {
-                throw new IllegalArgumentException(
-                        slice.region() + " is not registered with ON_DEMAND");
-            }
-        }
-        var used =
-                Stream.concat(
-                                Stream.of(lifetime()),
-                                slices.stream().map(slice -> registration(slice).lifetime()))
-                        .toList();
-        GuardedCalls.call(
-                used,
-                () -> {
-                    handle.device()
-                            .library()
-                            .memory()
-                            .advise(
-                                    handle.device().context(),
-                                    address(),
-                                    advice,
-                                    waits,
-                                    slices.stream().map(ProtectionDomain::slice).toList(),
-                                    CheckedCall.to(
-                                            "ibv_advise_mr",
-                                            () -> "%s for %s".formatted(advice, slices)));
-                    return this;
-                });
-    }
-
-    private static MemoryRegistration registration(MemorySlice slice) {
-        return MemoryAccess.get().registration(slice.region());
-    }
-
-    private static MemoryFunctions.Piece slice(MemorySlice slice) {
-        var region = slice.region();
-        return new MemoryFunctions.Piece(
-                region.startAddress() + slice.offset(), slice.length(), region.localKey());
+        MemoryAccess.get().advise(handle, advice, true, List.of(slices));
     }
 
     /**

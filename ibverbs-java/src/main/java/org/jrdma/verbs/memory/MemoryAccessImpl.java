@@ -1,5 +1,6 @@
 package org.jrdma.verbs.memory;
 
+import java.util.List;
 import java.util.Set;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
@@ -7,6 +8,7 @@ import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Gives the other packages of this module access to package-private members of this package. */
@@ -27,6 +29,13 @@ final class MemoryAccessImpl extends MemoryAccess {
     @Override
     public MemoryRegistration registration(MemoryRegion region) {
         return region.registration();
+    }
+
+    @Override
+    public void advise(
+            DomainHandle domain, PageAdvice advice, boolean waits, List<MemorySlice> slices)
+            throws VerbsException {
+        Prefetch.advise(domain, advice, waits, slices);
     }
 
     @Override

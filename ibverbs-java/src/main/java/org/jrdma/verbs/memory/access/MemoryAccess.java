@@ -1,5 +1,6 @@
 package org.jrdma.verbs.memory.access;
 
+import java.util.List;
 import java.util.Set;
 import org.jrdma.verbs.handle.AccessInitializer;
 import org.jrdma.verbs.handle.DeviceHandle;
@@ -8,11 +9,13 @@ import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.MemoryWindow;
 import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.memory.Type1Window;
 import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +54,10 @@ public abstract class MemoryAccess {
             throws VerbsException;
 
     public abstract MemoryRegistration registration(MemoryRegion region);
+
+    public abstract void advise(
+            DomainHandle domain, PageAdvice advice, boolean waits, List<MemorySlice> slices)
+            throws VerbsException;
 
     public abstract RegisteredArena arena(
             DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access);
