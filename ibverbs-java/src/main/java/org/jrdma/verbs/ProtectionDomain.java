@@ -1,12 +1,16 @@
 package org.jrdma.verbs;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.util.List;
 import java.util.Set;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DomainHandle;
+import org.jrdma.verbs.handle.MappedFile;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -176,6 +180,36 @@ public final class ProtectionDomain extends NativeObject {
                             + " native memory.");
         }
         return region(MemoryRegistration.of(handle, memory, Access.setOf(access), memory));
+    }
+
+    /**
+     * Maps a part of a file into this process and registers it. The region owns the mapping:
+     * closing the region deregisters the memory and then unmaps it, so that its segment becomes
+     * inaccessible. The mapping is writable if the rights contain {@link Access#LOCAL_WRITE}, and
+     * read-only otherwise. The file can be closed and deleted while the region is open, but must
+     * not be truncated. The kernel may reject writable regions of files that are not in memory. In
+     * C: {@code mmap}, {@code ibv_reg_mr}; with an optional access right, {@code ibv_reg_mr_iova2}.
+     *
+     * @param file a file that is open for reading and, for a writable mapping, for writing
+     * @throws IndexOutOfBoundsException if the part is not within the file
+     * @throws IllegalArgumentException if {@code length} is 0
+     * @throws java.nio.channels.NonReadableChannelException if the file is not open for reading
+     * @throws java.nio.channels.NonWritableChannelException if the file must be open for writing
+     * @throws VerbsException if the system rejects the registration; the message contains the limit
+     *     of locked memory
+     * @throws IOException if the file cannot be mapped
+     */
+    public MemoryRegion registerMapped(FileChannel file, long offset, long length, Access... access)
+            throws IOException {
+        var rights = Access.setOf(access);
+        var mode = rights.contains(Access.LOCAL_WRITE) ? MapMode.READ_WRITE : MapMode.READ_ONLY;
+        var mapped = MappedFile.map(file, mode, offset, length);
+        try {
+            return region(MemoryRegistration.of(handle, mapped.segment(), rights, mapped));
+        } catch (Throwable e) {
+            mapped.unmap();
+            throw e;
+        }
     }
 
     /**

@@ -54,6 +54,9 @@ final class NativeRegion {
 
     synchronized NativeRegion transfer(Object nextBacking) {
         released = true;
+        if (nextBacking != backing) {
+            unmap();
+        }
         return new NativeRegion(functions, address, imported, nextBacking);
     }
 
@@ -71,6 +74,13 @@ final class NativeRegion {
         } catch (Throwable e) {
             NEVER_FREED.add(backing);
             throw e;
+        }
+        unmap();
+    }
+
+    private void unmap() {
+        if (backing instanceof MappedFile file) {
+            file.unmap();
         }
     }
 }

@@ -18,9 +18,10 @@ import org.jrdma.verbs.model.VerbsException;
  *
  * <p>Owned by the arena or the protection domain that created it. Closing a region ends the
  * adapter's access, so operations in flight that use the region fail. Closing a region does not
- * free the memory. After a region has been closed, {@link #address()} and posts of requests that
- * use the region throw IllegalStateException. The keys and the length can still be read. Safe for
- * use by multiple threads. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
+ * free the memory, but unmaps a {@linkplain org.jrdma.verbs.ProtectionDomain#registerMapped mapped
+ * file}. After a region has been closed, {@link #address()} and posts of requests that use the
+ * region throw IllegalStateException. The keys and the length can still be read. Safe for use by
+ * multiple threads. In C: {@code struct ibv_mr}; {@link #close()} is {@code ibv_dereg_mr}.
  */
 public final class MemoryRegion extends NativeObject {
 

@@ -9,17 +9,23 @@ import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import static org.jrdma.verbs.model.Access.REMOTE_READ;
 import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.channels.NonReadableChannelException;
+import java.nio.channels.NonWritableChannelException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.PageAdvice;
@@ -404,5 +410,110 @@ class MemoryRegistrationTest {
             assertThat(mapped.asSlice(bytes - 128, 64).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(0);
         }
+    }
+
+    private static Path fileOfSevens(Path folder) throws IOException {
+        var bytes = new byte[10_000];
+        Arrays.fill(bytes, (byte) 7);
+        return Files.write(folder.resolve("file"), bytes);
+    }
+
+    /** The peer reads from an offset that is not a multiple of the page size. */
+    @Test
+    void shouldLetAPeerReadAMappedFileThatWasClosedAndDeleted(@TempDir Path folder)
+            throws Exception {
+        var path = fileOfSevens(folder);
+        try (var pair = Pair.connected()) {
+            MemoryRegion region;
+            try (var file = FileChannel.open(path, READ)) {
+                region = pair.right().domain().registerMapped(file, 5001, 4000, REMOTE_READ);
+            }
+            Files.delete(path);
+            assertThat(region.length()).isEqualTo(4000);
+            assertThat(region.segment().isReadOnly()).isTrue();
+            pair.left().fill(1);
+
+            var completion =
+                    pair.left()
+                            .complete(
+                                    pair.left()
+                                            .queuePair()
+                                            .prepareRead(
+                                                    pair.left().region().slice(0, 100),
+                                                    region.remote().at(3900)));
+
+            assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(pair.left().bytes(0, 100)).containsOnly(7);
+            assertThat(pair.left().bytes(100, 1)).containsOnly(1);
+            var segment = region.segment();
+            region.close();
+            assertThatThrownBy(() -> segment.get(ValueLayout.JAVA_BYTE, 0))
+                    .isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void shouldUnmapAFileWhenItsDomainIsClosed(@TempDir Path folder) throws Exception {
+        var other = device.newProtectionDomain();
+        MemorySegment segment;
+        try (var file = FileChannel.open(fileOfSevens(folder), READ)) {
+            segment = other.registerMapped(file, 0, 10_000, REMOTE_READ).segment();
+        }
+        assertThat(mappings(folder)).isEqualTo(1);
+
+        other.close();
+
+        assertThat(segment.scope().isAlive()).isFalse();
+        assertThat(mappings(folder)).isZero();
+    }
+
+    /** Returns how many mappings of files in a folder this process has. */
+    private static long mappings(Path folder) throws IOException {
+        try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.contains(folder.toString())).count();
+        }
+    }
+
+    @Test
+    void shouldRejectAPartThatIsNotWithinTheFileAndNotExtendTheFile(@TempDir Path folder)
+            throws Exception {
+        var path = fileOfSevens(folder);
+        try (var file = FileChannel.open(path, READ, WRITE)) {
+            for (var part : new long[][] {{0, 10_001}, {9_999, 2}, {-1, 10}, {0, -1}}) {
+                assertThatThrownBy(() -> domain.registerMapped(file, part[0], part[1], REMOTE_READ))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+            }
+            assertThatThrownBy(() -> domain.registerMapped(file, 0, 0, REMOTE_READ))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("at least one byte");
+        }
+        assertThat(Files.size(path)).isEqualTo(10_000);
+        assertThat(mappings(folder)).isZero();
+    }
+
+    @Test
+    void shouldRejectAFileThatIsNotOpenForTheMapping(@TempDir Path folder) throws Exception {
+        var path = fileOfSevens(folder);
+        try (var readable = FileChannel.open(path, READ);
+                var writable = FileChannel.open(path, WRITE)) {
+            assertThatThrownBy(() -> domain.registerMapped(writable, 0, 64, REMOTE_READ))
+                    .isInstanceOf(NonReadableChannelException.class);
+            assertThatThrownBy(() -> domain.registerMapped(readable, 0, 64, LOCAL_WRITE))
+                    .isInstanceOf(NonWritableChannelException.class);
+        }
+    }
+
+    @Test
+    void shouldUnmapAFileIfTheRegistrationFails(@TempDir Path folder) throws Exception {
+        try (var file = FileChannel.open(fileOfSevens(folder), READ)) {
+            assertThatThrownBy(() -> domain.registerMapped(file, 0, 64, REMOTE_WRITE))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("require LOCAL_WRITE");
+            domain.close();
+            assertThatThrownBy(() -> domain.registerMapped(file, 0, 64, REMOTE_READ))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+        }
+        assertThat(mappings(folder)).isZero();
     }
 }
