@@ -12,6 +12,7 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.MappedFile;
 import org.jrdma.verbs.handle.MemoryRegistration;
+import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
@@ -131,6 +132,15 @@ public final class ProtectionDomain extends NativeObject {
      */
     public RegisteredArena newArena(RegisteredArena.PageSize pages, Access... access) {
         return MemoryAccess.get().arena(handle, pages, Access.setOf(access));
+    }
+
+    /**
+     * Creates a pool of buffers that are registered with the given access rights.
+     *
+     * @param maxBytes the limit for the total size of the buffers, at least the size of a page
+     */
+    public BufferPool newBufferPool(long maxBytes, Access... access) {
+        return MemoryAccess.get().pool(handle, maxBytes, Access.setOf(access));
     }
 
     /**

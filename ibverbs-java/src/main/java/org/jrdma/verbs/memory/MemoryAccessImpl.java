@@ -45,6 +45,11 @@ final class MemoryAccessImpl extends MemoryAccess {
     }
 
     @Override
+    public BufferPool pool(DomainHandle domain, long maxBytes, Set<Access> access) {
+        return new BufferPool(domain, maxBytes, access);
+    }
+
+    @Override
     public DeviceMemory deviceMemory(DeviceHandle device, long length, long alignment)
             throws VerbsException {
         return DeviceMemory.allocate(device, length, alignment);

@@ -45,7 +45,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     /** The largest size that a program can request, which exceeds every address space. */
-    private static final long MAX_BYTES = 1L << 57;
+    static final long MAX_BYTES = 1L << 57;
 
     private static final long CHUNK_BYTES = 1 << 20;
     private static final long PAGE_BYTES = LinuxCalls.pageBytes();

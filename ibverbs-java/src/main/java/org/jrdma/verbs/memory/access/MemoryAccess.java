@@ -7,6 +7,7 @@ import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.handle.NativeWindow;
+import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
@@ -61,6 +62,8 @@ public abstract class MemoryAccess {
 
     public abstract RegisteredArena arena(
             DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access);
+
+    public abstract BufferPool pool(DomainHandle domain, long maxBytes, Set<Access> access);
 
     public abstract DeviceMemory deviceMemory(DeviceHandle device, long length, long alignment)
             throws VerbsException;

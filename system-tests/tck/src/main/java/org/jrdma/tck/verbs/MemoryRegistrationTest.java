@@ -412,6 +412,33 @@ class MemoryRegistrationTest {
         }
     }
 
+    @Test
+    void shouldReadIntoABufferOfAPoolAndReuseIt() throws Exception {
+        try (var pair = Pair.connected();
+                var pool = pair.left().domain().newBufferPool(1 << 20, LOCAL_WRITE)) {
+            for (var value = 1; value <= 3; value++) {
+                pair.right().fill(value);
+                var buffer = pool.tryTake(100);
+
+                var completion =
+                        pair.left()
+                                .complete(
+                                        pair.left()
+                                                .queuePair()
+                                                .prepareRead(
+                                                        buffer.slice(10, 80),
+                                                        pair.right().region().remote()));
+
+                assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(buffer.segment().asSlice(10, 80).toArray(ValueLayout.JAVA_BYTE))
+                        .containsOnly(value);
+                assertThat(buffer.release()).isTrue();
+            }
+            assertThat(pool.statistics().registrations()).isEqualTo(1);
+            assertThat(pool.statistics().usedBuffers()).isZero();
+        }
+    }
+
     private static Path fileOfSevens(Path folder) throws IOException {
         var bytes = new byte[10_000];
         Arrays.fill(bytes, (byte) 7);
