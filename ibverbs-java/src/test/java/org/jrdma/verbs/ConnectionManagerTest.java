@@ -33,6 +33,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.ListenerClosedException;
 import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairType;
@@ -381,7 +382,9 @@ class ConnectionManagerTest {
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(() -> listener.next(TIMEOUT))
                     .withMessageContaining("its device is being removed");
-            assertThatIllegalStateException().isThrownBy(() -> listener.next(TIMEOUT));
+            assertThatExceptionOfType(ListenerClosedException.class)
+                    .isThrownBy(() -> listener.next(TIMEOUT))
+                    .withMessage(listener + " is closed");
         }
     }
 

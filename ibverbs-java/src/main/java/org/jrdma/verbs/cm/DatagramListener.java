@@ -34,7 +34,7 @@ public final class DatagramListener implements AutoCloseable {
      * @throws org.jrdma.verbs.model.VerbsException if the device is being removed
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this listener is closed before or during the wait
+     * @throws ListenerClosedException if this listener is closed before or during the wait
      */
     public DatagramServiceRequest next(Duration timeout)
             throws FabricException, InterruptedIOException {
@@ -46,7 +46,10 @@ public final class DatagramListener implements AutoCloseable {
                         toString()));
     }
 
-    /** Closes the listener without waiting for peers. */
+    /**
+     * Closes the listener without waiting for peers. Threads that wait for a request get a {@link
+     * ListenerClosedException}.
+     */
     @Override
     public void close() {
         requests.close();

@@ -16,8 +16,21 @@ import org.jrdma.verbs.QueuePair;
  *
  * <p>Requests wait in a backlog until a thread takes them. The peer of a request may have timed out
  * before a thread takes the request. If the backlog is full, new requests are dropped and their
- * peers retransmit them; on iWARP, new requests are rejected. Closing the listener rejects the
- * requests in the backlog, but does not close connections.
+ * peers retransmit them; on iWARP, new requests are rejected.
+ *
+ * <p>Closing the listener rejects the requests in the backlog, but does not close connections. It
+ * ends the waits of all threads with a {@link ListenerClosedException}:
+ *
+ * <pre>{@code
+ * try {
+ *     while (true) {
+ *         var request = listener.next(ChronoUnit.FOREVER.getDuration());
+ *         threads.execute(() -> serve(request));
+ *     }
+ * } catch (ListenerClosedException e) {
+ *     // Another thread has closed the listener because the server stops.
+ * }
+ * }</pre>
  */
 public final class Listener implements AutoCloseable {
 
@@ -52,7 +65,7 @@ public final class Listener implements AutoCloseable {
      * @throws org.jrdma.verbs.model.VerbsException if the device is being removed
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this listener is closed before or during the wait
+     * @throws ListenerClosedException if this listener is closed before or during the wait
      */
     public ConnectionRequest next(Duration timeout) throws FabricException, InterruptedIOException {
         return next(Deadline.after(timeout));
@@ -85,7 +98,7 @@ public final class Listener implements AutoCloseable {
      * @throws CmException if the peer has timed out or withdrawn its request
      * @throws org.jrdma.ffi.FabricTimeoutException if the timeout expires first
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
-     * @throws IllegalStateException if this listener is closed before or during the wait
+     * @throws ListenerClosedException if this listener is closed before or during the wait
      */
     public <Q extends QueuePair> Connection<Q> accept(
             ProtectionDomain domain, ConnectionOptions<Q> options, Duration timeout)
@@ -105,7 +118,10 @@ public final class Listener implements AutoCloseable {
                 "jrdma-accept-async", () -> accept(domain, options, timeout), Connection::close);
     }
 
-    /** Closes the listener without waiting for peers. */
+    /**
+     * Closes the listener without waiting for peers. Threads that wait for a request get a {@link
+     * ListenerClosedException}.
+     */
     @Override
     public void close() {
         requests.close();

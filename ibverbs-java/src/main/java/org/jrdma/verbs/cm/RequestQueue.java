@@ -91,6 +91,7 @@ final class RequestQueue {
     /**
      * Waits for a request of the given type, and rejects requests of other types.
      *
+     * @throws ListenerClosedException if the listener is closed before or during the wait
      * @param timedOut the start of the exception message for a timeout; the message ends with
      *     "within" and the timeout
      * @param name the name of the listener in exception messages
@@ -101,7 +102,7 @@ final class RequestQueue {
         while (true) {
             var event = event(deadline, timedOut, name);
             if (type.isInstance(event)) {
-                return type.cast(migrated((ConnectionEvent.Request) event));
+                return type.cast(migrated((ConnectionEvent.Request) event, name));
             } else if (event instanceof ConnectionEvent.Request other) {
                 other.identifier().close();
             } else if (event instanceof ConnectionEvent.DeviceRemoved removed
@@ -126,18 +127,22 @@ final class RequestQueue {
         try {
             return channel.next(deadline, timedOut);
         } catch (IllegalStateException e) {
-            throw new IllegalStateException(name + " is closed", e);
+            throw new ListenerClosedException(name, e);
         } finally {
             takeLock.unlock();
         }
     }
 
     /** Moves the identifier of a request to the event channel of all connections. */
-    private ConnectionEvent.Request migrated(ConnectionEvent.Request request)
+    private ConnectionEvent.Request migrated(ConnectionEvent.Request request, String name)
             throws VerbsException {
         Identifier migrated;
         try {
             migrated = request.identifier().migrateTo(connections);
+        } catch (IllegalStateException e) {
+            request.identifier().close();
+            // Closing the listener also closes the identifiers of requests that are being taken.
+            throw channel.isOpen() ? e : new ListenerClosedException(name, e);
         } catch (Throwable e) {
             request.identifier().close();
             throw e;

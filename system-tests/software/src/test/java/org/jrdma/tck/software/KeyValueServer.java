@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -19,6 +20,7 @@ import org.jrdma.verbs.cm.ChannelClosedException;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.ListenerClosedException;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.jrdma.verbs.cm.TerminationCause;
@@ -62,10 +64,10 @@ final class KeyValueServer implements AutoCloseable {
     private void acceptClients() {
         try {
             while (true) {
-                var request = listener.next(ofMinutes(10));
+                var request = listener.next(ChronoUnit.FOREVER.getDuration());
                 threads.execute(() -> serve(request));
             }
-        } catch (IllegalStateException e) {
+        } catch (ListenerClosedException e) {
             // The listener is closed because the server stops.
         } catch (IOException e) {
             System.err.println("The server accepts no more clients: " + e.getMessage());

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -35,6 +36,7 @@ import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
+import org.jrdma.verbs.cm.ListenerClosedException;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.cm.model.PrivateData;
@@ -391,9 +393,59 @@ class ConnectionTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage(route + " is closed");
             assertThat(failureOf(waiting))
-                    .isInstanceOf(IllegalStateException.class)
+                    .isInstanceOf(ListenerClosedException.class)
                     .hasMessage(listener + " is closed");
             closing.get(5, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldEndAllWaitsForRequestsAndLaterOnesWhenTheListenerIsClosed() throws Exception {
+        var forever = ChronoUnit.FOREVER.getDuration();
+        var waits =
+                List.of(
+                        start(() -> listener.next(forever)),
+                        start(() -> listener.next(TIMEOUT)),
+                        start(() -> listener.accept(domain, options(), forever)),
+                        listener.nextAsync(forever),
+                        listener.acceptAsync(domain, options(), TIMEOUT));
+        Thread.sleep(50);
+
+        listener.close();
+
+        for (var wait : waits) {
+            assertThat(failureOf(wait))
+                    .isInstanceOf(ListenerClosedException.class)
+                    .hasMessage(listener + " is closed");
+        }
+        assertThatThrownBy(() -> listener.next(forever))
+                .isInstanceOf(ListenerClosedException.class)
+                .hasMessage(listener + " is closed");
+    }
+
+    /** The end must be reported in the same way if a request arrives at the time of the close. */
+    @Test
+    void shouldEndAServersLoopWhileRequestsArrive() throws Exception {
+        for (var round = 0; round < 10; round++) {
+            var closing = connections.listen(new InetSocketAddress(Fabric.address(device), 0));
+            var serving =
+                    start(() -> {
+                        while (true) {
+                            closing.next(TIMEOUT).close();
+                        }
+                    });
+            var connecting =
+                    start(() ->
+                            connections.connect(
+                                    closing.localAddress(), domain, options(), TIMEOUT));
+            if (round % 2 == 0) {
+                Thread.sleep(round);
+            }
+
+            closing.close();
+
+            assertThat(failureOf(serving)).isInstanceOf(ListenerClosedException.class);
+            assertThat(failureOf(connecting)).isInstanceOf(IOException.class);
         }
     }
 

@@ -17,6 +17,7 @@ import org.jrdma.verbs.cm.CmException;
 import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.DatagramListener;
+import org.jrdma.verbs.cm.ListenerClosedException;
 import org.jrdma.verbs.cm.model.DatagramParameters;
 import org.jrdma.verbs.cm.model.DatagramService;
 import org.jrdma.verbs.model.GlobalRouteHeader;
@@ -163,7 +164,7 @@ class DatagramServiceTest {
                 .withThrowableThat()
                 .withCauseInstanceOf(CmException.class);
         assertThatThrownBy(() -> listener.next(TIMEOUT))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(ListenerClosedException.class)
                 .hasMessageContaining("closed");
     }
 }
