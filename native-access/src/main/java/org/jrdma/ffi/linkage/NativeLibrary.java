@@ -76,7 +76,9 @@ public final class NativeLibrary {
 
     /**
      * Opens a library written in Java that implements the ABI of a C library. The library is a
-     * service of type {@link SoftwareLibrary}.
+     * service of type {@link SoftwareLibrary}. It is searched with the context class loader of the
+     * current thread, and then with the class loader of the SDK: on the threads of some frameworks,
+     * the context class loader sees neither the SDK nor its libraries.
      *
      * @param soname the name of the C library
      * @param artifact the name of the artifact with the library, for the message if the library is
@@ -91,9 +93,11 @@ public final class NativeLibrary {
             throws LibraryNotFoundException {
         checkNativeAccess();
         try {
-            for (var library : ServiceLoader.load(SoftwareLibrary.class)) {
-                if (library.soname().equals(soname)) {
-                    return from(library);
+            for (var loader : softwareLoaders()) {
+                for (var library : ServiceLoader.load(SoftwareLibrary.class, loader)) {
+                    if (library.soname().equals(soname)) {
+                        return from(library);
+                    }
                 }
             }
         } catch (ServiceConfigurationError e) {
@@ -106,6 +110,12 @@ public final class NativeLibrary {
                 "Cannot find a software implementation of %s.".formatted(soname),
                 "Add the dependency org.jrdma:%s and, on the module path, --add-modules %s."
                         .formatted(artifact, module));
+    }
+
+    private static ClassLoader[] softwareLoaders() {
+        return new ClassLoader[] {
+            Thread.currentThread().getContextClassLoader(), NativeLibrary.class.getClassLoader()
+        };
     }
 
     /**

@@ -3,18 +3,26 @@ package org.jrdma.ffi.linkage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.io.File;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.CapturedLog;
 import org.jrdma.ffi.ChildJvm;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
+import org.jrdma.ffi.SoftwareLibrary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class NativeLibraryTest {
 
@@ -70,6 +78,89 @@ class NativeLibraryTest {
                         () -> NativeLibrary.software("libfabled.so.1", "fabled-soft", "org.fabled"))
                 .withMessage(
                         "Cannot find a software implementation of libfabled.so.1. Add the dependency org.jrdma:fabled-soft and, on the module path, --add-modules org.fabled.");
+    }
+
+    /**
+     * Each of the two class loaders can be the only one that finds the library: the loader of the
+     * SDK on a thread of a framework, and the context class loader if the SDK is installed in the
+     * framework but the library in its application.
+     */
+    @ParameterizedTest
+    @ValueSource(classes = {SoftwareOfSdkLoader.class, SoftwareOfContextLoader.class})
+    void shouldFindASoftwareLibraryWithTheLoaderThatHasIt(Class<?> main, @TempDir Path folder)
+            throws Exception {
+        var services = Files.createDirectories(folder.resolve("META-INF/services"));
+        Files.writeString(
+                services.resolve(SoftwareLibrary.class.getName()), FabledLibrary.class.getName());
+
+        var child = ChildJvm.onClassPath(main, "-Dtest.folder=" + folder);
+
+        assertThat(child.output()).contains("found fabled-soft");
+        assertThat(child.exitCode()).isZero();
+    }
+
+    /** A software library that is registered as a service only in a folder of a test. */
+    public static final class FabledLibrary implements SoftwareLibrary {
+
+        @Override
+        public String soname() {
+            return "libfabled.so.1";
+        }
+
+        @Override
+        public String name() {
+            return "fabled-soft";
+        }
+
+        @Override
+        public SymbolLookup symbols() {
+            return _ -> Optional.empty();
+        }
+    }
+
+    /** Main program whose SDK has a class loader of its own, which is not the context loader. */
+    static final class SoftwareOfSdkLoader {
+
+        private SoftwareOfSdkLoader() {}
+
+        public static void main(String... arguments) throws Exception {
+            var urls = new ArrayList<URL>();
+            urls.add(folder());
+            for (var path : System.getProperty("java.class.path").split(File.pathSeparator)) {
+                urls.add(Path.of(path).toUri().toURL());
+            }
+            var platform = ClassLoader.getPlatformClassLoader();
+            try (var sdk = new URLClassLoader(urls.toArray(URL[]::new), platform)) {
+                Thread.currentThread().setContextClassLoader(platform);
+                var found =
+                        sdk.loadClass(NativeLibrary.class.getName())
+                                .getMethod("software", String.class, String.class, String.class)
+                                .invoke(null, "libfabled.so.1", "fabled-soft", "org.fabled");
+                System.out.println("found " + found);
+            }
+        }
+
+        static URL folder() throws MalformedURLException {
+            return Path.of(System.getProperty("test.folder")).toUri().toURL();
+        }
+    }
+
+    /** Main program whose context class loader has a library that the SDK does not see. */
+    static final class SoftwareOfContextLoader {
+
+        private SoftwareOfContextLoader() {}
+
+        public static void main(String... arguments) throws Exception {
+            var sdk = SoftwareOfContextLoader.class.getClassLoader();
+            try (var application =
+                    new URLClassLoader(new URL[] {SoftwareOfSdkLoader.folder()}, sdk)) {
+                Thread.currentThread().setContextClassLoader(application);
+                System.out.println(
+                        "found "
+                                + NativeLibrary.software(
+                                        "libfabled.so.1", "fabled-soft", "org.fabled"));
+            }
+        }
     }
 
     @Test
