@@ -1,5 +1,6 @@
 package org.jrdma.tck.verbs;
 
+import static java.nio.file.StandardOpenOption.READ;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
@@ -10,6 +11,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
@@ -19,6 +23,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests reregistered regions, regions whose addresses differ from those of their memory, and null
@@ -249,6 +254,28 @@ class ReregistrationTest {
                 assertThat(write(moved.remote().slice(BYTES, 100)))
                         .isEqualTo(CompletionStatus.SUCCESS);
                 assertThat(bytes(moved, BYTES, 100)).containsOnly(1);
+            }
+        }
+    }
+
+    /** The region owns the mapping, and the new region takes it over. */
+    @Test
+    void shouldUnmapAFileOnceItsRegionHasOtherMemory(@TempDir Path folder) throws Exception {
+        fabric().needs(Feature.REREGISTRATION);
+        var path = Files.write(folder.resolve("file"), new byte[BYTES]);
+        try (var file = FileChannel.open(path, READ);
+                var arena = Arena.ofShared()) {
+            var mapped = right.domain().registerMapped(file, 0, BYTES, REMOTE_READ);
+            var segment = mapped.segment();
+
+            var unchanged = mapped.reregister(REMOTE_READ, Access.RELAXED_ORDERING);
+            assertThat(mapped.isOpen()).isFalse();
+            assertThat(unchanged.segment()).isEqualTo(segment);
+            assertThat(segment.scope().isAlive()).isTrue();
+
+            try (var moved = unchanged.reregisterUnguarded(arena.allocate(BYTES, 4096))) {
+                assertThat(moved.length()).isEqualTo(BYTES);
+                assertThat(segment.scope().isAlive()).isFalse();
             }
         }
     }
