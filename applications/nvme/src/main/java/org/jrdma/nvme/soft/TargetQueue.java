@@ -330,7 +330,9 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
             progress.resume();
             var _ = commands.execute(progress, pending.command());
         }
-        respond(pending, 0, Status.SUCCESS);
+        if (!progress.isSuspended()) { // otherwise the queue ends without a response
+            respond(pending, 0, Status.SUCCESS);
+        }
     }
 
     private void reportEvents() throws FabricException {
