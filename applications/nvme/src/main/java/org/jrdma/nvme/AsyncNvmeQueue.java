@@ -244,6 +244,13 @@ public final class AsyncNvmeQueue implements AutoCloseable {
     }
 
     /**
+     * Returns true if all operations fail, because the queue was closed or its controller failed.
+     */
+    public boolean hasFailed() {
+        return failure != null;
+    }
+
+    /**
      * Deletes the queue, and fails its pending operations, whose commands may have been executed.
      * The memory of pending commands is handled as {@link NvmeQueue#close()} specifies.
      */

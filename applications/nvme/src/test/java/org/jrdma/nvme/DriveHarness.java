@@ -54,7 +54,11 @@ final class DriveHarness implements ControllerAccess {
     }
 
     NvmeDrive open() throws FabricException {
-        return Nvme.open(this, NvmeOptions.DEFAULTS);
+        return open(NvmeOptions.DEFAULTS);
+    }
+
+    NvmeDrive open(NvmeOptions options) throws FabricException {
+        return Nvme.open(this, options);
     }
 
     /** Stops the controller without any sign in its registers. */

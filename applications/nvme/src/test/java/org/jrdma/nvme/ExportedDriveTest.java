@@ -29,6 +29,8 @@ class ExportedDriveTest {
 
     private final DriveHarness harness = new DriveHarness();
     private final Subsystem subsystem = new Subsystem("serial 4", "exported drive");
+    private Verbs library;
+    private ConnectionManager connections;
     private NvmeDrive local;
     private BlockStorage storage;
     private NvmeTarget target;
@@ -44,13 +46,18 @@ class ExportedDriveTest {
                 NvmeTarget.listen(
                         verbs, manager, new InetSocketAddress(address, 0), TargetOptions.DEFAULTS);
         target.export(subsystem);
-        remote =
-                NvmeFabrics.connect(
-                        verbs,
-                        manager,
-                        target.addresses().getFirst(),
-                        subsystem.qualifiedName(),
-                        FabricsOptions.of(HostIdentity.of(new UUID(1, 2))));
+        library = verbs;
+        connections = manager;
+        remote = connect(subsystem);
+    }
+
+    private NvmeDrive connect(Subsystem exported) throws FabricException {
+        return NvmeFabrics.connect(
+                library,
+                connections,
+                target.addresses().getFirst(),
+                exported.qualifiedName(),
+                FabricsOptions.of(HostIdentity.of(new UUID(1, 2))));
     }
 
     @AfterEach
@@ -110,5 +117,46 @@ class ExportedDriveTest {
             queue.await(TIMEOUT);
             assertThat(queue.failure().status()).contains(Status.WRITE_FAULT);
         }
+    }
+
+    @SoftFabricTest(devices = 2)
+    void shouldContinueAfterATimeoutOfTheDrive() throws Exception {
+        var options =
+                NvmeOptions.DEFAULTS
+                        .ioTimeout(Duration.ofMillis(200))
+                        .adminTimeout(Duration.ofMillis(500));
+        var exported = new Subsystem("serial 5", "exported drive");
+        try (var other = harness.other();
+                var drive = other.open(options);
+                var blocks = BlockStorage.onDrive(drive, drive.namespaces().getFirst())) {
+            var _ = exported.addNamespace(blocks);
+            target.export(exported);
+            try (var host = connect(exported);
+                    var queue = host.newQueue(2);
+                    var memory = host.newMemory(4096)) {
+                other.stopController();
+                for (var i = 0; i < 20; i++) { // more than the storage has buffers
+                    assertThat(isWritten(queue, memory)).isFalse();
+                }
+                other.resumeController();
+                while (!isWritten(queue, memory)) {
+                    Thread.sleep(100); // until the storage tries to use the drive again
+                }
+                for (var i = 0; i < 20; i++) {
+                    assertThat(isWritten(queue, memory)).isTrue();
+                }
+            }
+        }
+    }
+
+    /** Returns false if the target reports an error of the medium. */
+    private boolean isWritten(NvmeQueue queue, DmaMemory memory) throws FabricException {
+        var namespace = remote.namespaces().getFirst();
+        assertThat(queue.write(namespace, 9, 1, memory, 0, 1)).isTrue();
+        queue.await(TIMEOUT);
+        if (!queue.succeeded()) {
+            assertThat(queue.failure().status()).contains(Status.WRITE_FAULT);
+        }
+        return queue.succeeded();
     }
 }

@@ -1,12 +1,11 @@
 package org.jrdma.nvme.soft;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.AsyncNvmeQueue;
 import org.jrdma.nvme.DmaMemory;
 import org.jrdma.nvme.NvmeDrive;
@@ -26,14 +25,28 @@ final class DriveStorage extends BlockStorage {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
+    /** The time after an attempt to replace a failed queue in which commands fail at once. */
+    private static final Duration REOPEN_PAUSE = Duration.ofSeconds(2);
+
+    private final NvmeDrive drive;
     private final NvmeNamespace namespace;
-    private final AsyncNvmeQueue queue;
     private final int bufferBytes;
-    private final BlockingQueue<DmaMemory> buffers = new LinkedBlockingQueue<>();
+
+    /** The number of buffers that commands can take. */
+    private final Semaphore permits = new Semaphore(DEPTH);
+
+    /** The buffers that no command uses. A buffer is missing if its replacement failed. */
+    private final Queue<DmaMemory> buffers = new ConcurrentLinkedQueue<>();
+
+    private volatile AsyncNvmeQueue queue;
+    private Deadline nextReopening = Deadline.after(Duration.ZERO);
+    private boolean closed;
     private boolean failureLogged;
 
-    private DriveStorage(NvmeNamespace namespace, AsyncNvmeQueue queue, int bufferBytes) {
+    private DriveStorage(
+            NvmeDrive drive, NvmeNamespace namespace, AsyncNvmeQueue queue, int bufferBytes) {
         super(namespace.blocks(), namespace.blockShift());
+        this.drive = drive;
         this.namespace = namespace;
         this.queue = queue;
         this.bufferBytes = bufferBytes;
@@ -41,7 +54,7 @@ final class DriveStorage extends BlockStorage {
 
     static DriveStorage open(NvmeDrive drive, NvmeNamespace namespace) throws FabricException {
         var bytes = Math.min(drive.maxTransferBytes(), DataBuffer.MAX_BYTES);
-        var created = new DriveStorage(namespace, drive.newAsyncQueue(DEPTH), bytes);
+        var created = new DriveStorage(drive, namespace, drive.newAsyncQueue(DEPTH), bytes);
         try {
             for (var i = 0; i < DEPTH; i++) {
                 created.buffers.add(drive.newMemory(bytes));
@@ -62,36 +75,57 @@ final class DriveStorage extends BlockStorage {
     /** Executes the parts of a command, each of which has room in a buffer. */
     private void execute(long offset, long bytes, Status failure, Part part)
             throws CommandException {
-        var buffer = takeBuffer(failure);
         try {
-            for (var done = 0L; done < bytes; done += bufferBytes) {
-                var length = (int) Math.min(bufferBytes, bytes - done);
-                part.execute(buffer, offset + done, length);
-            }
-            buffers.add(buffer);
-        } catch (FabricTimeoutException e) {
-            buffer.close(); // is freed when the command has completed
-            throw failure(failure, e);
-        } catch (FabricException | IllegalStateException e) {
-            buffers.add(buffer);
-            throw failure(failure, e);
-        } catch (Throwable e) {
-            buffers.add(buffer);
-            throw e;
-        }
-    }
-
-    private DmaMemory takeBuffer(Status failure) throws CommandException {
-        try {
-            var buffer = buffers.poll(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-            if (buffer == null) {
-                throw new CommandException(failure);
-            }
-            return buffer;
+            permits.acquire();
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             throw new CommandException(failure);
         }
+        try {
+            var buffer = takeBuffer();
+            var isUnused = true;
+            try {
+                for (var done = 0L; done < bytes; done += bufferBytes) {
+                    var length = (int) Math.min(bufferBytes, bytes - done);
+                    part.execute(buffer, offset + done, length);
+                }
+            } catch (FabricException | IllegalStateException e) {
+                isUnused = e instanceof NvmeException reported && reported.status().isPresent();
+                throw e;
+            } finally {
+                if (isUnused) {
+                    buffers.add(buffer);
+                } else {
+                    buffer.close(); // is freed when the command has completed
+                }
+            }
+        } catch (FabricException | IllegalStateException e) {
+            throw failure(failure, e);
+        } finally {
+            permits.release();
+        }
+    }
+
+    private DmaMemory takeBuffer() throws FabricException {
+        var buffer = buffers.poll();
+        return buffer == null ? drive.newMemory(bufferBytes) : buffer;
+    }
+
+    /** Returns the queue. Replaces a queue that has failed, because the drive may work again. */
+    private AsyncNvmeQueue openQueue() throws FabricException {
+        return queue.hasFailed() ? reopenQueue() : queue;
+    }
+
+    private synchronized AsyncNvmeQueue reopenQueue() throws FabricException {
+        if (queue.hasFailed() && !closed && nextReopening.hasPassed()) {
+            try {
+                queue.close();
+                queue = drive.newAsyncQueue(DEPTH);
+            } finally {
+                nextReopening = Deadline.after(REOPEN_PAUSE);
+            }
+        }
+        return queue;
     }
 
     @Override
@@ -122,7 +156,8 @@ final class DriveStorage extends BlockStorage {
     }
 
     private void readPart(DmaMemory buffer, long offset, int bytes) throws FabricException {
-        queue.read(namespace, offset >>> blockShift(), bytes >>> blockShift(), buffer, 0)
+        openQueue()
+                .read(namespace, offset >>> blockShift(), bytes >>> blockShift(), buffer, 0)
                 .await(TIMEOUT);
     }
 
@@ -144,7 +179,8 @@ final class DriveStorage extends BlockStorage {
     }
 
     private void writePart(DmaMemory buffer, long offset, int bytes) throws FabricException {
-        queue.write(namespace, offset >>> blockShift(), bytes >>> blockShift(), buffer, 0)
+        openQueue()
+                .write(namespace, offset >>> blockShift(), bytes >>> blockShift(), buffer, 0)
                 .await(TIMEOUT);
     }
 
@@ -163,7 +199,7 @@ final class DriveStorage extends BlockStorage {
     @Override
     long force(long offset, long bytes) throws CommandException {
         try {
-            queue.flush(namespace).await(TIMEOUT);
+            openQueue().flush(namespace).await(TIMEOUT);
             return FORCE_COST;
         } catch (FabricException | IllegalStateException e) {
             throw failure(Status.WRITE_FAULT, e);
@@ -184,9 +220,12 @@ final class DriveStorage extends BlockStorage {
 
     @Override
     public void close() {
+        synchronized (this) {
+            closed = true;
+        }
         queue.close();
-        var all = new ArrayList<DmaMemory>();
-        buffers.drainTo(all);
-        all.forEach(DmaMemory::close);
+        for (var buffer = buffers.poll(); buffer != null; buffer = buffers.poll()) {
+            buffer.close();
+        }
     }
 }

@@ -23,8 +23,7 @@ class TargetLifecycleTest extends TargetTestBase {
         other.close();
     }
 
-    private static void send(UncheckedHostQueue queue, Command command, int id)
-            throws IOException {
+    private static void send(UncheckedHostQueue queue, Command command, int id) throws IOException {
         queue.send(queue.none().encode(command).withId(id), 0);
     }
 
