@@ -106,7 +106,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
     }
 
     private boolean isEnded() {
-        if (closing || transport.isDisconnected()) {
+        if (isStopped()) {
             return true;
         }
         if (controller == null) {
@@ -117,6 +117,11 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
             return true;
         }
         return false;
+    }
+
+    /** Returns true if no further command must be executed. */
+    private boolean isStopped() {
+        return closing || transport.isDisconnected();
     }
 
     private void end() {
@@ -158,7 +163,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         while (!arrived.isEmpty() && stage(arrived.getFirst())) {
             arrived.removeFirst();
         }
-        while (!ready.isEmpty() && transport.canRespond() && !closing) {
+        while (!ready.isEmpty() && transport.canRespond() && !isStopped()) {
             execute(ready.removeFirst());
         }
     }
@@ -326,7 +331,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         CommandException.require(connected().isReady(), Status.COMMAND_SEQUENCE_ERROR);
         progress.start();
         var _ = commands.execute(progress, pending.command());
-        while (progress.isSuspended() && !closing) {
+        while (progress.isSuspended() && !isStopped()) {
             progress.resume();
             var _ = commands.execute(progress, pending.command());
         }

@@ -1,5 +1,6 @@
 package org.jrdma.nvme.soft;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -7,6 +8,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +17,7 @@ class TargetLifecycleTest extends TargetTestBase {
 
     private static final Command DISABLE =
             FabricsCommand.propertySet(Registers.CONFIGURATION, 0x460000);
+    private static final int BLOCK_BYTES = 512;
 
     private final BlockStorage other = Harness.storage();
 
@@ -53,6 +56,39 @@ class TargetLifecycleTest extends TargetTestBase {
                 lock.unlock();
             }
             assertThat(queue.receive()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldNotExecuteTheCommandsOfAHostThatHasDisconnected() throws Exception {
+        var _ = subsystem.addNamespace(other);
+        var first = subsystem.namespaces().getFirst().lock(false);
+        var second = subsystem.namespaces().getLast().lock(false);
+        try (var _ = admin()) {
+            try (var queue = io(1)) {
+                queue.data().fill((byte) 7);
+                var write = Command.blocks(IoOpcode.WRITE, 1, 3, 1);
+                assertThat(queue.status(write, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
+                first.lock();
+                second.lock();
+                send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 1, 0, 1), 1);
+                awaitBlocked(1);
+                send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 2, 0, 1), 2);
+                send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 1, 3, 1), 3);
+                first.unlock();
+                assertThat(queue.receive().orElseThrow().commandId()).isEqualTo(1);
+                awaitBlocked(1); // by the second command
+                queue.disconnect();
+                Thread.sleep(100); // the target is informed at about the same time as this host
+            } finally {
+                second.unlock();
+            }
+            Harness.await(() -> target.connections() == 1);
+            try (var queue = io(1)) {
+                var read = Command.blocks(IoOpcode.READ, 1, 3, 1);
+                assertThat(queue.status(read, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
+                assertThat(queue.data().get(JAVA_BYTE, 0)).isEqualTo((byte) 7);
+            }
         }
     }
 }

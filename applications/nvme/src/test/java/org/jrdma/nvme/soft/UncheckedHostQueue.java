@@ -218,6 +218,11 @@ final class UncheckedHostQueue implements AutoCloseable {
         connection.awaitDisconnected(TIMEOUT);
     }
 
+    /** Disconnects, and waits until the target has confirmed it. */
+    void disconnect() throws IOException {
+        connection.disconnect(TIMEOUT);
+    }
+
     @Override
     public void close() {
         connection.close();
