@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -234,7 +235,8 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         return connected;
     }
 
-    private long executeFabrics(TargetCommand command) throws CommandException {
+    private long executeFabrics(TargetCommand command)
+            throws CommandException, FabricException {
         return switch (FabricsCommand.type(command.command())) {
             case FabricsCommand.CONNECT -> connect(command);
             case FabricsCommand.PROPERTY_GET -> {
@@ -244,10 +246,22 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
             case FabricsCommand.PROPERTY_SET -> {
                 CommandException.require(isAdmin(), Status.INVALID_OPCODE);
                 connected().setProperty(command.command());
+                dropEventRequests();
                 yield 0;
             }
             default -> throw new CommandException(Status.INVALID_OPCODE);
         };
+    }
+
+    /** Frees the receives of the event requests that a reset of the controller has dropped. */
+    private void dropEventRequests() throws CommandException, FabricException {
+        var events = connected().core().events();
+        for (var request : List.copyOf(eventRequests.values())) {
+            if (!events.isRequested(request.command().id())) {
+                eventRequests.remove(request.command().id());
+                transport.drop(request);
+            }
+        }
     }
 
     private int connect(TargetCommand command) throws CommandException {

@@ -273,6 +273,11 @@ final class TargetTransport implements AutoCloseable {
                         .tryPost());
     }
 
+    /** Ends a command that used no buffer without a response. */
+    void drop(TargetCommand command) throws FabricException {
+        post(receives.get(command.slot()).tryPost());
+    }
+
     /** The provider of siw takes the key to invalidate from another field. */
     private boolean isInvalidated(TargetCommand command) {
         return !isIwarp

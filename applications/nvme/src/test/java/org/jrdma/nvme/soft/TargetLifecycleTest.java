@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
@@ -89,6 +91,18 @@ class TargetLifecycleTest extends TargetTestBase {
                 assertThat(queue.status(read, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
                 assertThat(queue.data().get(JAVA_BYTE, 0)).isEqualTo((byte) 7);
             }
+        }
+    }
+
+    @Test
+    void shouldDropTheEventRequestsOfAControllerThatIsReset() throws Exception {
+        try (var admin = admin()) {
+            for (var i = 0; i < 2 * ConnectPrivateData.ADMIN_ENTRIES; i++) {
+                send(admin, Command.admin(AdminOpcode.ASYNC_EVENT_REQUEST), 7);
+                assertThat(admin.status(DISABLE, admin.none())).isEqualTo(Status.SUCCESS);
+                admin.enable();
+            }
+            assertThat(admin.hasResponse()).isFalse();
         }
     }
 }
