@@ -62,6 +62,8 @@ final class Exports {
         if (data.subsystemName().equals(QualifiedName.DISCOVERY)) {
             return Subsystem.discovery(() -> discoveryLog(data.hostName(), local));
         }
+        // the target has just started: a host that connects again must not give up
+        CommandException.require(!exports.isEmpty(), Status.CONNECT_BUSY);
         var export = exports.get(data.subsystemName());
         if (export == null) {
             throw new CommandException(Status.CONNECT_PARAMETERS);

@@ -4,13 +4,16 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
+import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,6 +106,26 @@ class TargetLifecycleTest extends TargetTestBase {
                 admin.enable();
             }
             assertThat(admin.hasResponse()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldAskHostsToConnectAgainWhileNothingIsExported(Verbs verbs) throws Exception {
+        try (var starting =
+                        NvmeTarget.listen(
+                                verbs,
+                                manager,
+                                new InetSocketAddress(address.getAddress(), 0),
+                                OPTIONS);
+                var admin =
+                        UncheckedHostQueue.queue(
+                                manager, domain, starting.addresses().getFirst(), 0, 0)) {
+            var any = ConnectData.ANY_CONTROLLER;
+            assertThat(UncheckedHostQueue.fabricsStatus(admin.connect(NAME, 0, any, 0)))
+                    .isEqualTo(Status.CONNECT_BUSY);
+            starting.export(new Subsystem("serial 3", "jrdma test", NAME));
+            assertThat(UncheckedHostQueue.fabricsStatus(admin.connect(NAME, 0, any, 0)))
+                    .isEqualTo(Status.SUCCESS);
         }
     }
 }
