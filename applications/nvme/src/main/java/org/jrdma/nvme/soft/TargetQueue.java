@@ -60,6 +60,10 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
     private @Nullable NvmCommands nvm;
     private @Nullable ConnectData connectData;
     private int head;
+
+    /** The size of the queue that the host has stated, which is at most that of the connection. */
+    private int entries;
+
     private boolean failureLogged;
     private volatile boolean closing;
 
@@ -74,6 +78,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         this.request = request;
         this.transport = transport;
         this.name = name;
+        this.entries = request.commands();
         this.connectDeadline = Deadline.after(options.connectTimeout());
     }
 
@@ -189,7 +194,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
     }
 
     private void execute(TargetCommand command) throws FabricException {
-        head = head + 1 == request.commands() ? 0 : head + 1;
+        head = (head + 1) % entries;
         try {
             data.start(command.data());
             if (command.command().opcode() == FabricsCommand.OPCODE) {
@@ -287,6 +292,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         }
         controller = connected;
         connectData = decoded;
+        entries = connect.entries();
         return connected.id();
     }
 

@@ -10,6 +10,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
+import org.jrdma.nvme.model.FabricsCommand.Connect;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
@@ -126,6 +127,24 @@ class TargetLifecycleTest extends TargetTestBase {
             starting.export(new Subsystem("serial 3", "jrdma test", NAME));
             assertThat(UncheckedHostQueue.fabricsStatus(admin.connect(NAME, 0, any, 0)))
                     .isEqualTo(Status.SUCCESS);
+        }
+    }
+
+    @Test
+    void shouldReportTheHeadOfAQueueThatIsSmallerThanItsConnection() throws Exception {
+        try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
+            var data =
+                    new ConnectData(
+                            UncheckedHostQueue.HOST,
+                            ConnectData.ANY_CONTROLLER,
+                            NAME,
+                            UncheckedHostQueue.HOST_NAME);
+            assertThat(admin.connect(new Connect(0, 0, 3, 0, 0), data).submissionHead())
+                    .isEqualTo(1);
+            var version = FabricsCommand.propertyGet(Registers.VERSION, false);
+            for (var head : new int[] {2, 0, 1, 2}) {
+                assertThat(admin.execute(version, admin.none()).submissionHead()).isEqualTo(head);
+            }
         }
     }
 }
