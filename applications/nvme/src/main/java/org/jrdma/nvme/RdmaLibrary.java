@@ -60,7 +60,8 @@ record RdmaLibrary(Verbs verbs, ConnectionManager manager) {
         return manager.connectAsync(address, domain, options, timeout);
     }
 
-    private static FabricException explained(
+    /** Describes the rejection of a target in words; returns other failures as they are. */
+    static FabricException explained(
             CmException failure, InetSocketAddress address, int queueId) {
         var rejection =
                 failure.event()

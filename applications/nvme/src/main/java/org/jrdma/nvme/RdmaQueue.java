@@ -1,6 +1,7 @@
 package org.jrdma.nvme;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -12,6 +13,7 @@ import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.verbs.CompletionCursor;
+import org.jrdma.verbs.cm.CmException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +47,11 @@ final class RdmaQueue extends NvmeQueue {
     private @Nullable CompletionCursor cursor;
     private Deadline handshakeDeadline = Deadline.NEVER;
     private int attempts;
+
+    /** The end of the attempts to connect, which starts with the first failure. */
+    private Deadline lossDeadline = Deadline.NEVER;
+
+    private Deadline nextAttempt = Deadline.after(Duration.ZERO);
     private boolean wasLive;
     private @Nullable NvmeException refusal;
 
@@ -165,10 +172,26 @@ final class RdmaQueue extends NvmeQueue {
 
     /** Ends the connection. A further poll connects again. */
     private void lose(@Nullable String reason) {
+        disconnect(reason);
+        attempts++;
+        if (attempts >= MAX_ATTEMPTS) {
+            controller.lose(
+                    session,
+                    "the connection of %s is lost: %s".formatted(resources.lifetime(), reason));
+        }
+    }
+
+    /**
+     * Ends the connection without losing the controller, which may have other queues. A further
+     * poll connects again until the loss timeout.
+     */
+    private void disconnect(@Nullable String reason) {
         resources.disconnect();
         link = null;
+        if (state != State.LIVE) {
+            scheduleNextAttempt(reason);
+        }
         state = State.LOST;
-        attempts++;
         for (var slot = 0; slot < isSent.length; slot++) {
             if (isSent[slot] && isPending(slot) && !isRepeatable(opcodes[slot])) {
                 abandoned[abandonedCount] = slot;
@@ -176,10 +199,18 @@ final class RdmaQueue extends NvmeQueue {
             }
             isSent[slot] = false;
         }
-        if (attempts >= MAX_ATTEMPTS) {
-            controller.lose(
-                    session,
-                    "the connection of %s is lost: %s".formatted(resources.lifetime(), reason));
+    }
+
+    private void scheduleNextAttempt(@Nullable String reason) {
+        var options = controller.fabrics();
+        nextAttempt = Deadline.after(options.reconnectDelay());
+        if (lossDeadline == Deadline.NEVER) {
+            lossDeadline = Deadline.after(options.lossTimeout());
+        } else if (lossDeadline.hasPassed()) {
+            refusal =
+                    new NvmeException(
+                            "%s could not be connected within %s: %s. Close the queue and create another one."
+                                    .formatted(resources.lifetime(), options.lossTimeout(), reason));
         }
     }
 
@@ -196,9 +227,12 @@ final class RdmaQueue extends NvmeQueue {
             case LOST -> {
                 controller.checkRunning();
                 var current = controller.session();
-                if (current != null) {
-                    attempts = current == session ? attempts : 0;
-                    session = current;
+                if (current != null && nextAttempt.hasPassed()) {
+                    if (current != session) {
+                        attempts = 0;
+                        session = current;
+                        checkLimits(current);
+                    }
                     resources.reconnect(current);
                     state = State.CONNECTING;
                 }
@@ -210,6 +244,26 @@ final class RdmaQueue extends NvmeQueue {
             }
             case HANDSHAKE -> handshake();
             default -> {}
+        }
+    }
+
+    /** Throws an exception if a controller does not support this queue any more. */
+    private void checkLimits(RdmaSession current) throws NvmeException {
+        var maxDepth = current.capabilities().maxQueueEntries() - 1;
+        if (resources.id() > current.ioQueues()
+                || depth() > maxDepth
+                || inCapsuleBytes > current.inCapsuleBytes()) {
+            refusal =
+                    new NvmeException(
+                            "%s with the depth %d and %d bytes in a capsule exceeds the new limits of the target: %d queues, the depth %d and %d bytes in a capsule. Close the queue and create another one."
+                                    .formatted(
+                                            resources.lifetime(),
+                                            depth(),
+                                            inCapsuleBytes,
+                                            current.ioQueues(),
+                                            maxDepth,
+                                            current.inCapsuleBytes()));
+            throw refusal;
         }
     }
 
@@ -243,7 +297,15 @@ final class RdmaQueue extends NvmeQueue {
             connected.send(depth(), Command.BYTES);
             handshakeDeadline = Deadline.after(controller.fabrics().connectTimeout());
             state = State.HANDSHAKE;
-        } catch (FabricException | IllegalStateException | CompletionException e) {
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof CmException failure
+                    && RdmaLibrary.explained(failure, controller.address(), resources.id())
+                            instanceof NvmeException rejection) {
+                disconnect(rejection.getMessage());
+            } else {
+                lose(e.getMessage());
+            }
+        } catch (FabricException | IllegalStateException e) {
             lose(e.getMessage());
         }
     }
@@ -275,10 +337,12 @@ final class RdmaQueue extends NvmeQueue {
             if (!wasLive && Status.isRetryUseless(status)) {
                 refusal = reason;
             }
-            throw reason;
+            disconnect(reason.getMessage());
+            return;
         }
         var _ = RdmaLibrary.controllerId(controller.toString(), current.connectResult());
         wasLive = true;
+        lossDeadline = Deadline.NEVER;
         state = State.LIVE;
         for (var slot = 0; slot < lengths.length && state == State.LIVE; slot++) {
             if (isPending(slot) && !isAbandoned(slot)) {

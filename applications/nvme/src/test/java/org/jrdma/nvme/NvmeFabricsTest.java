@@ -63,9 +63,13 @@ class NvmeFabricsTest {
     }
 
     private void startTarget() throws FabricException {
+        startTarget(TargetOptions.DEFAULTS.ioQueues(4));
+    }
+
+    private void startTarget(TargetOptions options) throws FabricException {
         var subsystem = new Subsystem("serial 9", "jrdma drive", NAME);
         var _ = subsystem.addNamespace(storage);
-        target = NvmeTarget.listen(verbs, manager, address, TargetOptions.DEFAULTS.ioQueues(4));
+        target = NvmeTarget.listen(verbs, manager, address, options);
         target.export(subsystem);
         target.export(new Subsystem("serial 8", "jrdma drive", NAME + "x"), Set.of("nqn.friend"));
     }
@@ -316,6 +320,42 @@ class NvmeFabricsTest {
                             })
                     .get();
             assertThatThrownBy(queue::next).isInstanceOf(WrongThreadException.class);
+        }
+    }
+
+    @SoftFabricTest(devices = 2)
+    void shouldFailOnlyTheQueuesThatExceedTheLimitsOfARestartedTarget() throws Exception {
+        try (var drive = connect();
+                var large = drive.newQueue(100);
+                var small = drive.newQueue(4)) {
+            awaitAttached(drive, large);
+            awaitAttached(drive, small);
+            target.close();
+            startTarget(TargetOptions.DEFAULTS.ioQueues(4).entries(16));
+            assertThat(large.flush(drive.namespaces().getFirst(), 1)).isTrue();
+            assertThatThrownBy(() -> large.await(TIMEOUT))
+                    .isInstanceOf(NvmeException.class)
+                    .hasMessageContaining("exceeds the new limits of the target: 4 queues");
+            awaitAttached(drive, small);
+            assertThat(target.connections()).isEqualTo(2);
+        }
+    }
+
+    @SoftFabricTest(devices = 2)
+    void shouldKeepTheControllerIfATargetRefusesAQueue() throws Exception {
+        try (var drive = connect(OPTIONS.lossTimeout(Duration.ofSeconds(2)));
+                var queue = drive.newQueue(4)) {
+            awaitAttached(drive, queue);
+            target.close();
+            startTarget(TargetOptions.DEFAULTS.maxConnections(1));
+            assertThat(drive.smartLog().temperatureKelvin()).isEqualTo(300);
+            var session = ((RdmaController) drive.controller()).session();
+            assertThat(queue.flush(drive.namespaces().getFirst(), 1)).isTrue();
+            assertThatThrownBy(() -> queue.await(TIMEOUT))
+                    .isInstanceOf(NvmeException.class)
+                    .hasMessageContaining("could not be connected within PT2S")
+                    .hasMessageContaining("rejected queue 1");
+            assertThat(((RdmaController) drive.controller()).session()).isSameAs(session);
         }
     }
 }
