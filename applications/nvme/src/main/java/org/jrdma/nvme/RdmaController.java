@@ -176,9 +176,9 @@ final class RdmaController extends Controller {
      */
     synchronized void lose(RdmaSession lost, @Nullable String reason) {
         if (session == lost) {
-            session = null;
             lostSince = System.nanoTime();
             lossReason = String.valueOf(reason);
+            session = null; // last, because other threads then read the fields above
             if (!stopping) {
                 LOG.warn("{} is lost, and will be connected again: {}", this, reason);
             }
