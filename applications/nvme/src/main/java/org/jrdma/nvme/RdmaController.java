@@ -174,17 +174,19 @@ final class RdmaController extends Controller {
      *
      * @param reason the failure, for messages
      */
-    synchronized void lose(RdmaSession lost, @Nullable String reason) {
-        if (session == lost) {
-            lostSince = System.nanoTime();
-            lossReason = String.valueOf(reason);
-            session = null; // last, because other threads then read the fields above
-            if (!stopping) {
-                LOG.warn("{} is lost, and will be connected again: {}", this, reason);
+    void lose(RdmaSession lost, @Nullable String reason) {
+        synchronized (lostQueues) { // not the monitor of this object, which stop() holds
+            if (session == lost) {
+                lostSince = System.nanoTime();
+                lossReason = String.valueOf(reason);
+                session = null; // last, because other threads then read the fields above
+                if (!stopping) {
+                    LOG.warn("{} is lost, and will be connected again: {}", this, reason);
+                }
+                lost.admin().disconnect();
+                lostQueues.add(lost.admin());
+                LockSupport.unpark(maintainer);
             }
-            lost.admin().disconnect();
-            lostQueues.add(lost.admin());
-            LockSupport.unpark(maintainer);
         }
     }
 
@@ -345,8 +347,12 @@ final class RdmaController extends Controller {
     @Override
     void release() throws FabricException {
         stopping = true;
+        if (session == null) {
+            maintainer.interrupt(); // ends an attempt to connect
+        } else {
+            LockSupport.unpark(maintainer); // completes a keep-alive command before it ends
+        }
         if (maintainer.isAlive()) {
-            maintainer.interrupt();
             join();
         }
         var current = session;

@@ -21,6 +21,7 @@ import org.jrdma.nvme.soft.NvmeTarget;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.TargetOptions;
 import org.jrdma.soft.junit.SoftFabricTest;
+import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.jupiter.api.AfterEach;
@@ -357,5 +358,17 @@ class NvmeFabricsTest {
                     .hasMessageContaining("rejected queue 1");
             assertThat(((RdmaController) drive.controller()).session()).isSameAs(session);
         }
+    }
+
+    @SoftFabricTest(devices = 2)
+    void shouldCloseWithoutALongDelayWhileAKeepAliveCommandIsPending(
+            SoftDevice host, SoftDevice ignored) throws Exception {
+        var drive = connect(OPTIONS.keepAlive(Duration.ofMillis(300)));
+        host.linkDown();
+        Thread.sleep(200); // a keep-alive command is sent each 100 ms
+        var start = System.nanoTime();
+        drive.close();
+        host.linkUp();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
     }
 }
