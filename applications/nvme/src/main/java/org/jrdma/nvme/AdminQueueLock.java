@@ -43,6 +43,11 @@ final class AdminQueueLock {
         }
     }
 
+    /** Returns false if another thread has the lock. */
+    boolean tryLock() {
+        return lock.tryLock();
+    }
+
     void unlock() {
         lock.unlock();
     }

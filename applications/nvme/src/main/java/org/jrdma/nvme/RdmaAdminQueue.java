@@ -12,6 +12,7 @@ import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
@@ -42,6 +43,7 @@ final class RdmaAdminQueue implements AutoCloseable {
     static final int DATA_BYTES = 1 << 16;
 
     private static final int SENDS = 2;
+    private static final Command KEEP_ALIVE = Command.admin(AdminOpcode.KEEP_ALIVE);
 
     private final String controller;
     private final RegisteredArena arena;
@@ -174,6 +176,23 @@ final class RdmaAdminQueue implements AutoCloseable {
         lock.lock(name, deadline);
         try {
             return executeNext(name, command, 0, deadline);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Reports to the target that this host is alive. Does nothing while another command is executed.
+     *
+     * @return false if another command is executed
+     */
+    boolean tryKeepAlive(Deadline deadline) throws FabricException {
+        if (!lock.tryLock()) {
+            return false;
+        }
+        try {
+            var _ = executeNext("keep-alive command", KEEP_ALIVE, 0, deadline);
+            return true;
         } finally {
             lock.unlock();
         }

@@ -12,8 +12,6 @@ import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.nvme.model.AdminOpcode;
-import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.DmaAllocation;
@@ -147,25 +145,21 @@ final class RdmaController extends Controller {
                 lastKeepAlive = System.nanoTime();
             } else if (current.admin().isLost()) {
                 lose(current, "the target has disconnected");
-            } else if (System.nanoTime() - lastKeepAlive >= interval) {
+            } else if (System.nanoTime() - lastKeepAlive >= interval && keepAlive(current)) {
                 lastKeepAlive = System.nanoTime();
-                keepAlive(current);
             } else {
                 LockSupport.parkNanos(Math.min(CHECK_NANOS, interval));
             }
         }
     }
 
-    private void keepAlive(RdmaSession current) {
+    /** Returns false if another admin command is executed, which may take long. */
+    private boolean keepAlive(RdmaSession current) {
         try {
-            var _ =
-                    current.admin()
-                            .execute(
-                                    "keep-alive command",
-                                    Command.admin(AdminOpcode.KEEP_ALIVE),
-                                    Deadline.after(fabrics.keepAlive()));
+            return current.admin().tryKeepAlive(Deadline.after(fabrics.keepAlive()));
         } catch (FabricException | IllegalStateException e) {
             lose(current, e.getMessage());
+            return true;
         }
     }
 

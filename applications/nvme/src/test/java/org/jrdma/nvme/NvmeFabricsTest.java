@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -370,5 +371,35 @@ class NvmeFabricsTest {
         drive.close();
         host.linkUp();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    }
+
+    @SoftFabricTest(devices = 2)
+    void shouldStayConnectedDuringALongAdminCommand() throws Exception {
+        var keepAlive = Duration.ofMillis(500);
+        try (var drive = connect(OPTIONS.keepAlive(keepAlive));
+                var queue = drive.newQueue(4)) {
+            var controller = (RdmaController) drive.controller();
+            var session = controller.session();
+            var end = System.nanoTime() + 3 * keepAlive.toNanos();
+            var _ =
+                    controller.read(
+                            AdminPage.CONTROLLER,
+                            0,
+                            _ -> {
+                                while (System.nanoTime() < end) { // other signs of life
+                                    flush(drive, queue);
+                                }
+                                return true;
+                            });
+            assertThat(controller.session()).isSameAs(session);
+        }
+    }
+
+    private static void flush(NvmeDrive drive, NvmeQueue queue) {
+        try {
+            awaitAttached(drive, queue);
+        } catch (FabricException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

@@ -171,6 +171,9 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         }
         while (!ready.isEmpty() && transport.canRespond() && !isStopped()) {
             execute(ready.removeFirst());
+            if (controller != null) {
+                controller.touch(); // the host was not heard during the execution
+            }
         }
     }
 

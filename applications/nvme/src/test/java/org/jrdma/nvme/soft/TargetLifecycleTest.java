@@ -147,4 +147,21 @@ class TargetLifecycleTest extends TargetTestBase {
             }
         }
     }
+
+    @Test
+    void shouldNotCountTheTimeOfACommandAsSilenceOfTheHost() throws Exception {
+        var lock = subsystem.namespaces().getFirst().lock(false);
+        try (var admin = admin(500)) {
+            lock.lock();
+            try {
+                send(admin, DISABLE, 1);
+                awaitBlocked(0);
+                Thread.sleep(600); // longer than the keep-alive timeout
+            } finally {
+                lock.unlock();
+            }
+            assertThat(admin.receive().orElseThrow().status()).isZero();
+            admin.enable();
+        }
+    }
 }
