@@ -290,14 +290,10 @@ final class RdmaController extends Controller {
                             .formatted(this, depth, maxDepth));
         }
         var id = takeQueueId(current);
-        RdmaQueueResources resources;
-        try {
-            resources = RdmaQueueResources.create(this, current, id, depth, owner);
-        } catch (Throwable e) {
-            returnQueueId(id);
-            throw e;
-        }
-        return new RdmaQueue(resources, current, maxTransferBytes);
+        return new RdmaQueue(
+                RdmaQueueResources.create(this, current, id, depth, owner),
+                current,
+                maxTransferBytes);
     }
 
     private int takeQueueId(RdmaSession current) throws NvmeException {

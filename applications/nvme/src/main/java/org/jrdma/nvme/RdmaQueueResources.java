@@ -67,6 +67,7 @@ final class RdmaQueueResources {
         } catch (Throwable e) {
             arena.close();
             connectArena.close();
+            controller.returnQueueId(id);
             throw e;
         }
         this.lifetime =
@@ -79,6 +80,8 @@ final class RdmaQueueResources {
     /**
      * Creates the resources of a queue and connects it to the target.
      *
+     * @param id the id of the queue, which is returned to the controller when the queue is closed,
+     *     or if this method fails
      * @param owner the lifetime of the drive, which the caller holds
      */
     static RdmaQueueResources create(
