@@ -75,9 +75,8 @@ final class RdmaAdminQueue implements AutoCloseable {
         this.controller = controller;
         this.lock = new AdminQueueLock(controller);
         arena = domain.newArena(Access.LOCAL_WRITE);
+        dataArena = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
         try {
-            dataArena =
-                    domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
             capsule = arena.region(Command.BYTES).slice();
             data = dataArena.region(DATA_BYTES);
             var responses =
@@ -90,6 +89,7 @@ final class RdmaAdminQueue implements AutoCloseable {
                     domain.device()
                             .newCompletionDispatcher(SENDS + ConnectPrivateData.ADMIN_ENTRIES + 1);
         } catch (Throwable e) {
+            dataArena.close();
             arena.close();
             throw e;
         }
@@ -182,7 +182,8 @@ final class RdmaAdminQueue implements AutoCloseable {
     }
 
     /**
-     * Reports to the target that this host is alive. Does nothing while another command is executed.
+     * Reports to the target that this host is alive. Does nothing while another command is
+     * executed.
      *
      * @return false if another command is executed
      */

@@ -61,8 +61,7 @@ record RdmaLibrary(Verbs verbs, ConnectionManager manager) {
     }
 
     /** Describes the rejection of a target in words; returns other failures as they are. */
-    static FabricException explained(
-            CmException failure, InetSocketAddress address, int queueId) {
+    static FabricException explained(CmException failure, InetSocketAddress address, int queueId) {
         var rejection =
                 failure.event()
                         .filter(ConnectionEvent.Rejected.class::isInstance)

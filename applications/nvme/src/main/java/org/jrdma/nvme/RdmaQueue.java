@@ -210,7 +210,8 @@ final class RdmaQueue extends NvmeQueue {
             refusal =
                     new NvmeException(
                             "%s could not be connected within %s: %s. Close the queue and create another one."
-                                    .formatted(resources.lifetime(), options.lossTimeout(), reason));
+                                    .formatted(
+                                            resources.lifetime(), options.lossTimeout(), reason));
         }
     }
 

@@ -243,8 +243,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         return connected;
     }
 
-    private long executeFabrics(TargetCommand command)
-            throws CommandException, FabricException {
+    private long executeFabrics(TargetCommand command) throws CommandException, FabricException {
         return switch (FabricsCommand.type(command.command())) {
             case FabricsCommand.CONNECT -> connect(command);
             case FabricsCommand.PROPERTY_GET -> {
