@@ -48,6 +48,16 @@ final class Namespace {
         return reservations;
     }
 
+    /** Allows another controller to have the id of a controller that has ended. */
+    void controllerEnded(int controllerId) {
+        lock.writeLock().lock();
+        try {
+            reservations.controllerEnded(controllerId);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
     boolean hasRegistrants(boolean isExtended) {
         lock.readLock().lock();
         try {

@@ -24,6 +24,9 @@ final class Reservations {
     /** The limit of one controller, so that its host cannot prevent registrations of others. */
     static final int MAX_REGISTRANTS_OF_CONTROLLER = 16;
 
+    /** The id in the report for the hosts of controllers that have ended. */
+    private static final int NO_CONTROLLER = 0xffff;
+
     /** Receives the notifications of hosts about changes that other hosts made. */
     @FunctionalInterface
     interface Listener {
@@ -96,6 +99,14 @@ final class Reservations {
         requireRegistration(host, currentKey, ignoreKey);
         registrants.put(host, new Registration(controllerId, newKey));
         generation++;
+    }
+
+    /** Keeps the registrations of a controller that has ended, without its id. */
+    void controllerEnded(int controllerId) {
+        registrants.replaceAll((_, registration) ->
+                registration.controllerId() == controllerId
+                        ? new Registration(NO_CONTROLLER, registration.key())
+                        : registration);
     }
 
     /** Removes the registration of a host, and releases the reservation if the host holds it. */

@@ -118,8 +118,11 @@ public final class Subsystem {
     }
 
     /** Allows another controller to use the id of a controller that has ended. */
-    synchronized void returnControllerId(int id) {
-        controllerIds.clear(id);
+    void returnControllerId(int id) {
+        namespaces.forEach(namespace -> namespace.controllerEnded(id));
+        synchronized (this) {
+            controllerIds.clear(id);
+        }
     }
 
     void add(ControllerCore controller) {

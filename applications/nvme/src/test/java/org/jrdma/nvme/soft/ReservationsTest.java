@@ -229,4 +229,17 @@ class ReservationsTest {
         assertFails(Status.CAPACITY_EXCEEDED, () -> reservations.register(C, 9, 30));
         reservations.register(C, 3, 30);
     }
+
+    @Test
+    void shouldNotCountTheRegistrantsOfAControllerThatHasEnded() throws CommandException {
+        for (var i = 0; i < Reservations.MAX_REGISTRANTS_OF_CONTROLLER; i++) {
+            reservations.register(HostIdentifier.of(1000 + i), 9, i);
+        }
+        reservations.controllerEnded(9);
+        reservations.register(C, 9, 30);
+        assertThat(reservations.report().registrants())
+                .contains(
+                        new Registrant(0xffff, false, HostIdentifier.of(1000), 0),
+                        new Registrant(9, false, C, 30));
+    }
 }

@@ -164,4 +164,18 @@ class TargetLifecycleTest extends TargetTestBase {
             admin.enable();
         }
     }
+
+    @Test
+    void shouldSeparateTheRegistrationsOfAnEndedControllerFromItsId() throws Exception {
+        try (var admin = admin();
+                var queue = io(1)) {
+            queue.data().asSlice(0, 16).fill((byte) 0).set(JAVA_BYTE, 8, (byte) 5);
+            var register = Command.blocks(IoOpcode.RESERVATION_REGISTER, 1, 0, 1);
+            assertThat(queue.status(register, queue.keyed(16))).isEqualTo(Status.SUCCESS);
+            assertThat(admin.status(DISABLE, admin.none())).isEqualTo(Status.SUCCESS);
+        }
+        Harness.await(() -> target.connections() == 0);
+        var registrants = subsystem.namespaces().getFirst().reservations().report().registrants();
+        assertThat(registrants).singleElement().extracting("controllerId").isEqualTo(0xffff);
+    }
 }
