@@ -114,11 +114,26 @@ final class AdministeredController extends PcieController {
 
     @Override
     int createQueue(QueueMemory memory, Runnable free) throws FabricException {
-        var id = 0; // not an I/O queue
+        int id;
+        try {
+            id = takeQueueId();
+        } catch (NvmeException e) {
+            free.run();
+            throw e;
+        }
+        createQueue(id, memory, free);
+        return id;
+    }
+
+    /**
+     * Creates a queue pair with an id that {@link #takeQueueId()} has returned.
+     *
+     * @param free as specified for {@link #createQueue(QueueMemory, Runnable)}
+     */
+    void createQueue(int id, QueueMemory memory, Runnable free) throws FabricException {
         var isUnused = true; // false while the controller may use the memory
         var deadline = deadline();
         try {
-            id = takeQueueId();
             admin.acquire("creation of queue " + id, deadline);
             try {
                 isUnused = false;
@@ -129,7 +144,6 @@ final class AdministeredController extends PcieController {
             } finally {
                 admin.release();
             }
-            return id;
         } catch (Throwable e) {
             if (isUnused) {
                 free.run();
@@ -208,7 +222,7 @@ final class AdministeredController extends PcieController {
     }
 
     /** Returns the id of a new I/O queue. */
-    private int takeQueueId() throws NvmeException {
+    int takeQueueId() throws NvmeException {
         synchronized (usedQueueIds) {
             var id = usedQueueIds.nextClearBit(1);
             if (id > grantedQueues) {

@@ -36,8 +36,10 @@ final class ClientQueues {
                 || grants.values().stream().anyMatch(each -> each.memory().overlaps(memory))) {
             throw refusal("overlaps other queues or memory of the manager", memory);
         }
-        var id = controller.createQueue(memory, () -> {}); // the client frees the memory
+        var id = controller.takeQueueId();
         grants.put(id, new Grant(client, memory));
+        // a queue whose creation has timed out is deleted with the others of the client
+        controller.createQueue(id, memory, () -> grants.remove(id));
         return id;
     }
 
@@ -71,15 +73,23 @@ final class ClientQueues {
         grants.remove(id);
     }
 
-    /** Deletes all queue pairs of a client. */
+    /** Deletes all queue pairs of a client. A failure does not prevent further deletions. */
     synchronized void deleteAll(ManagedClient client) throws FabricException {
         var ids =
                 grants.entrySet().stream()
                         .filter(each -> each.getValue().client() == client)
                         .map(Map.Entry::getKey)
                         .toList();
+        FabricException failure = null;
         for (var id : ids) {
-            delete(client, id);
+            try {
+                delete(client, id);
+            } catch (FabricException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 }
