@@ -27,6 +27,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /** The driver with a target on the software fabric, in one process. */
@@ -400,6 +401,23 @@ class NvmeFabricsTest {
             awaitAttached(drive, queue);
         } catch (FabricException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    @Tag("slow")
+    @SoftFabricTest(devices = 2)
+    void shouldContinueAfterTheLinkWasDown(SoftDevice ignored, SoftDevice remote)
+            throws Exception {
+        try (var drive = connect(OPTIONS.keepAlive(Duration.ofSeconds(2)));
+                var executor = Executors.newSingleThreadExecutor()) {
+            var verifier = new FabricVerifier(drive, 0, BLOCKS);
+            var result = executor.submit(() -> verifier.run(300));
+            TestWaits.await(() -> verifier.rounds() > 100);
+            remote.linkDown();
+            Thread.sleep(10_000);
+            assertThat(verifier.rounds()).isLessThan(300);
+            remote.linkUp();
+            assertThat(result.get()).isEqualTo(300);
         }
     }
 }
