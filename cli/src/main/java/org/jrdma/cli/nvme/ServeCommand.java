@@ -6,15 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.TargetOptions;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +37,7 @@ public final class ServeCommand implements Callable<Integer> {
     private static final String MEMORY = "memory";
     private static final String DEFAULT_SIZE = "64";
     private static final long MEBIBYTE = 1 << 20;
+    private static final int SERIAL_DIGITS = 14;
 
     /** The first line of the output. */
     record Served(String name, List<String> addresses, long blocks, int blockBytes) {}
@@ -58,8 +62,9 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(
             names = {"-n", "--nqn"},
             paramLabel = "NQN",
-            description = "The qualified name of the subsystem (default: ${DEFAULT-VALUE}).")
-    private String name = "nqn.2014-08.org.jrdma:disk";
+            description =
+                    "The qualified name of the subsystem (default: a name that a file keeps while it is neither moved nor replaced).")
+    private @Nullable String name;
 
     @Option(
             names = {"-s", "--size"},
@@ -85,8 +90,7 @@ public final class ServeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         try (var _ = openSoftwareDevice();
                 var blocks = open()) {
-            var subsystem =
-                    new Subsystem("jrdma-%08x".formatted(storage.hashCode()), "jrdma target", name);
+            var subsystem = newSubsystem(storage, name);
             var _ = subsystem.addNamespace(blocks);
             try (var target = NvmeTarget.listen(address, TargetOptions.DEFAULTS)) {
                 if (hosts.isEmpty()) {
@@ -94,7 +98,7 @@ public final class ServeCommand implements Callable<Integer> {
                 } else {
                     target.export(subsystem, hosts);
                 }
-                print(target, blocks);
+                print(subsystem, target, blocks);
                 awaitInterrupt();
             }
         }
@@ -104,6 +108,19 @@ public final class ServeCommand implements Callable<Integer> {
     /** Opens a device, without which the software fabric has no address. */
     private static Device openSoftwareDevice() throws IOException {
         return Verbs.configured().openFirst();
+    }
+
+    /**
+     * Creates a subsystem with names that no other drive has, because hosts take drives with the
+     * same names for one drive.
+     */
+    static Subsystem newSubsystem(String storage, @Nullable String name) throws IOException {
+        var id =
+                storage.equals(MEMORY) ? UUID.randomUUID() : FileIdentity.of(Path.of(storage));
+        return new Subsystem(
+                "jrdma-" + id.toString().replace("-", "").substring(0, SERIAL_DIGITS),
+                "jrdma target",
+                name == null ? QualifiedName.of(id) : name);
     }
 
     private BlockStorage open() throws IOException {
@@ -124,10 +141,10 @@ public final class ServeCommand implements Callable<Integer> {
                 : BlockStorage.inFile(file, bytes / blockBytes, blockBytes);
     }
 
-    private void print(NvmeTarget target, BlockStorage blocks) {
+    private void print(Subsystem subsystem, NvmeTarget target, BlockStorage blocks) {
         var served =
                 new Served(
-                        name,
+                        subsystem.qualifiedName(),
                         target.addresses().stream()
                                 .map(each ->
                                         "%s:%d"

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.processes.Program;
@@ -55,7 +56,7 @@ class NvmeCommandTest {
     @Test
     void shouldServeDiscoverAndListADrive() throws Exception {
         var file = folder.resolve("blocks");
-        try (var server = start("serve", "-s", "1", "-a", "0.0.0.0:0", file.toString())) {
+        try (var server = start("serve", "-s", "1", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
             server.awaitOutput("until Ctrl+C\n");
             assertThat(server.output()).endsWith(": 2,048 blocks of 512 bytes, until Ctrl+C\n");
             var matcher = ADDRESS.matcher(server.output());
@@ -80,6 +81,19 @@ class NvmeCommandTest {
             }
         }
         assertThat(Files.size(file)).isEqualTo(1 << 20);
+    }
+
+    @Test
+    void shouldGiveEachDriveNamesOfItsOwn() throws Exception {
+        var file = Files.createFile(folder.resolve("blocks")).toString();
+        var names = new ArrayList<String>();
+        for (var storage : List.of("memory", "memory", file, file)) {
+            names.add(ServeCommand.newSubsystem(storage, null).qualifiedName());
+        }
+        assertThat(names).allMatch(name -> name.startsWith("nqn.2014-08.org.nvmexpress:uuid:"));
+        assertThat(Set.copyOf(names)).hasSize(3);
+        assertThat(names.get(2)).isEqualTo(names.get(3));
+        assertThat(ServeCommand.newSubsystem(file, NAME).qualifiedName()).isEqualTo(NAME);
     }
 
     @ParameterizedTest
