@@ -122,11 +122,11 @@ public final class FabricProcess implements FabricConnections.Listener {
     /** Leaves the fabric, and deletes all files of this process. */
     public void leave() {
         try {
+            devices.close(); // first, because borrowers free their memory when a connection ends
             fabric.connections().close();
             context.callbacks().close();
             context.workers().shutdownNow();
             context.objects().abandon();
-            devices.close();
             deleteFiles(fabric.directory());
         } finally {
             fabric.directory().close();

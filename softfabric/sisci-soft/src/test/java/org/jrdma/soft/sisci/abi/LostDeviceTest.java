@@ -232,6 +232,15 @@ class LostDeviceTest {
 
     @Test
     void shouldUnmapMemoryOnlyAfterTheLastAccessOfADeviceThatIsWithdrawn() throws Exception {
+        shouldUnmapMemoryOnlyAfterTheLastAccess(lent::close);
+    }
+
+    @Test
+    void shouldUnmapMemoryOnlyAfterTheLastAccessOfADeviceWhoseLenderLeaves() throws Exception {
+        shouldUnmapMemoryOnlyAfterTheLastAccess(nodes.first::close);
+    }
+
+    private void shouldUnmapMemoryOnlyAfterTheLastAccess(Runnable close) throws Exception {
         var device = second.borrow(id, 0);
         var segment = second.prepare(9, BYTES);
         second.mapLocal(segment, device, 0, BYTES);
@@ -240,9 +249,9 @@ class LostDeviceTest {
 
         // The common pool may have only one thread, which the first task occupies.
         Executor threads = task -> Thread.ofPlatform().daemon().start(task);
-        var withdrawal = CompletableFuture.runAsync(lent::close, threads);
+        var end = CompletableFuture.runAsync(close, threads);
         try {
-            assertThatThrownBy(() -> withdrawal.get(300, TimeUnit.MILLISECONDS))
+            assertThatThrownBy(() -> end.get(300, TimeUnit.MILLISECONDS))
                     .isInstanceOf(TimeoutException.class);
             var unmap =
                     CompletableFuture.supplyAsync(
@@ -254,7 +263,7 @@ class LostDeviceTest {
         } finally {
             release.countDown(); // The device must not remain blocked after a failure.
         }
-        withdrawal.get(5, TimeUnit.SECONDS);
+        end.get(5, TimeUnit.SECONDS);
     }
 
     @Tag("slow")
