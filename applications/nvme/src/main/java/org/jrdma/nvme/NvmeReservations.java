@@ -25,12 +25,13 @@ import org.jrdma.nvme.model.Status;
  * When the method returns, the commands of the host have completed or were aborted, and the
  * controller refuses its further commands according to the type of the reservation.
  *
- * <p>Each method creates an I/O queue for its command, and deletes it afterwards. It blocks for up
- * to {@link NvmeOptions#adminTimeout()} for each of these steps. It throws a {@link NvmeException}
- * with the status if the controller refuses the command, and a {@link FabricException} if no queue
- * is free or the controller fails. After a timeout or an interrupt, the command may have been
- * executed: read the {@linkplain #report() report}. It is not executed after the method has
- * returned, unless the controller has failed.
+ * <p>Each method creates an I/O queue for its command, and deletes it afterwards. The method blocks
+ * for up to {@link NvmeOptions#adminTimeout()} for each of these steps, and throws a {@link
+ * NvmeException} with the status if the controller refuses the command, or a {@link
+ * FabricException} if no queue is free or the controller fails. After a timeout or an interrupt,
+ * the command may have been executed: read the {@linkplain #report() report}. A controller on PCIe
+ * does not execute the command after the method has returned, unless the controller has failed. A
+ * controller on a network may still execute the command.
  *
  * <p>Safe for use by multiple threads.
  */
