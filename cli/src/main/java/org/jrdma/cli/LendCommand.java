@@ -3,9 +3,9 @@ package org.jrdma.cli;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Supplier;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
@@ -35,6 +35,9 @@ final class LendCommand implements Callable<Integer> {
 
     private static final long NVME_BLOCKS = 16_384;
     private static final int NVME_BLOCK_BYTES = 4096;
+
+    /** The limit of events that wait for the output. Further events are not printed. */
+    private static final int MAX_EVENTS = 1024;
 
     private static final Map<String, Supplier<DeviceModel>> MODELS =
             new TreeMap<>(Map.of("edu", EduDevice::new, "nvme", LendCommand::newController));
@@ -80,9 +83,9 @@ final class LendCommand implements Callable<Integer> {
             ChildProcess.exitWithParent();
         }
         var library = new SoftSisci();
-        var events = new LinkedBlockingQueue<BorrowEvent>();
+        var events = new ArrayBlockingQueue<BorrowEvent>(MAX_EVENTS);
         try (var node = Sisci.from(library).open();
-                var device = library.lend(model.get(), events::add)) {
+                var device = library.lend(model.get(), events::offer)) {
             var id = "0x" + Long.toHexString(device.fabricDeviceId());
             print(new Line(Event.LENT, id, node.id(), 0));
             printEach(events, id);
