@@ -2,15 +2,16 @@ package org.jrdma.cli.perf;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A peer that runs as a child process and ends with this process. */
 public final class ChildProcess implements Peer {
@@ -81,8 +82,7 @@ public final class ChildProcess implements Peer {
     }
 
     private static InetSocketAddress addressOf(Process process) throws IOException {
-        var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
-        var line = lines.readLine();
+        var line = firstLine(process);
         if (line == null || !line.startsWith(WAITING)) {
             throw new IOException(
                     "The child process ended before it was ready%s."
@@ -91,6 +91,23 @@ public final class ChildProcess implements Peer {
         return new InetSocketAddress(
                 InetAddress.getLoopbackAddress(),
                 Integer.parseInt(line.substring(WAITING.length())));
+    }
+
+    /**
+     * Returns the first line that a child process prints; null if the process ends before, or does
+     * not print a line in time, which ends the process.
+     */
+    static @Nullable String firstLine(Process process) throws IOException {
+        var timeout =
+                CompletableFuture.runAsync(
+                        process::destroyForcibly,
+                        CompletableFuture.delayedExecutor(
+                                ControlChannel.TIMEOUT.toSeconds(), TimeUnit.SECONDS));
+        try {
+            return process.inputReader(UTF_8).readLine();
+        } finally {
+            timeout.cancel(false);
+        }
     }
 
     /** Exits this child process when its input ends, which happens when the parent exits. */
@@ -117,6 +134,11 @@ public final class ChildProcess implements Peer {
 
     @Override
     public void close() throws IOException {
+        close(process);
+    }
+
+    /** Ends a child process. */
+    static void close(Process process) throws IOException {
         // Closing its input makes the child exit and release its resources.
         process.getOutputStream().close();
         try {

@@ -1,10 +1,6 @@
 package org.jrdma.cli.perf;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -76,7 +72,11 @@ final class NvmeTarget implements AutoCloseable {
             var access = kind == Kind.LOCAL ? host() : borrow();
             drive = keep(Nvme.open(access, NvmeOptions.DEFAULTS));
         } catch (Throwable e) {
-            close();
+            try {
+                close();
+            } catch (IOException failure) {
+                e.addSuppressed(failure);
+            }
             throw e;
         }
     }
@@ -104,9 +104,8 @@ final class NvmeTarget implements AutoCloseable {
 
     private ControllerAccess borrow() throws IOException {
         var lender = ChildProcess.start(List.of("lend", "--json", ChildProcess.OPTION, "nvme"));
-        keep(() -> end(lender));
-        var lines = new BufferedReader(new InputStreamReader(lender.getInputStream(), UTF_8));
-        var line = lines.readLine();
+        keep(() -> ChildProcess.close(lender));
+        var line = ChildProcess.firstLine(lender);
         var id = DEVICE.matcher(line == null ? "" : line);
         if (!id.find()) {
             throw new IOException("The process that lends the controller ended early.");
@@ -119,28 +118,23 @@ final class NvmeTarget implements AutoCloseable {
         return keep(BorrowedController.of(node, device));
     }
 
-    private static void end(Process lender) throws IOException {
-        lender.getOutputStream().close(); // makes the lender exit
-        try {
-            if (!lender.waitFor(ControlChannel.TIMEOUT)) {
-                lender.destroyForcibly();
-            }
-        } catch (InterruptedException _) {
-            lender.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
-    }
-
+    /** Closes all resources, and throws the first failure afterwards. */
     @Override
     public void close() throws IOException {
+        IOException failure = null;
         while (!resources.isEmpty()) {
             try {
                 resources.pop().close();
-            } catch (IOException | RuntimeException e) {
-                throw e;
             } catch (Exception e) {
-                throw new IOException(e);
+                if (failure == null) {
+                    failure = new IOException("Cannot close the drive: " + e.getMessage(), e);
+                } else {
+                    failure.addSuppressed(e);
+                }
             }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 }
