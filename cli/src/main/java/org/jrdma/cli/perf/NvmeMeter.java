@@ -44,7 +44,7 @@ final class NvmeMeter {
     /** Measures for a time, after a warm-up of the same time. */
     static NvmeResult measure(
             NvmeDrive drive,
-            NvmeTarget.Kind controller,
+            MeasuredDrive.Kind controller,
             NvmeResult.Operation operation,
             int depth,
             Duration time)

@@ -38,9 +38,9 @@ public final class NvmePerfCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "CONTROLLER",
-            converter = NvmeTarget.KindConverter.class,
+            converter = MeasuredDrive.KindConverter.class,
             description = "Controllers to measure: local, borrowed. By default both.")
-    private List<NvmeTarget.Kind> kinds = List.of(NvmeTarget.Kind.values());
+    private List<MeasuredDrive.Kind> kinds = List.of(MeasuredDrive.Kind.values());
 
     @Option(
             names = {"-d", "--depths"},
@@ -73,7 +73,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
         plot.ifPresent(PlotFile::check);
         var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         for (var kind : kinds) {
-            try (var target = NvmeTarget.open(kind)) {
+            try (var target = MeasuredDrive.open(kind)) {
                 measure(kind, target);
             }
         }
@@ -88,7 +88,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void measure(NvmeTarget.Kind kind, NvmeTarget target) throws IOException {
+    private void measure(MeasuredDrive.Kind kind, MeasuredDrive target) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
             if (!output.isJson()) {
                 out().println(NvmeResult.header(kind, operation));

@@ -10,7 +10,7 @@ import org.jrdma.cli.output.Json;
  * @param depth the number of pending commands
  */
 record NvmeResult(
-        NvmeTarget.Kind controller,
+        MeasuredDrive.Kind controller,
         Operation operation,
         int depth,
         Latency latency,
@@ -22,7 +22,7 @@ record NvmeResult(
         WRITE
     }
 
-    static String header(NvmeTarget.Kind controller, Operation operation) {
+    static String header(MeasuredDrive.Kind controller, Operation operation) {
         return "%n%s %s: %s; latency per command in us%n%10s %9s %9s %9s %9s %11s %11s"
                 .formatted(
                         Json.name(controller),

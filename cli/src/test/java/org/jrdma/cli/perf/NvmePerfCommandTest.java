@@ -38,7 +38,7 @@ class NvmePerfCommandTest {
                 .contains("local read: a controller in this process; latency per command in us")
                 .contains("borrowed write: a controller of another process, borrowed by SmartIO");
         assertThat(output.toString().lines().filter(line -> line.matches(" +[13] .*[1-9].*")))
-                .hasSize(NvmeTarget.Kind.values().length * OPERATIONS * 2);
+                .hasSize(MeasuredDrive.Kind.values().length * OPERATIONS * 2);
         assertThat(Files.readString(plot))
                 .contains(
                         NvmePerfCommand.BY_DEPTH.title(),

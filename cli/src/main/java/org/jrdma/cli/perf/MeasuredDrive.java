@@ -25,7 +25,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** A drive to measure, and its resources. */
-final class NvmeTarget implements AutoCloseable {
+final class MeasuredDrive implements AutoCloseable {
 
     private static final int BLOCKS = 16_384;
     private static final int BLOCK_BYTES = 4096;
@@ -67,7 +67,7 @@ final class NvmeTarget implements AutoCloseable {
 
     private final NvmeDrive drive;
 
-    private NvmeTarget(Kind kind) throws IOException {
+    private MeasuredDrive(Kind kind) throws IOException {
         try {
             var access = kind == Kind.LOCAL ? host() : borrow();
             drive = keep(Nvme.open(access, NvmeOptions.DEFAULTS));
@@ -81,8 +81,8 @@ final class NvmeTarget implements AutoCloseable {
         }
     }
 
-    static NvmeTarget open(Kind kind) throws IOException {
-        return new NvmeTarget(kind);
+    static MeasuredDrive open(Kind kind) throws IOException {
+        return new MeasuredDrive(kind);
     }
 
     NvmeDrive drive() {
