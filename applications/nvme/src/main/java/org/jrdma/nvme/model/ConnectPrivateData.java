@@ -58,15 +58,4 @@ public record ConnectPrivateData(
         Fields.putShort(MemorySegment.ofArray(bytes), 2, receives);
         return bytes;
     }
-
-    /**
-     * Returns the number of commands for which the controller has posted receives from the private
-     * data of the acceptance; 0 if the private data are malformed.
-     */
-    public static int decodeAcceptance(byte... privateData) {
-        var data = MemorySegment.ofArray(privateData);
-        return privateData.length < 4 || data.get(Fields.SHORT, 0) != 0
-                ? 0
-                : Fields.unsignedShort(data, 2);
-    }
 }

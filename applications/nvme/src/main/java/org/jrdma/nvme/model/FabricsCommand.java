@@ -73,15 +73,12 @@ public final class FabricsCommand {
      * @param format the format of the command and its data, 0
      * @param queueId the id of the queue, 0 for the admin queue
      * @param entries the number of entries of the queue, from 1 to 65,536
-     * @param attributes attributes such as {@link #NO_FLOW_CONTROL}
+     * @param attributes attributes (CATTR), 0 for a queue with flow control
      * @param keepAliveMillis the time without a sign of life after which the controller ends; 0 for
      *     no limit. Only on the admin queue
      */
     public record Connect(
             int format, int queueId, int entries, int attributes, int keepAliveMillis) {
-
-        /** The attribute of a queue whose completions do not report the submission queue head. */
-        public static final int NO_FLOW_CONTROL = 1 << 2;
 
         /** Decodes the fields. */
         public static Connect decode(Command command) {

@@ -27,11 +27,6 @@ public record HostIdentifier(long low, long high, boolean isExtended) {
         return (low | high) == 0;
     }
 
-    /** Returns the size in bytes, 8 or 16. */
-    public int bytes() {
-        return isExtended ? 16 : 8;
-    }
-
     /** Decodes an identifier. */
     public static HostIdentifier decode(MemorySegment data, boolean isExtended) {
         return new HostIdentifier(

@@ -26,9 +26,6 @@ public record Registers(MemorySegment memory) {
     /** The offset of the register that masks pin-based interrupts (INTMS). */
     public static final int INTERRUPT_MASK_SET = 0x0c;
 
-    /** The offset of the register that unmasks pin-based interrupts (INTMC). */
-    public static final int INTERRUPT_MASK_CLEAR = 0x10;
-
     /** The offset of the {@link Configuration} (CC). */
     public static final int CONFIGURATION = 0x14;
 
