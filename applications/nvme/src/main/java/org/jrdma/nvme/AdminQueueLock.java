@@ -5,7 +5,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 
-/** Lets one thread at a time use an admin queue. */
+/** Lets one thread at a time use an admin queue, or the connection to a manager. */
 final class AdminQueueLock {
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -14,7 +14,7 @@ final class AdminQueueLock {
     /**
      * Creates a lock.
      *
-     * @param controller the controller, for messages
+     * @param controller the controller or the manager, for messages
      */
     AdminQueueLock(Object controller) {
         this.controller = controller;

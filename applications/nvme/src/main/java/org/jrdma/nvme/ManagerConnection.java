@@ -9,8 +9,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
@@ -31,13 +29,14 @@ final class ManagerConnection {
     private final SocketChannel channel;
     private final Selector selector;
     private final ByteBuffer reply = ByteBuffer.allocate(ManagerReply.BYTES);
-    private final ReentrantLock lock = new ReentrantLock();
+    private final AdminQueueLock lock;
     private boolean pending;
 
     private ManagerConnection(SocketAddress address, SocketChannel channel, Selector selector) {
         this.address = address;
         this.channel = channel;
         this.selector = selector;
+        this.lock = new AdminQueueLock(this);
     }
 
     static ManagerConnection open(SocketAddress address, Deadline deadline) throws FabricException {
@@ -82,7 +81,7 @@ final class ManagerConnection {
      * @throws NvmeException if the request failed, with the status of the command if there is one
      */
     ManagerReply execute(ManagerRequest request, Deadline deadline) throws FabricException {
-        lock(deadline);
+        lock.lock("a request", deadline);
         try {
             if (pending) {
                 var _ = receive(deadline);
@@ -109,27 +108,6 @@ final class ManagerConnection {
         }
     }
 
-    private void lock(Deadline deadline) throws FabricException {
-        var isLocked = false;
-        while (!isLocked) {
-            try {
-                isLocked = lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                if (!isLocked) {
-                    throw deadline.missed(this + " did not reply to another thread");
-                }
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-                if (Interrupts.endWait()) {
-                    throw interrupted();
-                }
-            }
-        }
-    }
-
-    private NvmeException interrupted() {
-        return new NvmeException("Interrupted while waiting for " + this);
-    }
-
     private ManagerReply receive(Deadline deadline) throws IOException {
         while (reply.hasRemaining()) {
             var count = channel.read(reply);
@@ -153,7 +131,7 @@ final class ManagerConnection {
         selector.selectedKeys().clear();
         var _ = selector.select(Math.max(1, left / MILLI));
         if (Interrupts.endWait()) {
-            throw interrupted();
+            throw lock.interrupted("a reply");
         }
     }
 
