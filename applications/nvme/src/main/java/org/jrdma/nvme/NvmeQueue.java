@@ -261,7 +261,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
      *
      * @return false if no command has completed
      * @throws NvmeException if the controller has failed, was stopped by another program, or
-     *     completes unknown commands. This is checked now and then while nothing completes
+     *     completes unknown commands. Only some of the polls without a completion check this
      * @throws org.jrdma.ffi.FabricTimeoutException if commands are pending, and none of them has
      *     completed for the duration of {@link NvmeOptions#ioTimeout()}
      * @throws IllegalStateException if the queue is closed

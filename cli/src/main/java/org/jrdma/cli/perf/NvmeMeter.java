@@ -14,7 +14,7 @@ final class NvmeMeter {
 
     private static final int BYTES = 4096;
 
-    /** So many samples fit in the memory, also if a controller executes millions per second. */
+    /** The limit of the memory for samples: a controller may execute millions per second. */
     private static final int MAX_SAMPLES = 1_000_000;
 
     private final NvmeQueue queue;

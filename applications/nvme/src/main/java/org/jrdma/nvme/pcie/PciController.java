@@ -12,7 +12,7 @@ import org.jrdma.ffi.FabricException;
  * needs no privileges except for the file of the IOMMU group and for locked memory.
  *
  * <p>If the function belongs to no driver, the registers are those in sysfs, and the memory
- * consists of huge pages, whose physical addresses the controller uses. That needs {@code
+ * consists of huge pages, whose physical addresses the controller uses. This access needs {@code
  * CAP_SYS_ADMIN}, and a machine without an IOMMU that translates addresses. Several processes can
  * open the controller, but only one of them can {@linkplain org.jrdma.nvme.Nvme#open open a drive};
  * the others {@linkplain org.jrdma.nvme.Nvme#join join} it. A process that is killed leaves a

@@ -52,7 +52,7 @@ final class LogPages {
         this.data = data;
     }
 
-    /** Adds a notification for the host. Drops it if the host reads none of them. */
+    /** Adds a notification for the host. Drops the notification if too many are unread. */
     void addNotification(int namespace, int type) {
         notificationCount++;
         if (notifications.size() < MAX_NOTIFICATIONS) {
