@@ -11,8 +11,7 @@ import org.jrdma.ffi.CheckReturnValue;
  *     replaced by the identifier of the host
  * @param connectTimeout the time in which the target must accept a connection
  * @param keepAlive the time without a sign of life after which the target ends the controller of
- *     this host. The drive sends a sign of life after a third of
- *     this time
+ *     this host. The drive sends a sign of life after a third of this time
  * @param reconnectDelay the time after which a lost controller is connected again. It doubles with
  *     each failure, up to ten seconds
  * @param lossTimeout the time for which a lost controller is connected again. After that, the drive

@@ -406,8 +406,7 @@ class NvmeFabricsTest {
 
     @Tag("slow")
     @SoftFabricTest(devices = 2)
-    void shouldContinueAfterTheLinkWasDown(SoftDevice ignored, SoftDevice remote)
-            throws Exception {
+    void shouldContinueAfterTheLinkWasDown(SoftDevice ignored, SoftDevice remote) throws Exception {
         try (var drive = connect(OPTIONS.keepAlive(Duration.ofSeconds(2)));
                 var executor = Executors.newSingleThreadExecutor()) {
             var verifier = new FabricVerifier(drive, 0, BLOCKS);

@@ -20,9 +20,7 @@ final class FileIdentity {
         var key =
                 "%s\n%s\n%s"
                         .formatted(
-                                machine(),
-                                file.toRealPath(),
-                                Files.getAttribute(file, "unix:ino"));
+                                machine(), file.toRealPath(), Files.getAttribute(file, "unix:ino"));
         return UUID.nameUUIDFromBytes(key.getBytes(UTF_8));
     }
 

@@ -115,8 +115,7 @@ public final class ServeCommand implements Callable<Integer> {
      * same names for one drive.
      */
     static Subsystem newSubsystem(String storage, @Nullable String name) throws IOException {
-        var id =
-                storage.equals(MEMORY) ? UUID.randomUUID() : FileIdentity.of(Path.of(storage));
+        var id = storage.equals(MEMORY) ? UUID.randomUUID() : FileIdentity.of(Path.of(storage));
         return new Subsystem(
                 "jrdma-" + id.toString().replace("-", "").substring(0, SERIAL_DIGITS),
                 "jrdma target",

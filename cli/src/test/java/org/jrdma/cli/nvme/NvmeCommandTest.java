@@ -56,7 +56,8 @@ class NvmeCommandTest {
     @Test
     void shouldServeDiscoverAndListADrive() throws Exception {
         var file = folder.resolve("blocks");
-        try (var server = start("serve", "-s", "1", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
+        try (var server =
+                start("serve", "-s", "1", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
             server.awaitOutput("until Ctrl+C\n");
             assertThat(server.output()).endsWith(": 2,048 blocks of 512 bytes, until Ctrl+C\n");
             var matcher = ADDRESS.matcher(server.output());

@@ -178,4 +178,31 @@ class TargetLifecycleTest extends TargetTestBase {
         var registrants = subsystem.namespaces().getFirst().reservations().report().registrants();
         assertThat(registrants).singleElement().extracting("controllerId").isEqualTo(0xffff);
     }
+
+    @Test
+    void shouldRefuseCommandsThatOvertakeConnectCommands() throws Exception {
+        try (var _ = admin();
+                var queue = UncheckedHostQueue.queue(manager, domain, address, 1, 1)) {
+            var data =
+                    new ConnectData(UncheckedHostQueue.HOST, 1, NAME, UncheckedHostQueue.HOST_NAME);
+            data.encode(queue.data().asSlice(0, ConnectData.BYTES).fill((byte) 0));
+            var connect =
+                    queue.keyed(ConnectData.BYTES).encode(new Connect(0, 1, 32, 0, 0).encode());
+            var flush = Command.blocks(IoOpcode.FLUSH, 1, 0, 1);
+            send(queue, flush, 0);
+            queue.send(connect.withId(1), 0);
+            queue.send(connect.withId(2), 0);
+            send(queue, flush, 3); // may be executed before the data of the commands have been read
+            var statuses = new int[4];
+            for (var i = 0; i < statuses.length; i++) {
+                var response = queue.receive().orElseThrow();
+                statuses[response.commandId()] = response.status();
+            }
+            var error = Status.COMMAND_SEQUENCE_ERROR.encode();
+            assertThat(statuses[0]).isEqualTo(error);
+            assertThat(new int[] {statuses[1], statuses[2]}).containsExactlyInAnyOrder(0, error);
+            assertThat(statuses[3]).isIn(0, error);
+            assertThat(queue.status(flush, queue.none())).isEqualTo(Status.SUCCESS);
+        }
+    }
 }
