@@ -9,8 +9,14 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.ProcessBuilder.Redirect;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -119,6 +125,25 @@ final class BorrowerProcess implements AutoCloseable {
             line = output.readLine();
         }
         return line;
+    }
+
+    /** Maps the segments of the process, whose memory remains after the end of the process. */
+    List<MemorySegment> mapSegments(Arena arena) throws IOException {
+        var segments = new ArrayList<MemorySegment>();
+        try (var descriptors = Files.list(Path.of("/proc/%d/fd".formatted(process.pid())))) {
+            for (var descriptor : descriptors.toList()) {
+                if (Files.readSymbolicLink(descriptor).toString().contains(".segment.")) {
+                    try (var file =
+                            FileChannel.open(
+                                    descriptor,
+                                    StandardOpenOption.READ,
+                                    StandardOpenOption.WRITE)) {
+                        segments.add(file.map(MapMode.READ_WRITE, 0, file.size(), arena));
+                    }
+                }
+            }
+        }
+        return segments;
     }
 
     /** Kills the process with SIGKILL. */

@@ -3,9 +3,12 @@ package org.jrdma.nvme;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jrdma.nvme.pcie.BorrowedController;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SharedControllerProcessesTest {
 
     private static final int PAGES = LendingNode.PAGES / 2;
+    private static final byte CANARY = 0x5a;
 
     @TempDir Path folder;
 
@@ -84,6 +88,14 @@ class SharedControllerProcessesTest {
 
     @Test
     void shouldContinueWhenTheOtherProcessIsKilledDuringTransfers() throws Exception {
+        try (var arena = Arena.ofShared()) {
+            continueWhenTheOtherProcessIsKilled(first.mapSegments(arena));
+        }
+    }
+
+    private void continueWhenTheOtherProcessIsKilled(List<MemorySegment> memory)
+            throws Exception {
+        assertThat(memory).isNotEmpty();
         first.begin(Integer.MAX_VALUE);
         second.begin(5000);
         assertThat(first.nextLine()).isEqualTo("progress");
@@ -93,6 +105,7 @@ class SharedControllerProcessesTest {
 
         TestFabric.eventually("one queue", ofSeconds(1), () -> manager.queues() == 1);
         TestFabric.eventually("one client", ofSeconds(10), () -> manager.clients() == 1);
+        memory.forEach(each -> each.fill(CANARY));
         assertThat(second.result()).isEqualTo("done");
         second.begin(2000);
         assertThat(second.result()).isEqualTo("done");
@@ -100,6 +113,10 @@ class SharedControllerProcessesTest {
             assertThat(queue).as("the id is free again").asString().startsWith("I/O queue 1 of");
         }
         second.end();
+        for (var each : memory) {
+            var canary = Arena.ofAuto().allocate(each.byteSize()).fill(CANARY);
+            assertThat(each.mismatch(canary)).as("the memory of the killed process").isEqualTo(-1);
+        }
     }
 
     @Test
