@@ -7,6 +7,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.nio.VolumeFileSystem;
 
 /**
@@ -64,6 +65,11 @@ public final class Volume implements AutoCloseable {
     /** Returns a path in the volume. */
     public Path path(String text) {
         return fileSystem.getPath(text);
+    }
+
+    /** Returns the path to the data and the connection to the coordinator, with their reasons. */
+    public ClientState state() {
+        return fileSystem.state();
     }
 
     /** Describes the path to the data, the reason for it, and the transport to the coordinator. */

@@ -12,17 +12,23 @@ import org.jrdma.volume.client.BlockServer;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.coordinator.Coordinator;
 import org.jrdma.volume.coordinator.Takeover;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.VolumeCheck;
 import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.ServerState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeListener;
 import org.jrdma.volume.net.Request;
+import org.jrdma.volume.net.TransportFailure;
+import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
+import org.jrdma.volume.protocol.SoftwareVersion;
+import org.jrdma.volume.protocol.StateEncoding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -111,6 +117,21 @@ public final class VolumeServer implements AutoCloseable {
         return takeover.coordinator().isPresent();
     }
 
+    /** Returns the current state. */
+    public ServerState state() {
+        var coordinator = takeover.coordinator();
+        return new ServerState(
+                options.name(),
+                SoftwareVersion.text(),
+                coordinator.map(Coordinator::epoch).orElse(0L),
+                blocks != null,
+                addresses(),
+                listener.failures().stream().map(TransportFailure::toString).toList(),
+                drive.toString(),
+                drive.blocks() * Drive.BLOCK_BYTES,
+                coordinator.map(Coordinator::use));
+    }
+
     private void startBlockServer() {
         var servers = new ArrayList<List<String>>();
         servers.add(addresses());
@@ -140,6 +161,11 @@ public final class VolumeServer implements AutoCloseable {
 
     private ByteBuffer handle(Request request) throws IOException {
         var operation = RequestHeader.decode(new Decoder(request.message())).operation();
+        if (operation == Operation.SERVER_STATE) {
+            var reply = Reply.encoder();
+            StateEncoding.encode(reply, state());
+            return ByteBuffer.wrap(reply.bytes());
+        }
         if (BlockServer.accepts(operation)) {
             var server = blocks;
             return server == null

@@ -9,16 +9,22 @@ import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.SessionRecord;
+import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
+import org.jrdma.volume.protocol.SoftwareVersion;
+import org.jrdma.volume.protocol.StateEncoding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,6 +82,12 @@ final class ClientSession implements AutoCloseable {
     private volatile long validUntil = System.nanoTime();
 
     private volatile List<List<String>> dataServers = List.of();
+
+    private volatile Supplier<DataPathState> dataPath =
+            () ->
+                    new DataPathState(
+                            DataPathState.Kind.NONE, Optional.empty(), "the client starts", 0);
+
     private volatile boolean isClosed;
     private int nextServer;
 
@@ -125,6 +137,23 @@ final class ClientSession implements AutoCloseable {
     String transport() {
         var current = attached;
         return current == null ? "none" : current.connection().transport();
+    }
+
+    /** Reports a path to the data to the coordinator from now on. */
+    void report(Supplier<DataPathState> path) {
+        dataPath = path;
+    }
+
+    /** Returns the connections of this client. */
+    ClientState state() {
+        var current = attached;
+        return new ClientState(
+                options.name(),
+                SoftwareVersion.text(),
+                current == null
+                        ? new ConnectionState(List.of(), "none", "not connected", List.of())
+                        : current.connection().state(),
+                dataPath.get());
     }
 
     /**
@@ -385,12 +414,9 @@ final class ClientSession implements AutoCloseable {
         var current = attached(deadline);
         var started = System.nanoTime();
         try {
-            var reply =
-                    decode(
-                            current.connection(),
-                            RequestHeader.of(Operation.HEARTBEAT, current.session())
-                                    .encoder()
-                                    .bytes());
+            var request = RequestHeader.of(Operation.HEARTBEAT, current.session()).encoder();
+            StateEncoding.encode(request, state());
+            var reply = decode(current.connection(), request.bytes());
             dataServers =
                     reply.readList(
                             MAX_SERVERS,

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.model.ConnectionState;
 import org.jrdma.volume.protocol.Peer;
 
 /** Connects a client to the servers of a volume. */
@@ -17,6 +18,11 @@ public interface Connector {
 
         /** Returns the name of the transport for messages. */
         String transport();
+
+        /** Returns the current state. */
+        default ConnectionState state() {
+            return new ConnectionState(List.of(), transport(), transport(), List.of());
+        }
 
         /** Returns the largest number of bytes of one transfer. */
         int maxTransferBytes();

@@ -1,6 +1,8 @@
 package org.jrdma.volume.client;
 
+import java.util.List;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.ConnectionState;
 
 /** A path from this node to the blocks of the volume. */
 sealed interface DataPath {
@@ -17,7 +19,8 @@ sealed interface DataPath {
     }
 
     /** Block redirection: another node accesses the drive. */
-    record Redirected(Drive drive, String server) implements DataPath {
+    record Redirected(Drive drive, List<String> server, ConnectionState connection)
+            implements DataPath {
         @Override
         public String toString() {
             return "redirected to %s, %s".formatted(server, drive);

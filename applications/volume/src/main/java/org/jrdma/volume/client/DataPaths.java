@@ -5,9 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jspecify.annotations.Nullable;
@@ -32,9 +35,13 @@ final class DataPaths implements AutoCloseable {
     private final long blocks;
     private volatile @Nullable DataPath current;
     private volatile boolean isClosed;
-    private volatile String reason = "the client has started";
+    private volatile String reason;
+    private final AtomicInteger switches = new AtomicInteger();
     private final Thread prober;
     private int nextServer;
+
+    /** False until the first path of a client without a drive. */
+    private boolean hasHadPath;
 
     /** The connection of the last redirection, which may still be in use. */
     private @Nullable Drive spare;
@@ -55,6 +62,8 @@ final class DataPaths implements AutoCloseable {
         this.direct = direct.orElse(null);
         this.blocks = blocks;
         this.current = direct.map(DataPath.Direct::new).orElse(null);
+        this.hasHadPath = direct.isPresent();
+        this.reason = direct.isPresent() ? "the client has started" : "the client has no drive";
         this.prober =
                 Thread.ofPlatform()
                         .daemon()
@@ -65,9 +74,24 @@ final class DataPaths implements AutoCloseable {
         }
     }
 
-    /** Returns the current path and the reason of the last switch. */
+    /** Returns the current path and the reason of the last switch, for messages. */
     String describe() {
         return "%s (%s)".formatted(current, reason);
+    }
+
+    /** Returns the current path, the reason of the last switch and the number of switches. */
+    DataPathState state() {
+        var path = current;
+        return switch (path) {
+            case null -> state(DataPathState.Kind.NONE, Optional.empty());
+            case DataPath.Direct _ -> state(DataPathState.Kind.DIRECT, Optional.empty());
+            case DataPath.Redirected redirected ->
+                    state(DataPathState.Kind.REDIRECTED, Optional.of(redirected.connection()));
+        };
+    }
+
+    private DataPathState state(DataPathState.Kind kind, Optional<ConnectionState> connection) {
+        return new DataPathState(kind, connection, reason, switches.get());
     }
 
     /**
@@ -166,7 +190,7 @@ final class DataPaths implements AutoCloseable {
                         request -> request, // a data server sends no requests
                         options.callTimeout());
         var drive = new RemoteDrive(connection, session::id, blocks, options.callTimeout());
-        var path = new DataPath.Redirected(drive, addresses.toString());
+        var path = new DataPath.Redirected(drive, addresses, connection.state());
         switchTo(path, reason);
         return path;
     }
@@ -179,6 +203,10 @@ final class DataPaths implements AutoCloseable {
 
     private void switchTo(DataPath path, String why) {
         LOG.info("{} uses the path: {} ({})", options.name(), path, why);
+        if (hasHadPath) {
+            switches.incrementAndGet();
+        }
+        hasHadPath = true;
         current = path;
         reason = why;
     }

@@ -10,11 +10,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.model.ConnectionState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.BulkTransfer;
 import org.jrdma.volume.net.NodeBuffer;
 import org.jrdma.volume.net.NodeConnection;
 import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.TransportFailure;
 import org.jrdma.volume.protocol.Peer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,7 +84,7 @@ public final class NodeConnector implements Connector {
             for (var attempt : connection.attempts()) {
                 LOG.info("Connected over {}, because {}", connection.transport(), attempt);
             }
-            return new NodeLinkConnection(connection);
+            return new NodeLinkConnection(connection, addresses);
         } catch (IOException e) {
             throw failure(e);
         }
@@ -91,11 +93,13 @@ public final class NodeConnector implements Connector {
     private static final class NodeLinkConnection implements Connection {
 
         private final NodeConnection connection;
+        private final List<String> addresses;
         private final int bufferBytes;
         private final Queue<NodeBuffer> unused = new ConcurrentLinkedQueue<>();
 
-        NodeLinkConnection(NodeConnection connection) {
+        NodeLinkConnection(NodeConnection connection, List<String> addresses) {
             this.connection = connection;
+            this.addresses = addresses;
             this.bufferBytes = Math.min(MAX_TRANSFER_BYTES, connection.maxBulkBytes());
         }
 
@@ -107,6 +111,15 @@ public final class NodeConnector implements Connector {
         @Override
         public String transport() {
             return connection.transport().toString();
+        }
+
+        @Override
+        public ConnectionState state() {
+            return new ConnectionState(
+                    addresses,
+                    transport(),
+                    connection.toString(),
+                    connection.attempts().stream().map(TransportFailure::toString).toList());
         }
 
         @Override

@@ -15,6 +15,7 @@ import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.metadata.Superblock;
+import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
@@ -84,6 +85,7 @@ public final class VolumeClient implements AutoCloseable {
                         session,
                         direct,
                         direct.map(Drive::blocks).orElse(Long.MAX_VALUE / Drive.BLOCK_BYTES));
+        session.report(paths::state);
     }
 
     /** The open files, as the session needs them. */
@@ -154,6 +156,11 @@ public final class VolumeClient implements AutoCloseable {
         var server = new BlockServer(drive, Superblock.read(drive).data().block(), session);
         blocks = server;
         return server;
+    }
+
+    /** Returns the connections of this client. */
+    public ClientState state() {
+        return session.state();
     }
 
     /** Returns the path to the data and the transport to the coordinator, for messages. */

@@ -14,9 +14,11 @@ import org.jrdma.volume.metadata.Recovery;
 import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.model.VolumeUse;
 import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
+import org.jrdma.volume.protocol.StateEncoding;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +35,7 @@ public final class Coordinator implements AutoCloseable {
     private static final int TICKS_PER_TIMEOUT = 8;
     private static final int MAX_ADDRESSES = 20;
     private static final int MAX_ADDRESS_BYTES = 500;
+    private static final int MAX_STATES_BYTES = 40_000;
 
     /** The longest time for which a request waits before its client must repeat it. */
     private static final Duration MAX_WAIT = Duration.ofMillis(500);
@@ -165,7 +168,8 @@ public final class Coordinator implements AutoCloseable {
                 sessions.reclaimed(header.session());
                 yield Reply.empty();
             }
-            case HEARTBEAT -> heartbeat(peer, header);
+            case HEARTBEAT -> heartbeat(peer, header, request);
+            case CLIENT_STATES -> clientStates(request);
             case GOODBYE -> {
                 sessions.goodbye(header.session());
                 yield Reply.empty();
@@ -232,13 +236,49 @@ public final class Coordinator implements AutoCloseable {
         return reply.bytes();
     }
 
-    private byte[] heartbeat(Peer peer, RequestHeader header) throws VolumeException {
+    private byte[] heartbeat(Peer peer, RequestHeader header, Decoder request)
+            throws VolumeException {
+        var state = StateEncoding.decodeClient(request);
+        request.end();
         var reply = Reply.encoder();
         reply.writeList(
-                sessions.heartbeat(header.session(), peer).stream().limit(MAX_ADDRESSES).toList(),
+                sessions.heartbeat(header.session(), peer, state).stream()
+                        .limit(MAX_ADDRESSES)
+                        .toList(),
                 (target, addresses) ->
                         target.writeList(addresses, org.jrdma.volume.metadata.Encoder::writeText));
         return reply.bytes();
+    }
+
+    /** Returns as many states as fit into a message, each with the number of its session. */
+    private byte[] clientStates(Decoder request) throws VolumeException {
+        var after = request.readCount("a session");
+        request.end();
+        var reply = Reply.encoder();
+        for (var session : sessions.activeAfter(after)) {
+            if (reply.size() > MAX_STATES_BYTES) {
+                break;
+            }
+            var reported = session.reported;
+            if (reported != null) {
+                reply.writeLong(session.id);
+                StateEncoding.encode(reply, reported);
+            }
+        }
+        return reply.bytes();
+    }
+
+    /** Returns the use of the volume. */
+    public VolumeUse use() {
+        state.lock.lock();
+        try {
+            return new VolumeUse(
+                    state.namespace.data().blocks() * Drive.BLOCK_BYTES,
+                    state.available.free() * Drive.BLOCK_BYTES,
+                    state.namespace.inodes().size());
+        } finally {
+            state.lock.unlock();
+        }
     }
 
     private byte[] capacity() {

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.SessionRecord;
+import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Peer;
@@ -44,6 +45,9 @@ final class Session {
 
     /** The addresses at which the client serves blocks; empty if it does not. */
     List<String> addresses = List.of();
+
+    /** The last state that the client has reported. */
+    @Nullable ClientState reported;
 
     /** The time from which the lease of the session is counted. */
     long lastHeartbeat = System.nanoTime();

@@ -13,6 +13,7 @@ import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Inode;
 import org.jrdma.volume.metadata.Namespace;
+import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
@@ -217,12 +218,22 @@ final class SessionTable {
     }
 
     /** Extends a session, and returns the addresses of the data servers. */
-    List<List<String>> heartbeat(long id, Peer link) throws VolumeException {
-        active(id, link).lastHeartbeat = System.nanoTime();
+    List<List<String>> heartbeat(long id, Peer link, ClientState reported) throws VolumeException {
+        var session = active(id, link);
+        session.lastHeartbeat = System.nanoTime();
+        session.reported = reported;
         return sessions.values().stream()
                 .filter(Session::isActive)
                 .map(each -> each.addresses)
                 .filter(addresses -> !addresses.isEmpty())
+                .toList();
+    }
+
+    /** Returns the active sessions with larger numbers, in their order. */
+    List<Session> activeAfter(long id) {
+        return sessions.values().stream()
+                .filter(session -> session.id > id && session.isActive())
+                .sorted(java.util.Comparator.comparingLong(session -> session.id))
                 .toList();
     }
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.model.ClientState;
 
 /** An open volume. Closing it closes the client. */
 public final class VolumeFileSystem extends FileSystem {
@@ -49,6 +50,11 @@ public final class VolumeFileSystem extends FileSystem {
 
     String authority() {
         return authority;
+    }
+
+    /** Returns the connections of the client. */
+    public ClientState state() {
+        return client().state();
     }
 
     /** Returns the path to the data and the transport to the coordinator, for messages. */

@@ -55,5 +55,9 @@ public enum Operation {
     /** Writes blocks over a data server. */
     WRITE_BLOCKS,
     /** Flushes the drive of a data server. */
-    FLUSH_BLOCKS
+    FLUSH_BLOCKS,
+    /** Returns the state of a server. Needs no session. */
+    SERVER_STATE,
+    /** Returns the states of clients. Needs no session. */
+    CLIENT_STATES
 }
