@@ -10,6 +10,7 @@ module org.jrdma.cli {
     requires org.jrdma.sockets;
     requires org.jrdma.soft.sisci;
     requires org.jrdma.verbs;
+    requires org.jrdma.volume;
     requires info.picocli;
     requires static org.jspecify;
 
@@ -22,5 +23,7 @@ module org.jrdma.cli {
     opens org.jrdma.cli.output to
             info.picocli;
     opens org.jrdma.cli.perf to
+            info.picocli;
+    opens org.jrdma.cli.volume to
             info.picocli;
 }

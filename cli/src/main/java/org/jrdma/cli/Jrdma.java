@@ -7,6 +7,7 @@ import org.jrdma.cli.nvme.NvmeCommand;
 import org.jrdma.cli.output.Version;
 import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
+import org.jrdma.cli.volume.VolumeCommand;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.SystemProperties;
 import picocli.CommandLine;
@@ -21,7 +22,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
         name = "jrdma",
         description =
-                "Lists and lends devices, discovers and serves drives, lists connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
+                "Lists and lends devices, discovers and serves drives and volumes, lists connections, diagnoses configuration faults, and measures the performance of RDMA, SISCI and sockets.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         subcommands = {
@@ -32,6 +33,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             NvmeCommand.class,
             PerfCommand.class,
             PingCommand.class,
+            VolumeCommand.class,
             ExampleCommand.class,
             HelpCommand.class
         },

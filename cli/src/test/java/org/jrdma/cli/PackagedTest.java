@@ -185,7 +185,8 @@ class PackagedTest {
         "lend edu, cli",
         "net, cli",
         "perf, cli",
-        "ping, cli"
+        "ping, cli",
+        "volume demo, cli"
     })
     void shouldBuildTheMissingModule(String command, String module, @TempDir Path checkout)
             throws Exception {

@@ -54,7 +54,7 @@ public final class ChildProcess implements Peer {
     }
 
     /** Starts jrdma with a command line in a child process. */
-    static Process start(List<String> commandLine) throws IOException {
+    public static Process start(List<String> commandLine) throws IOException {
         var words = new ArrayList<String>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         System.getProperties().stringPropertyNames().stream()

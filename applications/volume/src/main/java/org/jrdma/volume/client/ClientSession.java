@@ -39,6 +39,7 @@ final class ClientSession implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClientSession.class);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
+    private static final Duration MIN_CONNECT_TIMEOUT = Duration.ofSeconds(1);
     private static final int MAX_SERVERS = 100;
     private static final int MAX_ADDRESS_BYTES = 500;
 
@@ -331,7 +332,7 @@ final class ClientSession implements AutoCloseable {
     }
 
     private Attached attach(List<String> addresses) throws FabricException {
-        var connection = connector.connect(addresses, this::handle, options.callTimeout());
+        var connection = connector.connect(addresses, this::handle, connectTimeout());
         var isAttached = false;
         try {
             try {
@@ -350,6 +351,18 @@ final class ClientSession implements AutoCloseable {
                 closeLater(connection);
             }
         }
+    }
+
+    /**
+     * Returns the longest time for an attempt to connect to one server. The attempts for all
+     * servers together must be shorter than the time for which a new coordinator waits for clients.
+     */
+    private Duration connectTimeout() {
+        var part = timeout.dividedBy(options.servers().size());
+        var limit = part.compareTo(MIN_CONNECT_TIMEOUT) > 0 ? part : MIN_CONNECT_TIMEOUT;
+        return session == 0 || limit.compareTo(options.callTimeout()) > 0
+                ? options.callTimeout()
+                : limit;
     }
 
     private void hello(Connector.Connection connection) throws FabricException {

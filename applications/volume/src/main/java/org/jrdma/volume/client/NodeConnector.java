@@ -168,6 +168,12 @@ public final class NodeConnector implements Connector {
                 return reply;
             } catch (IOException e) {
                 throw failure(e);
+            } catch (IllegalStateException e) { // the end of the connection has freed the buffer
+                var end = connection.end();
+                if (end.isPresent()) {
+                    throw new VolumeException(end.get().getMessage(), e);
+                }
+                throw e;
             } finally {
                 if (isReusable) {
                     unused.add(buffer);

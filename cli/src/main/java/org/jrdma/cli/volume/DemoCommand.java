@@ -1,0 +1,100 @@
+package org.jrdma.cli.volume;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
+import org.jrdma.ffi.ConfiguredFabric;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.Verbs;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Shows that a volume survives the loss of its coordinator. */
+@Command(
+        name = "demo",
+        description =
+                "Starts a coordinator and a standby on a temporary file, writes files with two clients, kills the coordinator during the writes, and compares the checksums of all files. Uses the software fabric if the machine has no RDMA device.",
+        mixinStandardHelpOptions = true)
+public final class DemoCommand implements Callable<Integer> {
+
+    private static final String SISCI_FABRIC = "jrdma.sisci.fabric";
+
+    @Spec private CommandSpec command;
+    @Mixin private JsonOption output;
+
+    @Option(
+            names = {"-t", "--transports"},
+            paramLabel = "TRANSPORTS",
+            defaultValue = "verbs,sockets",
+            description =
+                    "The transports, the most preferred first: verbs, sisci, sockets (default: ${DEFAULT-VALUE}).")
+    private String transports;
+
+    @Override
+    public Integer call() throws IOException {
+        var settings = settings();
+        var folder = Files.createTempDirectory("jrdma-volume-");
+        try {
+            selectFabrics(folder);
+            var result = new Demo(settings.transports(), this::print).run(folder.resolve("drive"));
+            if (output.isJson()) {
+                command.commandLine().getOut().println(Json.of(result));
+            }
+            return result.isSuccess() ? 0 : 1;
+        } finally {
+            delete(folder);
+        }
+    }
+
+    private Settings settings() throws IOException {
+        try {
+            return Settings.read(Optional.empty(), Map.of("transports", transports));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Selects the fabrics of this process and its children. */
+    private static void selectFabrics(Path folder) {
+        if (System.getProperty(ConfiguredFabric.PROPERTY) == null && !hasDevice()) {
+            System.setProperty(ConfiguredFabric.PROPERTY, "software");
+        }
+        if (System.getProperty(SISCI_FABRIC)
+                == null) { // a killed process does not delete its files
+            System.setProperty(SISCI_FABRIC, folder.resolve("fabric").toString());
+        }
+    }
+
+    private static boolean hasDevice() {
+        try {
+            return !Verbs.system().devices().isEmpty();
+        } catch (FabricException _) { // there is no library
+            return false;
+        }
+    }
+
+    private void print(String line) {
+        if (!output.isJson()) {
+            command.commandLine().getOut().println(line);
+            command.commandLine().getOut().flush();
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (var files = Files.walk(folder)) {
+            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+}

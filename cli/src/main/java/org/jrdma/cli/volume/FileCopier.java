@@ -1,0 +1,80 @@
+package org.jrdma.cli.volume;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/** Copies a file, or a folder with its content, between file systems. */
+final class FileCopier extends SimpleFileVisitor<Path> {
+
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private final Path from;
+    private final Path to;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+    private int files;
+    private long bytes;
+
+    FileCopier(Path from, Path to) {
+        this.from = from;
+        this.to = to;
+    }
+
+    /** Copies all files. A copy replaces an existing file. */
+    void copy() throws IOException {
+        Files.walkFileTree(from, this);
+    }
+
+    /** Returns the number of files that were copied. */
+    int files() {
+        return files;
+    }
+
+    /** Returns the number of bytes that were copied. */
+    long bytes() {
+        return bytes;
+    }
+
+    private Path target(Path path) {
+        return path.equals(from) ? to : to.resolve(from.relativize(path).toString());
+    }
+
+    @Override
+    public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes)
+            throws IOException {
+        var copy = target(folder);
+        if (!Files.isDirectory(copy)) {
+            Files.createDirectory(copy);
+        }
+        return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+        if (!Files.isRegularFile(file)) { // follows a symbolic link
+            throw new IOException("%s is not a regular file.".formatted(file));
+        }
+        try (var source = FileChannel.open(file, StandardOpenOption.READ);
+                var copy =
+                        FileChannel.open(
+                                target(file),
+                                StandardOpenOption.WRITE,
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.TRUNCATE_EXISTING)) {
+            while (source.read(buffer.clear()) >= 0) {
+                buffer.flip();
+                while (buffer.hasRemaining()) {
+                    bytes += copy.write(buffer);
+                }
+            }
+        }
+        files++;
+        return FileVisitResult.CONTINUE;
+    }
+}

@@ -1,0 +1,73 @@
+package org.jrdma.cli.volume;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.Volume;
+import org.jrdma.volume.VolumeOptions;
+import org.jrdma.volume.drive.FileDrive;
+
+/** A volume that a command uses, and its drive if there is a path to it. */
+final class OpenVolume implements AutoCloseable {
+
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    private final Optional<FileDrive> drive;
+    private final Volume volume;
+
+    private OpenVolume(Optional<FileDrive> drive, Volume volume) {
+        this.drive = drive;
+        this.volume = volume;
+    }
+
+    /**
+     * Connects to the coordinator.
+     *
+     * @param servers the addresses of each server
+     */
+    static OpenVolume open(Settings settings, List<List<String>> servers) throws FabricException {
+        var drive =
+                settings.drive().isPresent()
+                        ? Optional.of(FileDrive.open(settings.drive().get()))
+                        : Optional.<FileDrive>empty();
+        // another volume of this process has another name
+        var name =
+                "%s-%d-%d"
+                        .formatted(
+                                settings.nodeName(),
+                                ProcessHandle.current().pid(),
+                                NUMBER.incrementAndGet());
+        var options =
+                VolumeOptions.of(name, servers)
+                        .policy(settings.policy())
+                        .retryTimeout(settings.retry());
+        try {
+            return new OpenVolume(
+                    drive, Volume.open(drive.isPresent() ? options.drive(drive.get()) : options));
+        } catch (FabricException | RuntimeException e) {
+            drive.ifPresent(FileDrive::close);
+            throw e;
+        }
+    }
+
+    /** Returns the path to the data, such as direct. */
+    String dataPath() {
+        return volume.state()
+                .data()
+                .connection()
+                .map(connection -> "redirected over " + connection.description())
+                .orElse("direct");
+    }
+
+    Path path(String text) {
+        return volume.path(text);
+    }
+
+    @Override
+    public void close() {
+        volume.close();
+        drive.ifPresent(FileDrive::close);
+    }
+}

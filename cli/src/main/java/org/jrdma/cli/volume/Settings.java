@@ -1,0 +1,148 @@
+package org.jrdma.cli.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.function.Function;
+import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeTransport;
+
+/**
+ * The settings of a node. The resource {@code volume.properties} has the defaults and describes the
+ * keys.
+ *
+ * @param servers the addresses of each server
+ * @param name the name of this node; empty for the name of its host
+ */
+record Settings(
+        List<List<String>> servers,
+        List<NodeTransport> transports,
+        Optional<Path> drive,
+        String name,
+        InetSocketAddress listen,
+        Duration lease,
+        Duration session,
+        Duration retry) {
+
+    private static final String DEFAULTS = "volume.properties";
+    private static final int MIN_MILLIS = 100;
+    private static final int MAX_MILLIS = 86_400_000;
+
+    /**
+     * Parses settings.
+     *
+     * @param file a file that replaces some defaults; may be empty
+     * @param options the settings that replace those of the file, by key
+     * @throws IllegalArgumentException if a key is unknown or a value is invalid
+     * @throws IOException if the file cannot be read
+     */
+    static Settings read(Optional<Reader> file, Map<String, String> options) throws IOException {
+        var values = defaults();
+        var keys = new TreeSet<>(values.stringPropertyNames());
+        if (file.isPresent()) {
+            values.load(file.get());
+        }
+        options.forEach(values::setProperty);
+        for (var key : new TreeSet<>(values.stringPropertyNames())) {
+            if (!keys.contains(key)) {
+                throw new IllegalArgumentException(
+                        "There is no setting \"%s\". The settings are: %s."
+                                .formatted(key, String.join(", ", keys)));
+            }
+        }
+        return new Settings(
+                parse(values, "servers", Addresses::servers),
+                parse(values, "transports", Settings::transports),
+                parse(values, "drive", Settings::path),
+                parse(values, "name", name -> name),
+                parse(values, "listen", Addresses::local),
+                parse(values, "lease.millis", Settings::millis),
+                parse(values, "session.millis", Settings::millis),
+                parse(values, "retry.millis", Settings::millis));
+    }
+
+    private static Properties defaults() throws IOException {
+        var defaults = new Properties();
+        try (var text =
+                new InputStreamReader(
+                        Objects.requireNonNull(Settings.class.getResourceAsStream(DEFAULTS)),
+                        UTF_8)) {
+            defaults.load(text);
+        }
+        return defaults;
+    }
+
+    private static <T> T parse(Properties values, String key, Function<String, T> parser) {
+        try {
+            return parser.apply(values.getProperty(key).strip());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Invalid setting \"%s\": %s".formatted(key, e.getMessage()), e);
+        }
+    }
+
+    private static List<NodeTransport> transports(String text) {
+        var transports = new ArrayList<NodeTransport>();
+        for (var name : text.split(",", -1)) {
+            var transport =
+                    List.of(NodeTransport.values()).stream()
+                            .filter(each -> each.toString().equals(name.strip()))
+                            .findAny()
+                            .orElseThrow(() ->
+                                    new IllegalArgumentException(
+                                            "there is no transport \"%s\". The transports are: verbs, sisci, sockets"
+                                                    .formatted(name.strip())));
+            if (transports.contains(transport)) {
+                throw new IllegalArgumentException("%s occurs twice".formatted(transport));
+            }
+            transports.add(transport);
+        }
+        return transports;
+    }
+
+    private static Optional<Path> path(String text) {
+        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text));
+    }
+
+    private static Duration millis(String text) {
+        var millis = text.matches("\\d{1,9}") ? Integer.parseInt(text) : -1;
+        if (millis < MIN_MILLIS || millis > MAX_MILLIS) {
+            throw new IllegalArgumentException(
+                    "\"%s\" is not a whole number from %d to %d"
+                            .formatted(text, MIN_MILLIS, MAX_MILLIS));
+        }
+        return Duration.ofMillis(millis);
+    }
+
+    /** Returns the transports and the address to listen at. */
+    NodePolicy policy() {
+        return NodePolicy.ALL.transports(transports).socketAddress(listen);
+    }
+
+    /** Returns the name of this node, which is the name of its host by default. */
+    String nodeName() {
+        return name.isEmpty() ? hostName() : name;
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException _) { // the host does not know its own address
+            return "localhost";
+        }
+    }
+}

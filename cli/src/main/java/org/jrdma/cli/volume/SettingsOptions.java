@@ -1,0 +1,76 @@
+package org.jrdma.cli.volume;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The options that all commands with a connection to servers have. */
+final class SettingsOptions {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE",
+            description =
+                    "A file with settings, such as \"servers = node1, node2\". An option replaces the setting with its name.")
+    private Optional<Path> file = Optional.empty();
+
+    @Option(
+            names = {"-d", "--drive"},
+            paramLabel = "FILE",
+            description = "The file that is the drive of the volume.")
+    private Optional<String> drive = Optional.empty();
+
+    @Option(
+            names = {"-s", "--servers"},
+            paramLabel = "SERVERS",
+            description =
+                    "The servers, separated by commas, with the port 7471 by default (default: localhost).")
+    private Optional<String> servers = Optional.empty();
+
+    @Option(
+            names = {"-t", "--transports"},
+            paramLabel = "TRANSPORTS",
+            description =
+                    "The transports, the most preferred first (default: verbs,sisci,sockets).")
+    private Optional<String> transports = Optional.empty();
+
+    /** Returns the settings. */
+    Settings read() throws IOException {
+        return read(Map.of());
+    }
+
+    /**
+     * Returns the settings.
+     *
+     * @param options further settings that replace those of the file, by key
+     */
+    Settings read(Map<String, String> options) throws IOException {
+        var values = new HashMap<>(options);
+        drive.ifPresent(value -> values.put("drive", value));
+        servers.ifPresent(value -> values.put("servers", value));
+        transports.ifPresent(value -> values.put("transports", value));
+        try {
+            if (file.isEmpty()) {
+                return Settings.read(Optional.empty(), values);
+            }
+            try (Reader reader = Files.newBufferedReader(file.get())) {
+                return Settings.read(Optional.of(reader), values);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+        } catch (IOException e) {
+            throw FileFailures.explain(e);
+        }
+    }
+}
