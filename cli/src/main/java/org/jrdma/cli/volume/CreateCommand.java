@@ -3,6 +3,7 @@ package org.jrdma.cli.volume;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
@@ -65,8 +66,11 @@ public final class CreateCommand implements Callable<Integer> {
                     .println(
                             output.isJson()
                                     ? Json.of(created)
-                                    : "Created a volume of %,d bytes in %s."
-                                            .formatted(created.bytes(), created.drive()));
+                                    : String.format(
+                                            Locale.ROOT,
+                                            "Created a volume of %,d bytes in %s.",
+                                            created.bytes(),
+                                            created.drive()));
         }
         return 0;
     }

@@ -1,6 +1,7 @@
 package org.jrdma.cli.volume;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -44,16 +45,14 @@ public final class DemoCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         var settings = settings();
         var folder = Files.createTempDirectory("jrdma-volume-");
-        try {
-            selectFabrics(folder);
-            var result = new Demo(settings.transports(), this::print).run(folder.resolve("drive"));
-            if (output.isJson()) {
-                command.commandLine().getOut().println(Json.of(result));
-            }
-            return result.isSuccess() ? 0 : 1;
-        } finally {
-            delete(folder);
+        // also if Ctrl+C ends the demo
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+        selectFabrics(folder);
+        var result = new Demo(settings.transports(), this::print).run(folder.resolve("drive"));
+        if (output.isJson()) {
+            command.commandLine().getOut().println(Json.of(result));
         }
+        return result.isSuccess() ? 0 : 1;
     }
 
     private Settings settings() throws IOException {
@@ -90,11 +89,13 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private static void delete(Path folder) throws IOException {
+    private static void delete(Path folder) {
         try (var files = Files.walk(folder)) {
             for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
             }
+        } catch (IOException | UncheckedIOException _) {
+            // the rest remains in the folder for temporary files
         }
     }
 }

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
@@ -67,7 +68,7 @@ public final class LsCommand implements Callable<Integer> {
                                 .formatted(
                                         entry.kind() == Kind.FOLDER
                                                 ? "folder"
-                                                : "%,d".formatted(entry.bytes()),
+                                                : String.format(Locale.ROOT, "%,d", entry.bytes()),
                                         entry.modified().truncatedTo(ChronoUnit.SECONDS),
                                         PrintableText.of(entry.name())));
             }

@@ -2,6 +2,7 @@ package org.jrdma.cli.volume;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
@@ -68,16 +69,20 @@ public final class NodesCommand implements Callable<Integer> {
                 drive.bytes(),
                 drive.freeBytes()
                         .map(free ->
-                                "; %,d of %,d bytes free, %,d files and folders"
-                                        .formatted(
-                                                free,
-                                                drive.dataBytes().orElse(0L),
-                                                drive.files().orElse(0L)))
+                                text(
+                                        "; %,d of %,d bytes free, %,d files and folders",
+                                        free,
+                                        drive.dataBytes().orElse(0L),
+                                        drive.files().orElse(0L)))
                         .orElse(""));
     }
 
     private void print(String format, Object... values) {
-        out().println(PrintableText.of(format.formatted(values)));
+        out().println(PrintableText.of(text(format, values)));
+    }
+
+    private static String text(String format, Object... values) {
+        return String.format(Locale.ROOT, format, values);
     }
 
     private PrintWriter out() {

@@ -1,0 +1,82 @@
+package org.jrdma.cli.volume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jrdma.volume.net.NodeTransport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingsTest {
+
+    private static Settings read(String file, Map<String, String> options) throws IOException {
+        return Settings.read(Optional.of(new StringReader(file)), options);
+    }
+
+    @Test
+    void shouldHaveDefaultsForOneHost() throws IOException {
+        var settings = Settings.read(Optional.empty(), Map.of());
+
+        assertThat(settings.servers()).containsExactly(List.of("sockets:localhost:7471"));
+        assertThat(settings.transports()).containsExactly(NodeTransport.values());
+        assertThat(settings.drive()).isEmpty();
+        assertThat(settings.nodeName()).isNotEmpty();
+        assertThat(settings.listen().getAddress().isLoopbackAddress()).isTrue();
+        assertThat(settings.listen().getPort()).isEqualTo(7471);
+        assertThat(settings.lease()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(settings.session()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(settings.retry()).isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void shouldReplaceDefaultsByTheFileAndTheFileByOptions() throws IOException {
+        var settings =
+                read(
+                        """
+                        # a comment
+                        servers = node1, sockets:node2:99+verbs:10.0.0.2:98, [fd00::1]:7
+                        transports = sockets,verbs
+                        drive = /disk
+                        lease.millis = 700
+                        """,
+                        Map.of("drive", "/other", "name", "n"));
+
+        assertThat(settings.servers())
+                .containsExactly(
+                        List.of("sockets:node1:7471"),
+                        List.of("sockets:node2:99", "verbs:10.0.0.2:98"),
+                        List.of("sockets:[fd00::1]:7"));
+        assertThat(settings.policy().transports())
+                .containsExactly(NodeTransport.SOCKETS, NodeTransport.VERBS);
+        assertThat(settings.drive()).contains(Path.of("/other"));
+        assertThat(settings.nodeName()).isEqualTo("n");
+        assertThat(settings.lease()).isEqualTo(Duration.ofMillis(700));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "server=x | There is no setting \"server\". The settings are: drive, lease.millis, listen, name, retry.millis, servers, session.millis, transports.",
+                "servers= | Invalid setting \"servers\": \"\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
+                "servers=a,b:c | Invalid setting \"servers\": \"b:c\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
+                "listen=[::1]:65536 | Invalid setting \"listen\": \"[::1]:65536\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
+                "transports=tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets",
+                "transports=verbs,verbs | Invalid setting \"transports\": verbs occurs twice",
+                "lease.millis=5s | Invalid setting \"lease.millis\": \"5s\" is not a whole number from 100 to 86400000",
+                "retry.millis=99 | Invalid setting \"retry.millis\": \"99\" is not a whole number from 100 to 86400000"
+            })
+    void shouldRejectAnInvalidSetting(String file, String message) {
+        assertThatThrownBy(() -> read(file, Map.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(message);
+    }
+}

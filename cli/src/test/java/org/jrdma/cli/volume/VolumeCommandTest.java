@@ -1,0 +1,279 @@
+package org.jrdma.cli.volume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.RandomAccessFile;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jrdma.cli.Jrdma;
+import org.jrdma.processes.Program;
+import org.jrdma.volume.ServerOptions;
+import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.drive.FileDrive;
+import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeTransport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Runs the commands in this process, with a server in this process or in another one. */
+class VolumeCommandTest {
+
+    private static final int KILLED_BY_SIGTERM = 143;
+
+    @TempDir private Path folder;
+
+    private final StringWriter output = new StringWriter();
+    private final StringWriter errors = new StringWriter();
+
+    private int execute(String... words) {
+        var all = new ArrayList<>(List.of("volume"));
+        all.addAll(List.of(words));
+        output.getBuffer().setLength(0);
+        errors.getBuffer().setLength(0);
+        return Jrdma.commandLine()
+                .setOut(new PrintWriter(output, true))
+                .setErr(new PrintWriter(errors, true))
+                .execute(all.toArray(String[]::new));
+    }
+
+    private String run(String... words) {
+        assertThat(execute(words)).as(errors::toString).isZero();
+        assertThat(errors).asString().isEmpty();
+        return output.toString();
+    }
+
+    private static Program start(String... arguments) throws IOException {
+        var words =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Jrdma.class.getName(),
+                                "volume"));
+        words.addAll(List.of(arguments));
+        return Program.start(words);
+    }
+
+    private Path createVolume() {
+        var file = folder.resolve("drive");
+        assertThat(run("create", "--size", "16", file.toString()))
+                .isEqualTo("Created a volume of 16,777,216 bytes in %s.%n".formatted(file));
+        return file;
+    }
+
+    private static VolumeServer serve(FileDrive drive) throws Exception {
+        var server =
+                VolumeServer.start(
+                        drive,
+                        ServerOptions.named("one")
+                                .policy(
+                                        NodePolicy.of(NodeTransport.SOCKETS)
+                                                .socketAddress(
+                                                        new InetSocketAddress(
+                                                                InetAddress.getLoopbackAddress(),
+                                                                0)))
+                                .lease(Duration.ofSeconds(1))
+                                .sessionTimeout(Duration.ofSeconds(1)));
+        while (!server.state().isServingBlocks()) {
+            Thread.sleep(20);
+        }
+        return server;
+    }
+
+    /** Returns the host and the port of a server. */
+    private static String address(VolumeServer server) {
+        return server.addresses().getFirst().replace("sockets:", "");
+    }
+
+    @Test
+    void shouldCopyFilesIntoAVolumeAndOutOfIt() throws Exception {
+        var content = new byte[3_000_000];
+        new Random(1).nextBytes(content);
+        var local = Files.createDirectories(folder.resolve("local/sub"));
+        Files.write(local.resolve("large"), content);
+        Files.createFile(local.resolve("empty"));
+        try (var drive = FileDrive.open(createVolume());
+                var server = serve(drive)) {
+            var servers = address(server);
+            var config =
+                    Files.writeString(
+                                    folder.resolve("config"),
+                                    "transports = sockets\nservers = " + servers)
+                            .toString();
+
+            assertThat(run("cp", "-c", config, "-r", local.getParent().toString(), ":/"))
+                    .startsWith("Copied 3,000,000 bytes in 2 files in ")
+                    .contains(" (redirected over sockets (tcp) to /127.0.0.1:");
+            assertThat(run("ls", "-c", config)).matches(" +folder  \\S+Z  local\\R");
+            assertThat(run("ls", "-t", "sockets", "--json", servers + ":/local/sub"))
+                    .startsWith(
+                            "[{\"name\":\"empty\",\"kind\":\"file\",\"bytes\":0,\"modified\":\"")
+                    .contains("{\"name\":\"large\",\"kind\":\"file\",\"bytes\":3000000,");
+
+            var copy = folder.resolve("copy");
+            var drivePath = folder.resolve("drive").toString();
+            var uri = "jrdma-volume://%s/local/sub/large".formatted(servers);
+            assertThat(run("cp", "-t", "sockets", "-d", drivePath, uri, copy.toString()))
+                    .startsWith("Copied 3,000,000 bytes in 1 file in ")
+                    .endsWith(" s (direct).\n");
+            assertThat(copy).hasBinaryContent(content);
+
+            assertThat(execute("cp", "-c", config, ":/local", copy + "2")).isOne();
+            assertThat(errors).asString().isEqualTo(":/local is a folder: use --recursive.\n");
+            assertThat(execute("cp", "-c", config, ":/missing", copy + "2")).isOne();
+            assertThat(errors).asString().isEqualTo("There is no file or folder /missing.\n");
+            assertThat(Path.of(copy + "2")).doesNotExist();
+        }
+        assertThat(run("check", folder.resolve("drive").toString()))
+                .isEqualTo("The volume in %s is consistent.%n".formatted(folder.resolve("drive")));
+    }
+
+    @Test
+    void shouldListNodesAndConnections() throws Exception {
+        try (var drive = FileDrive.open(createVolume());
+                var server = serve(drive)) {
+            var servers = address(server);
+
+            assertThat(run("nodes", "-t", "sockets", "-s", servers))
+                    .matches(
+                            "(?s)one: coordinator, version \\S+, epoch 1\\R"
+                                    + "  services: metadata, blocks\\R"
+                                    + "  sockets:127\\.0\\.0\\.1:\\d+\\R"
+                                    + "  drive: .*/drive, 16,777,216 bytes; [\\d,]+ of [\\d,]+ bytes free, 1 files and folders\\R");
+            assertThat(execute("nodes", "-t", "sockets", "-s", servers + ",127.0.0.1:1")).isOne();
+            assertThat(output)
+                    .asString()
+                    .contains("one: coordinator", "\nsockets:127.0.0.1:1: unreachable\n  Cannot ");
+
+            while (run("net", "-t", "sockets", "-s", servers).isEmpty()) {
+                Thread.sleep(50); // the block server reports to the coordinator a little later
+            }
+            assertThat(output)
+                    .asString()
+                    .matches(
+                            "one, metadata: connected to one over sockets \\(tcp\\) to \\S+\\R"
+                                    + "one, data: direct \\(the client has started\\)\\R");
+            assertThat(execute("net", "-t", "sockets", "-s", "127.0.0.1:1")).isOne();
+            assertThat(errors).asString().startsWith("No server is the coordinator. Cannot ");
+        }
+    }
+
+    @Test
+    void shouldServeUntilItIsStopped() throws Exception {
+        var drive = createVolume().toString();
+        try (var server =
+                start("serve", "-n", "one", "-d", drive, "-l", "127.0.0.1:0", "-t", "sockets")) {
+            server.awaitOutput("one is the coordinator of epoch 1\n");
+            assertThat(server.output())
+                    .matches(
+                            "(?s)one serves \\S+ at sockets:127\\.0\\.0\\.1:\\d+, until Ctrl\\+C\\Rone is .*");
+            ProcessHandle.of(Long.parseLong(server.pid())).orElseThrow().destroy();
+            assertThat(server.await()).as(server.output()).isEqualTo(KILLED_BY_SIGTERM);
+        }
+    }
+
+    @Test
+    void shouldNotReplaceAFileWithoutPermission() throws IOException {
+        var file = Files.writeString(folder.resolve("file"), "content").toString();
+
+        assertThat(execute("create", file)).isOne();
+
+        assertThat(errors)
+                .asString()
+                .isEqualTo(
+                        file
+                                + " exists already. With --overwrite, its content is replaced by an empty volume.\n");
+        assertThat(Path.of(file)).hasContent("content");
+    }
+
+    @Test
+    void shouldReplaceAVolumeWithPermission() {
+        var drive = createVolume().toString();
+
+        assertThat(run("create", "--json", "--overwrite", drive))
+                .isEqualTo("{\"drive\":\"%s\",\"bytes\":16777216}%n".formatted(drive));
+        assertThat(run("check", "--json", drive))
+                .isEqualTo("{\"drive\":\"%s\",\"problems\":[]}%n".formatted(drive));
+    }
+
+    @Test
+    void shouldReportADamagedVolume() throws IOException {
+        var drive = createVolume();
+        try (var file = new RandomAccessFile(drive.toFile(), "rw")) {
+            file.write(new byte[100]);
+        }
+
+        assertThat(execute("check", drive.toString())).isOne();
+        assertThat(output)
+                .asString()
+                .isEqualTo(drive + " contains no volume, or its superblock is damaged\n");
+        assertThat(execute("check", folder.toString())).isOne();
+        assertThat(errors)
+                .asString()
+                .isEqualTo(
+                        "Cannot open the drive %s: it is not a regular file\n".formatted(folder));
+    }
+
+    @Test
+    void shouldReportAMissingConfigurationFile() {
+        assertThat(execute("nodes", "-c", "/missing")).isOne();
+        assertThat(errors).asString().isEqualTo("There is no file or folder /missing.\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "volume | Missing required subcommand. See jrdma volume --help.",
+                "volume create | Missing required parameter: 'FILE'. See jrdma volume create --help.",
+                "volume create -m 3 x | The size must be from 4 to 1073741824 MiB, but is 3. See jrdma volume create --help.",
+                "volume serve | Missing drive: use --drive or the setting \"drive\". See jrdma volume serve --help.",
+                "volume serve -d x --lease 1s | Invalid setting \"lease.millis\": \"1s\" is not a whole number from 100 to 86400000. See jrdma volume serve --help.",
+                "volume cp a b | Neither a nor b is in a volume, such as node1:/file. See jrdma volume cp --help.",
+                "volume cp a:b:/c d | \"a:b\" is not an address such as node1, node1:7471 or [fd00::1]:7471. See jrdma volume cp --help.",
+                "volume ls a | \"a\" is not an absolute path such as /folder or node1:/folder. See jrdma volume ls --help.",
+                "volume nodes -s a:b | Invalid setting \"servers\": \"a:b\" is not an address such as node1, node1:7471 or [fd00::1]:7471. See jrdma volume nodes --help.",
+                "volume demo -t tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets. See jrdma volume demo --help."
+            })
+    void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
+        assertThat(
+                        Jrdma.commandLine()
+                                .setErr(new PrintWriter(errors, true))
+                                .execute(words.split(" ", -1)))
+                .isEqualTo(2);
+        assertThat(errors).asString().isEqualTo(message + "\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'verbs,sockets', verbs", "sockets, sockets"})
+    @Tag("slow")
+    void shouldGoOnWhenTheDemoKillsTheCoordinator(String transports, String used) throws Exception {
+        try (var demo = start("demo", "-t", transports)) {
+            assertThat(demo.await()).as(demo.output()).isZero();
+            assertThat(demo.output())
+                    .containsPattern("\nkill -9 \\d+: killed node[12], the coordinator\\.\n")
+                    .containsPattern("\nnode[12] took over in epoch \\d+\\.\n")
+                    .contains(
+                            "Client direct: data direct ",
+                            "Client redirected: data redirected over " + used + " ",
+                            ": 80 of 80 checksums are equal.\n",
+                            "The volume is consistent.\n");
+        }
+    }
+}
