@@ -96,7 +96,15 @@ class CommandPageTest {
         "perf, org.jrdma.cli.perf.Result",
         "perf --compare, org.jrdma.cli.perf.BaselineComparison",
         "perf nvme, org.jrdma.cli.perf.NvmeResult",
-        "ping, org.jrdma.cli.perf.PingCommand$Line"
+        "ping, org.jrdma.cli.perf.PingCommand$Line",
+        "volume create, org.jrdma.cli.volume.CreateCommand$Created",
+        "volume serve, org.jrdma.cli.volume.ServeCommand$Line",
+        "volume ls, org.jrdma.cli.volume.LsCommand$Entry",
+        "volume cp, org.jrdma.cli.volume.CpCommand$Copied",
+        "volume check, org.jrdma.cli.volume.CheckCommand$Checked",
+        "volume nodes, org.jrdma.cli.volume.Node",
+        "volume net, org.jrdma.cli.volume.NetCommand$Connection",
+        "volume demo, org.jrdma.cli.volume.Demo$Result"
     })
     void shouldDocumentEveryKey(String section, String type) throws Exception {
         assertThat(documented(section))

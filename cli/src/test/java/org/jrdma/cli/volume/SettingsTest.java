@@ -1,10 +1,12 @@
 package org.jrdma.cli.volume;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -34,6 +36,14 @@ class SettingsTest {
         assertThat(settings.lease()).isEqualTo(Duration.ofSeconds(5));
         assertThat(settings.session()).isEqualTo(Duration.ofSeconds(5));
         assertThat(settings.retry()).isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void shouldBeDocumented() throws IOException {
+        try (var defaults = Settings.class.getResourceAsStream("volume.properties")) {
+            assertThat(Files.readString(Path.of("..", "docs", "use", "volume.md")))
+                    .contains("```properties\n" + new String(defaults.readAllBytes(), UTF_8));
+        }
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringWriter;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.jrdma.processes.Program;
+import org.jrdma.volume.ServerOptions;
+import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.drive.FileDrive;
+import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -186,6 +192,34 @@ class SnippetTest {
         try (var client = start("127.0.74.2", "SmallVolume", arguments.toArray(String[]::new))) {
             assertThat(client.await()).as(client.output()).isZero();
             return client.output();
+        }
+    }
+
+    /** Runs the program with a server in this process. */
+    @Test
+    void shouldRunTheProgramOfTheVolumePage() throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/use/volume.md"))) {
+            write(snippet);
+        }
+        var policy =
+                NodePolicy.of(NodeTransport.SOCKETS)
+                        .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        try (var drive = FileDrive.create(folder.resolve("drive"), 4096)) {
+            VolumeServer.create(drive);
+            try (var server =
+                    VolumeServer.start(drive, ServerOptions.named("server").policy(policy))) {
+                var address = server.addresses().getFirst().replace("sockets:", "");
+
+                try (var first = start("127.0.74.1", "Notes", address, "one", "Saluton, mondo")) {
+                    assertThat(first.await()).as(first.output()).isZero();
+                    assertThat(first.output()).contains("one: Saluton, mondo\n99 % free\n");
+                }
+                try (var second = start("127.0.74.1", "Notes", address, "two", "Adiau")) {
+                    assertThat(second.await()).as(second.output()).isZero();
+                    assertThat(second.output()).contains("one: Saluton, mondo\ntwo: Adiau\n");
+                }
+            }
+            assertThat(VolumeServer.check(drive)).isEmpty();
         }
     }
 
