@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * Tests the close of an object during a guarded call whose {@code enter()} becomes visible late to
- * the closing thread. Its store waits in the store buffer behind stores to cache lines that the
- * closing thread owns. The closing thread executes only the steps that {@link CallGuard} requires
- * of a close. If the guard had no barrier, this test would fail within seconds.
+ * the closing thread. The store of {@code enter()} waits in the store buffer behind stores to cache
+ * lines that the closing thread owns. The closing thread executes only the steps that {@link
+ * CallGuard} requires of a close. If the guard had no barrier, this test would fail within seconds.
  */
 @JCStressTest
 @State

@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Tests that both calls return after the memory has been freed, if two threads close the same
- * object.
+ * Tests that two threads can close the same object, and that both calls return only after the
+ * memory was freed.
  */
 @JCStressTest
 @State

@@ -34,8 +34,8 @@ import org.jrdma.verbs.cm.RdmaChannelOptions;
 
 /**
  * A program that opens and closes connections of one kind on the software fabrics, and prints which
- * resources the process holds. It fails if the process holds more after the last connection than
- * after the first fifth of them.
+ * resources the process holds. The last line of its output is GROWN if the process holds more after
+ * the last connection than after the first fifth of them, and FLAT otherwise.
  *
  * <pre>{@code java -Xmx24m ... org.jrdma.stress.ConnectionCycles KIND COUNT}</pre>
  */
@@ -44,14 +44,14 @@ public final class ConnectionCycles {
     private static final Duration TIMEOUT = ofSeconds(30);
     private static final int PARTS = 5;
 
-    /** The kinds of connections. The names are those of the command line. */
+    /** The kinds of connections, named as on the command line. */
     enum Kind {
         RDMA_CM,
         RDMA_CHANNEL,
         SISCI_SEGMENT,
         SOCKET_SISCI,
         SOCKET_TCP,
-        /** SuperSockets without its driver, with the address family of IPv4. */
+        /** SuperSockets without the driver: uses the address family of IPv4. */
         SOCKET_SUPERSOCKETS,
         RDMA_LISTENER,
         SOCKET_SISCI_LISTENER

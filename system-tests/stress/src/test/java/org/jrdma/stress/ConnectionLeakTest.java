@@ -26,7 +26,8 @@ class ConnectionLeakTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldHoldNoMoreAfterManyConnections(ConnectionCycles.Kind kind) throws Exception {
+    void shouldHoldNoMoreResourcesAfterManyConnections(ConnectionCycles.Kind kind)
+            throws Exception {
         var hosts = Files.writeString(folder.resolve("hosts"), "");
         var fabric = Files.createDirectory(folder.resolve("fabric"));
         var command =

@@ -43,7 +43,7 @@ class CursorsTest {
             var domain = device.newProtectionDomain();
             var memory = domain.newArena(LOCAL_WRITE).region(4096);
             var queue = device.newCompletionQueue(CompletionQueueOptions.capacity(64).waitable());
-            var pair = SharedObjects.Objects.connected(domain, queue);
+            var pair = SharedDevices.Objects.connected(domain, queue);
             var write = pair.prepareWrite(memory.slice(0, 8), memory.remote());
             var first = new FutureTask<Void>(() -> takeOneEachRound(queue));
             var second = new FutureTask<Void>(() -> takeOneEachRound(queue));

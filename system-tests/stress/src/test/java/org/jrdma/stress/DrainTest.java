@@ -95,8 +95,8 @@ class DrainTest {
     @Test
     void shouldDrainTwoQueuePairsThatShareTheSlotForOneMarker() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var first = SharedObjects.Objects.connected(domain, queue);
-        var second = SharedObjects.Objects.connected(domain, queue);
+        var first = SharedDevices.Objects.connected(domain, queue);
+        var second = SharedDevices.Objects.connected(domain, queue);
         assertThat(queue.remainingCapacity()).isZero();
         var cursor = queue.newCursor(4);
         fill(first, true);
@@ -115,8 +115,8 @@ class DrainTest {
     @Test
     void shouldLetOtherQueuePairsDrainIfOneIsClosedWhileItsMarkerIsPending() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var first = SharedObjects.Objects.connected(domain, queue);
-        var second = SharedObjects.Objects.connected(domain, queue);
+        var first = SharedDevices.Objects.connected(domain, queue);
+        var second = SharedDevices.Objects.connected(domain, queue);
         var cursor = queue.newCursor(4);
         fill(first, false);
         interruptedDrain(first, cursor);
@@ -130,9 +130,9 @@ class DrainTest {
     @Test
     void shouldLetOtherQueuePairsDrainIfOneIsClosedDuringItsDrain() throws Exception {
         var queue = device.newCompletionQueue(48);
-        var first = SharedObjects.Objects.connected(domain, queue);
-        var closed = SharedObjects.Objects.connected(domain, queue);
-        var third = SharedObjects.Objects.connected(domain, queue);
+        var first = SharedDevices.Objects.connected(domain, queue);
+        var closed = SharedDevices.Objects.connected(domain, queue);
+        var third = SharedDevices.Objects.connected(domain, queue);
         var cursor = queue.newCursor(1);
         fill(first, false);
         // The next drain must wait for the slot of the marker request.

@@ -32,7 +32,7 @@ record HeldResources(long heapBytes, long descriptors, int threads, long residen
     static HeldResources now() throws IOException, InterruptedException {
         for (var collection = 0; collection < COLLECTIONS; collection++) {
             System.gc();
-            Thread.sleep(50); // cleaners run between the collections
+            Thread.sleep(50); // Cleaners run between the collections.
         }
         try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
             return new HeldResources(
@@ -52,8 +52,9 @@ record HeldResources(long heapBytes, long descriptors, int threads, long residen
     }
 
     /**
-     * Returns what the process holds as soon as that is no more than this, or after a timeout.
-     * Objects of closed connections may stay for some seconds, for packets that arrive late.
+     * Waits until the process holds no more resources than these, at most for a timeout. Returns
+     * the resources that the process then holds. Objects of closed connections may stay for some
+     * seconds, because packets for them may arrive late.
      */
     HeldResources awaitNoMore() throws IOException, InterruptedException {
         var end = System.nanoTime() + TIMEOUT.toNanos();
@@ -64,7 +65,7 @@ record HeldResources(long heapBytes, long descriptors, int threads, long residen
         return held;
     }
 
-    /** Returns true if the other resources are no more than these, except for a tolerance. */
+    /** Returns true if the other resources exceed these by no more than a tolerance. */
     boolean isNoLessThan(HeldResources other) {
         return other.heapBytes - heapBytes <= HEAP_TOLERANCE
                 && other.descriptors - descriptors <= POOL_TOLERANCE

@@ -11,15 +11,19 @@ import org.jrdma.verbs.Device;
  * Opens a device of the C provider of the benchmarks. If there is no C compiler, the calling test
  * is skipped, or fails in CI.
  */
-final class NullDevice {
+public final class NullDevice {
 
     private NullDevice() {}
 
-    static NullProvider provider() {
+    public static void assumeCompiler() {
         if (NullProvider.compiler().isEmpty()) {
             assertThat(System.getenv("CI")).as("CI needs a C compiler.").isNotEqualTo("true");
             assumeTrue(false, "Skipped because there is no C compiler.");
         }
+    }
+
+    static NullProvider provider() {
+        assumeCompiler();
         return NullProvider.instance();
     }
 

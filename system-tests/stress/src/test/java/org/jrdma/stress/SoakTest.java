@@ -24,8 +24,8 @@ class SoakTest {
     private static final int THREADS = 6;
 
     /**
-     * The time after the end of the run in which each thread must terminate. No single wait takes
-     * nearly as long.
+     * The time within which each thread must terminate after the end of the run. No single wait
+     * takes nearly as long.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -36,10 +36,10 @@ class SoakTest {
                 "Soak of %d s, -Djrdma.soak.seed=%d, %d threads%n", SECONDS, SEED, THREADS);
         provider.linger(20);
         var end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        var world = new SharedObjects(provider.verbs());
+        var shared = new SharedDevices(provider.verbs());
         var soakers = new ArrayList<Soaker>();
         for (var index = 0; index < THREADS; index++) {
-            soakers.add(new Soaker(world, SEED + index, end));
+            soakers.add(new Soaker(shared, SEED + index, end));
         }
         var threads = new ArrayList<Thread>();
         for (var index = 0; index < THREADS; index++) {
@@ -47,7 +47,7 @@ class SoakTest {
             threads.add(builder.name("soaker-" + index).start(soakers.get(index)));
         }
         awaitAll(threads, end);
-        world.close();
+        shared.close();
         provider.linger(0);
         report(soakers);
         for (var soaker : soakers) {
@@ -80,7 +80,7 @@ class SoakTest {
         }
         counts.forEach((name, count) -> System.out.printf(Locale.ROOT, "%,12d %s%n", count, name));
         assertThat(counts)
-                .as("operations that happened")
+                .as("executed operations")
                 .containsKeys("post", "chain", "receive", "poll", "cursor await", "transfer await")
                 .containsKeys("close a region", "close a queue pair", "close a completion queue")
                 .containsKeys("close a domain", "close a device", "close a dispatcher", "drain");

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.stress.SharedObjects.Objects;
+import org.jrdma.stress.SharedDevices.Objects;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.CompletionQueue;
 import org.jrdma.verbs.PolledQueuePair;
@@ -27,14 +27,14 @@ final class Soaker implements Runnable {
 
     static final Duration SHORT = Duration.ofMillis(2);
 
-    private final SharedObjects world;
+    private final SharedDevices shared;
     private final RandomGenerator random;
     private final long end;
     private final Map<String, Long> counts = new TreeMap<>();
     private Throwable unexpected;
 
-    Soaker(SharedObjects world, long seed, long end) {
-        this.world = world;
+    Soaker(SharedDevices shared, long seed, long end) {
+        this.shared = shared;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
         this.end = end;
     }
@@ -44,10 +44,7 @@ final class Soaker implements Runnable {
         return counts;
     }
 
-    /**
-     * Returns the exception that ended the thread because it is not documented; null if there is
-     * none.
-     */
+    /** Returns the undocumented exception that ended the thread, or null if there is none. */
     Throwable unexpected() {
         return unexpected;
     }
@@ -65,7 +62,7 @@ final class Soaker implements Runnable {
 
     private void step() throws Exception {
         try {
-            var objects = world.objects(random);
+            var objects = shared.objects(random);
             switch (random.nextInt(20)) {
                 case 0, 1, 2, 3, 4 -> poll(objects);
                 case 5, 6, 7, 8 -> post(objects);
@@ -103,7 +100,7 @@ final class Soaker implements Runnable {
 
     /** Creates a queue pair for this thread, posts to it and polls its completions. */
     private void poll(Objects objects) throws IOException {
-        try (var ownPair = SharedObjects.Objects.connected(objects.domain, objects.completions)) {
+        try (var ownPair = SharedDevices.Objects.connected(objects.domain, objects.completions)) {
             use(objects, ownPair, objects.region, 1 + random.nextInt(2_000));
         }
     }
@@ -156,8 +153,8 @@ final class Soaker implements Runnable {
     }
 
     private void drain(Objects objects) throws IOException {
-        var completions = objects.completions; // other threads may replace the field
-        try (var ownPair = SharedObjects.Objects.connected(objects.domain, completions);
+        var completions = objects.completions; // Other threads may replace the field.
+        try (var ownPair = SharedDevices.Objects.connected(objects.domain, completions);
                 var cursor = completions.newCursor(8)) {
             var slice = objects.region.slice(0, 64);
             var write = ownPair.prepareWrite(slice, objects.region.remote()).signaled(false);

@@ -1,6 +1,5 @@
 package org.jrdma.stress.fuzz;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
@@ -8,7 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.benchmarks.NullProvider;
+import org.jrdma.stress.NullDevice;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +25,7 @@ class ApiFuzzTest {
     /** The number of calls over all targets. */
     private static final long CALLS = Long.getLong("jrdma.fuzz.calls", QUICK ? 4_800 : 24_000);
 
-    /** The number of calls of a run at a limit. */
+    /** The number of calls of a run that uses up a resource. */
     private static final long CALLS_AT_LIMIT = Math.clamp(CALLS / 6, 1_000, 20_000);
 
     /** The number of allocations over all targets that must fail. */
@@ -53,7 +52,7 @@ class ApiFuzzTest {
                     "mount -t tmpfs -o size=512k none FABRIC && exec \"$@\"",
                     "sh");
 
-    /** The long form makes more calls of the targets whose calls take little time. */
+    /** Makes more calls to targets whose calls take little time. */
     @ParameterizedTest
     @CsvSource({
         "detector, 400",
@@ -63,20 +62,13 @@ class ApiFuzzTest {
         "sisci-sockets, 20",
         "sisci, 5"
     })
-    void shouldEndEachRandomCallAsDocumented(String target, int share) throws Exception {
+    void shouldEndEachRandomCallAsDocumented(String target, int thousandths) throws Exception {
         if (target.equals("detector")) {
-            assumeCompiler();
+            NullDevice.assumeCompiler();
         }
-        var calls = Math.max(CALLS * share / 1_000, Math.min(CALLS / 6, 4_000));
+        var calls = Math.max(CALLS * thousandths / 1_000, Math.min(CALLS / 6, 4_000));
         var jvmOptions = QUICK ? List.of("-XX:TieredStopAtLevel=1") : List.<String>of();
         run(target, target, calls, List.of(), jvmOptions);
-    }
-
-    private static void assumeCompiler() {
-        if (NullProvider.compiler().isEmpty()) {
-            assertThat(System.getenv("CI")).as("CI needs a C compiler.").isNotEqualTo("true");
-            assumeTrue(false, "Skipped because there is no C compiler.");
-        }
     }
 
     @Test
@@ -99,9 +91,10 @@ class ApiFuzzTest {
     @ValueSource(strings = {"roce", "sisci"})
     @Tag("fuzz")
     void shouldSurviveAFullHeap(String target) throws Exception {
-        // The heap is resident from the beginning, because the hog fills it in later epochs only.
+        // The whole heap is resident from the start. Otherwise, the resident memory would grow when
+        // HeapFiller starts in the second epoch.
         var resident = List.of("-Xms256m", "-XX:+AlwaysPreTouch");
-        run("hog-" + target, target, CALLS_AT_LIMIT, List.of(), resident, "hog");
+        run("heap-" + target, target, CALLS_AT_LIMIT, List.of(), resident, "heap");
     }
 
     @ParameterizedTest

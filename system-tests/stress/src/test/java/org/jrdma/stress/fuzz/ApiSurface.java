@@ -53,12 +53,12 @@ final class ApiSurface {
      */
     private static final Pattern OMITTED =
             Pattern.compile(
-                    ".*Unguarded.*|.*Foreign.*" // memory whose lifetime is the program's
+                    ".*Unguarded.*|.*Foreign.*" // memory that the program frees
                             + "|NativeObject\\.address" // for functions that the SDK does not wrap
                             + "|(Lifetime|Leaks)\\..*" // for bindings
-                            + "|.*\\.(load|importDevice)" // native code, and descriptors, of others
+                            + "|.*\\.(load|importDevice)" // foreign native code and descriptors
                             + "|.*\\.printStackTrace" // fills the output
-                            + "|BlockingCalls\\..*"); // Runs an object that the program passes.
+                            + "|BlockingCalls\\..*"); // runs an object that the program passes
 
     private final Set<Class<?>> classes = new HashSet<>();
     private final List<Executable> creators = new ArrayList<>();

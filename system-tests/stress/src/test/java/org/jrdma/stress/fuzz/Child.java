@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A child JVM of the harness. If it crashes, the test fails and the other tests continue. */
+/** A JVM that a test starts. If the JVM crashes, the test fails and the other tests continue. */
 final class Child {
 
     private static final Path FOLDER = Path.of("target", "fuzz").toAbsolutePath();

@@ -35,7 +35,7 @@ final class ExceptionRules {
      */
     ExceptionRules(ApiSurface surface, List<String> options) {
         this.surface = surface;
-        this.memoryMayRunOut = options.contains("inject") || options.contains("hog");
+        this.memoryMayRunOut = options.contains("inject") || options.contains("heap");
         this.stackMayRunOut = options.contains("stack");
         this.descriptorsMayRunOut = options.contains("descriptors");
     }
@@ -104,7 +104,11 @@ final class ExceptionRules {
         return stack.length != 0 && stack[0].getClassName().startsWith("org.jrdma.");
     }
 
-    /** Returns true for the result of a check of an argument; false for one of the JVM. */
+    /**
+     * Returns true if the exception is the result of an argument check: it was thrown by Objects or
+     * ByteBuffer, or by another class of the JDK that a class of the API or the fuzzer has called.
+     * Exceptions that internal classes cause in the JDK are defects.
+     */
     private boolean isDeliberate(Throwable thrown) {
         var caller = "";
         for (var frame : thrown.getStackTrace()) {

@@ -74,7 +74,7 @@ final class Fuzz {
 
     private boolean run(long calls) throws Exception {
         findings.watchThreads();
-        prove();
+        verify();
         System.out.println("Address " + target.address().getHostAddress());
         Usage first = null;
         var start = System.nanoTime();
@@ -91,7 +91,7 @@ final class Fuzz {
                 first = usage; // The epochs after the first one must not use more resources.
             }
         }
-        prove(); // The input is closed after the end of an attack.
+        verify(); // The input is closed after the end of an attack.
         if (isLackingFailures()) {
             findings.add("Too few allocations failed", new AssertionError());
         }
@@ -149,13 +149,13 @@ final class Fuzz {
             threads.add(builder.name("fuzzer-" + index).unstarted(fuzzer));
         }
         var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new Watchdog(fuzzers));
-        // The limit is set after the classes are loaded.
+        // The first epoch loads the classes, and is not disturbed.
         FailureAgent.arm(options.contains("inject") && !isFirst);
-        var hog = options.contains("hog") && !isFirst ? HeapFiller.start() : null;
+        var heapFiller = options.contains("heap") && !isFirst ? HeapFiller.start() : null;
         if (options.contains("descriptors") && !isFirst) {
             limitDescriptors(Usage.now().descriptors() + 25);
         }
-        var link = options.contains("link") ? LinkChanger.disturb(target) : null;
+        var link = options.contains("link") ? LinkChanger.start(target) : null;
         threads.forEach(Thread::start);
         for (var thread : threads) {
             thread.join();
@@ -164,21 +164,22 @@ final class Fuzz {
         if (link != null) {
             link.stop();
         }
-        if (hog != null) {
-            hog.stop();
+        if (heapFiller != null) {
+            heapFiller.stop();
         }
         watchdog.interrupt();
         watchdog.join();
         if (options.contains("descriptors")) {
             limitDescriptors(16_384);
         }
-        limited("closing all objects", () -> pool.drain().forEach(fuzzers.getFirst()::close));
-        prove();
+        runWithTimeout(
+                "closing all objects", () -> pool.drain().forEach(fuzzers.getFirst()::close));
+        verify();
     }
 
     /**
-     * Sets the limit of open files for this process. The JVM has started with its own, higher
-     * limit.
+     * Sets the soft limit of open files for this process. The JVM has raised this limit at its
+     * start.
      */
     private static void limitDescriptors(long count) throws Exception {
         var pid = Long.toString(ProcessHandle.current().pid());
@@ -189,13 +190,13 @@ final class Fuzz {
         Target.check(process.waitFor() == 0, "prlimit failed");
     }
 
-    private void prove() throws InterruptedException {
-        limited(
-                "the proof that the target works",
+    private void verify() throws InterruptedException {
+        runWithTimeout(
+                "the check that the target works",
                 () -> {
                     var attacked = options.contains("attacked") && input.isAlive();
                     try {
-                        target.prove();
+                        target.verify();
                     } catch (Exception | AssertionError e) {
                         if (attacked) {
                             findings.count("transfer that an attack prevented");
@@ -206,7 +207,7 @@ final class Fuzz {
                 });
     }
 
-    private static void limited(String what, Runnable task) throws InterruptedException {
+    private static void runWithTimeout(String what, Runnable task) throws InterruptedException {
         var thread = Thread.ofPlatform().daemon().name("fuzzer-end").start(task);
         if (!thread.join(Duration.ofMinutes(2))) {
             Watchdog.hang(what);

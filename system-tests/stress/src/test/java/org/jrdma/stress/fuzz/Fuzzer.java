@@ -47,7 +47,8 @@ final class Fuzzer implements Runnable {
     private final RandomArguments values;
 
     /**
-     * The objects that mostly this thread uses, because some of them are confined to their thread.
+     * The objects that usually only this thread uses. Some of them are confined to the thread that
+     * created them.
      */
     private final ObjectPool own = new ObjectPool();
 
@@ -112,7 +113,7 @@ final class Fuzzer implements Runnable {
         try {
             shared.target.seed(object -> keep(object, random));
         } catch (Throwable e) {
-            // Other threads close objects during this method; prove() tests that the libraries
+            // Other threads close objects during this method; verify() tests that the libraries
             // work.
             shared.findings.judge("seed", e, List.of(Exception.class), false);
         }
@@ -176,7 +177,7 @@ final class Fuzzer implements Runnable {
     /**
      * Makes a call when the stack of the thread is almost full, so that the call may overflow it.
      */
-    @SuppressWarnings("InfiniteRecursion") // The end of the thread is the end of its stack.
+    @SuppressWarnings("InfiniteRecursion") // The recursion ends at the end of the stack.
     private static @Nullable Object atEndOfStack(
             Executable call, @Nullable Object receiver, @Nullable Object[] arguments, int[] frames)
             throws InvocationTargetException {
@@ -186,7 +187,7 @@ final class Fuzzer implements Runnable {
             if (frames[0]-- > 0) {
                 throw e;
             }
-            frames[0] = Integer.MAX_VALUE; // Prints this only once.
+            frames[0] = Integer.MAX_VALUE; // If the call overflows the stack, it is not repeated.
         }
         return invoke(call, receiver, arguments);
     }
@@ -196,7 +197,7 @@ final class Fuzzer implements Runnable {
         switch (object) {
             case null -> {}
             case Optional<?> optional -> optional.ifPresent(each -> keep(each, by));
-            case Pipe pipe -> { // Not closed as a whole.
+            case Pipe pipe -> { // Has no close(), unlike its channels.
                 keep(pipe.source(), by);
                 keep(pipe.sink(), by);
             }

@@ -8,15 +8,15 @@ import java.util.List;
  */
 final class HeapFiller implements Runnable {
 
-    private final Thread thread = Thread.ofPlatform().daemon().name("hog").unstarted(this);
+    private final Thread thread = Thread.ofPlatform().daemon().name("heap-filler").unstarted(this);
     private volatile boolean stopped;
 
     private HeapFiller() {}
 
     static HeapFiller start() {
-        var hog = new HeapFiller();
-        hog.thread.start();
-        return hog;
+        var filler = new HeapFiller();
+        filler.thread.start();
+        return filler;
     }
 
     void stop() throws InterruptedException {

@@ -21,7 +21,7 @@ final class LinkChanger implements Runnable {
         this.target = target;
     }
 
-    static LinkChanger disturb(Target target) {
+    static LinkChanger start(Target target) {
         var link = new LinkChanger(target);
         link.thread.start();
         return link;
@@ -38,7 +38,7 @@ final class LinkChanger implements Runnable {
         try {
             while (!stopped) {
                 switch (ThreadLocalRandom.current().nextInt(4)) {
-                    case 0 -> target.pullLink();
+                    case 0 -> target.flapLink();
                     case 1 -> {
                         set("down");
                         set("up");

@@ -22,11 +22,11 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 
 /**
- * A program that sends forged RoCE packets with valid checksums to an address, with that address or
- * another one as their source. Half of them are copies of packets that the attacked program has
- * sent, with a few changed words: they contain valid numbers of its queue pairs, connections and
- * listeners, sequence numbers and keys. The other packets are random; half of these are messages of
- * the connection manager.
+ * A program that sends forged RoCE packets with valid checksums to an address. Their source is the
+ * same address or another one. Half of the packets are copies of packets that the attacked program
+ * has sent, with a few changed bytes: they contain valid numbers of its queue pairs, connections
+ * and listeners, sequence numbers and keys. The other packets are random, and half of these are
+ * messages of the connection manager.
  */
 final class PacketFlood {
 
@@ -116,7 +116,7 @@ final class PacketFlood {
         BigEndian.putShort(message, Message.ATTRIBUTE_OFFSET, 0x10 + random.nextInt(10));
     }
 
-    /** Copies a packet of the victim and changes a few words. Returns false if there is none. */
+    /** Copies a packet of the victim and changes a few bytes. Returns false if there is none. */
     private boolean changeCopy() {
         var length =
                 samples.copy(

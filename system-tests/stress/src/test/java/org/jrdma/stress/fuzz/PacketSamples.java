@@ -11,13 +11,14 @@ import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
- * The packets that a program has sent most recently, in a memory-mapped file. Another process
- * learns from them the numbers of queue pairs and connections, sequence numbers and keys. Reader
- * and writer are not synchronized: the reader may see a mixture of two packets.
+ * The packets that a program has sent most recently, in a memory-mapped file. {@link PacketFlood}
+ * forges packets with the numbers of queue pairs and connections, the sequence numbers and the keys
+ * in these packets. Reader and writer are not synchronized: the reader may see a mixture of two
+ * packets.
  */
 final class PacketSamples {
 
-    /** The name of the property with the name of the file. */
+    /** The system property that contains the name of the file. */
     static final String PROPERTY = "jrdma.fuzz.samples";
 
     private static final int MESSAGES = 32;

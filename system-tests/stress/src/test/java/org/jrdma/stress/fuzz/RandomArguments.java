@@ -333,7 +333,7 @@ final class RandomArguments {
                     }
                 }
             } catch (InvocationTargetException | RuntimeException _) {
-                // If this creator is defective, its calls by the fuzzer itself report that.
+                // The fuzzer also calls each creator itself, and then reports its exceptions.
             }
         }
         return missing();

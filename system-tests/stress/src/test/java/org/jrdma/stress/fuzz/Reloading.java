@@ -10,8 +10,8 @@ import org.jrdma.stress.fuzz.Watchdog.Usage;
 
 /**
  * A program that loads the libraries and the software fabrics with class loaders that it then
- * discards, as application servers do. It uses and closes the objects of a target each time.
- * Arguments: the target and the number of class loaders.
+ * discards, as application servers do. Each class loader transfers data with a target. Arguments:
+ * the target and the number of class loaders.
  */
 public final class Reloading {
 
@@ -52,14 +52,14 @@ public final class Reloading {
             throws Exception {
         try (var loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
             loader.loadClass(Reloading.class.getName())
-                    .getMethod("proveOnce", String.class, int.class)
+                    .getMethod("verifyTarget", String.class, int.class)
                     .invoke(null, target, round);
             return new WeakReference<>(loader);
         }
     }
 
-    /** Called in the class loader of a round. */
-    public static void proveOnce(String target, int round) throws Exception {
-        Target.named(target, (int) (ProcessHandle.current().pid() + round)).prove();
+    /** Called by reflection, in the class loader of a round. */
+    public static void verifyTarget(String target, int round) throws Exception {
+        Target.named(target, (int) (ProcessHandle.current().pid() + round)).verify();
     }
 }

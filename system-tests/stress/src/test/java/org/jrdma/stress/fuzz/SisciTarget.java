@@ -89,7 +89,7 @@ final class SisciTarget implements Target {
     }
 
     @Override
-    public void prove() throws Exception {
+    public void verify() throws Exception {
         try (var here = first.open();
                 var there = second.open();
                 var segment = there.newSegment(1000, 4096)) {

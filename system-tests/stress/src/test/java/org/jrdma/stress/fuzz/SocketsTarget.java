@@ -115,7 +115,7 @@ final class SocketsTarget implements Target {
     }
 
     @Override
-    public void prove() throws Exception {
+    public void verify() throws Exception {
         try (var server = FabricSockets.listen(new InetSocketAddress(address, 0), transports);
                 var client = provider.openSocketChannel()) {
             client.connect(server.getLocalAddress());

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 /** A set of libraries that the fuzzer calls. */
 interface Target {
 
-    /** Creates the target with a name on the command line. */
+    /** Creates the target with this name, as on the command line. */
     static Target named(String name, int instance) throws Exception {
         var address =
                 InetAddress.getByAddress(
@@ -29,11 +29,11 @@ interface Target {
     /** Creates connected objects of many types, and passes each of them to the consumer. */
     void seed(Consumer<Object> keep) throws Exception;
 
-    /** Fails if the libraries no longer work: transfers data, and compares it. */
-    void prove() throws Exception;
+    /** Transfers data. Fails if the libraries no longer work. */
+    void verify() throws Exception;
 
     /** Takes the link of the target down and up again, if it has one. */
-    default void pullLink() throws Exception {}
+    default void flapLink() throws Exception {}
 
     /** Returns true if most other objects are owned by this object, directly or indirectly. */
     boolean isRoot(Object object);

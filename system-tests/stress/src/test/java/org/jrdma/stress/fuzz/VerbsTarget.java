@@ -81,7 +81,7 @@ final class VerbsTarget implements Target {
     }
 
     @Override
-    public void pullLink() throws InterruptedException {
+    public void flapLink() throws InterruptedException {
         if (device != null) {
             device.linkDown();
             Thread.sleep(10);
@@ -187,7 +187,7 @@ final class VerbsTarget implements Target {
     }
 
     @Override
-    public void prove() throws Exception {
+    public void verify() throws Exception {
         try (var device = verbs.openFirst();
                 var domain = device.newProtectionDomain();
                 var arena = domain.newArena(ALL);
@@ -199,12 +199,12 @@ final class VerbsTarget implements Target {
             pair.write(region.slice(0, 64), region.slice(64, 64).remote()).await(TIMEOUT);
             if (connections != null) {
                 Target.check(region.segment().getString(64).equals("hello"), "wrong bytes");
-                proveConnections(connections, domain);
+                verifyConnections(connections, domain);
             }
         }
     }
 
-    private void proveConnections(ConnectionManager manager, ProtectionDomain domain)
+    private void verifyConnections(ConnectionManager manager, ProtectionDomain domain)
             throws Exception {
         try (var listener = manager.listen(new InetSocketAddress(address, 0));
                 var queue = domain.device().newCompletionQueue(64)) {

@@ -24,7 +24,10 @@ final class Watchdog implements Runnable {
     private static final long INTERRUPT_NANOS = Duration.ofMillis(20).toNanos();
     private static final long CLOSE_NANOS = Duration.ofMillis(200).toNanos();
 
-    /** A SISCI node waits in close() for each object that peers use, for at most 5 s. */
+    /**
+     * The duration of a hang. A SISCI node waits in close() for each object that peers use, for at
+     * most 5 s.
+     */
     private static final long HANG_NANOS = Duration.ofMinutes(2).toNanos();
 
     private final List<Fuzzer> fuzzers;
@@ -54,7 +57,7 @@ final class Watchdog implements Runnable {
         }
         var duration = System.nanoTime() - current.since();
         var isFirst = duration < INTERRUPT_NANOS + 2 * PAUSE.toNanos();
-        // Interrupts are repeated rarely, because the JDK restarts some of its waits when it is
+        // Interrupts are repeated rarely, because some waits of the JDK start again when they are
         // interrupted.
         if (duration > INTERRUPT_NANOS
                 && (isFirst || ThreadLocalRandom.current().nextInt(100) == 0)) {

@@ -25,7 +25,7 @@ import org.jrdma.verbs.model.DeviceOption;
  * The objects that all threads of the soak test share. A thread that finds a closed object replaces
  * it, so that there is always an object to use and to close.
  */
-final class SharedObjects {
+final class SharedDevices {
 
     static final int REGION_BYTES = 4096;
 
@@ -34,7 +34,7 @@ final class SharedObjects {
     private final Verbs verbs;
     private final AtomicReferenceArray<Objects> devices = new AtomicReferenceArray<>(DEVICES);
 
-    SharedObjects(Verbs verbs) {
+    SharedDevices(Verbs verbs) {
         this.verbs = verbs;
     }
 
