@@ -8,9 +8,6 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ThreadLocalRandom;
-import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.EngineOptions;
 import org.jrdma.soft.roce.engine.PacketSender;
@@ -32,7 +29,7 @@ class PacketReceiverTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100})
     void shouldEndARoundWhileManyDatagramsWait(int bytes) throws Exception {
-        var socket = open();
+        var socket = Station.openSocket(4 << 20, calls);
         try (var sender = new DatagramSocket()) {
             var address = socket.address();
             var incoming = new PacketReceiver(LocalInterface.of(address).index(), Arena.ofAuto());
@@ -62,20 +59,6 @@ class PacketReceiverTest {
             assertThat(rounds).isBetween(bytes == 0 ? DATAGRAMS / ROUND_PACKETS : 2, DATAGRAMS);
         } finally {
             socket.close();
-        }
-    }
-
-    private UdpSocket open() throws FabricException {
-        while (true) {
-            try {
-                var host = ThreadLocalRandom.current().nextInt(1, 0xfd_ffff);
-                var address = Address.ipv4(0x7f01_0000 + host);
-                return UdpSocket.at(address, LocalInterface.of(address), 4 << 20, calls);
-            } catch (FabricException e) {
-                if (e.code() != Errno.EADDRINUSE) {
-                    throw e;
-                }
-            }
         }
     }
 

@@ -76,8 +76,7 @@ final class Station implements AutoCloseable {
     static Station anywhere(int socketBuffer) throws FabricException {
         while (true) {
             try {
-                var host = ThreadLocalRandom.current().nextInt(1, 0xfd_ffff);
-                var options = PortOptions.at(Address.ipv4(0x7f01_0000 + host));
+                var options = PortOptions.at(randomAddress());
                 return new Station(Port.open(options.socketBuffer(socketBuffer)));
             } catch (FabricException e) {
                 if (e.code() != Errno.EADDRINUSE) {
@@ -89,6 +88,28 @@ final class Station implements AutoCloseable {
 
     static Station at(Address address) throws FabricException {
         return new Station(Port.open(PortOptions.at(address)));
+    }
+
+    /**
+     * Opens a socket at a random loopback address, for tests that need no port.
+     *
+     * @param buffer the size of its socket buffers in bytes
+     */
+    static UdpSocket openSocket(int buffer, SystemCalls calls) throws FabricException {
+        while (true) {
+            try {
+                var address = randomAddress();
+                return UdpSocket.at(address, LocalInterface.of(address), buffer, calls);
+            } catch (FabricException e) {
+                if (e.code() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static Address randomAddress() {
+        return Address.ipv4(0x7f01_0000 + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff));
     }
 
     QueuePair newQueuePair(Transport transport) {

@@ -3,14 +3,13 @@ package org.jrdma.soft.roce.network;
 import java.lang.reflect.Method;
 
 /**
- * Measures the memory and the processor time that the current thread has used. Uses reflection,
- * because the module under test does not read java.management.
+ * Measures the memory that the current thread has allocated. Uses reflection, because the module
+ * under test does not read java.management.
  */
 final class ThreadMeter {
 
     private static final Object BEAN;
     private static final Method ALLOCATED;
-    private static final Method CPU;
 
     static {
         try {
@@ -20,7 +19,6 @@ final class ThreadMeter {
                             .invoke(null);
             var type = Class.forName("com.sun.management.ThreadMXBean");
             ALLOCATED = type.getMethod("getCurrentThreadAllocatedBytes");
-            CPU = type.getMethod("getCurrentThreadCpuTime");
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -30,9 +28,5 @@ final class ThreadMeter {
 
     static long allocatedBytes() throws ReflectiveOperationException {
         return (long) ALLOCATED.invoke(BEAN);
-    }
-
-    static long cpuNanos() throws ReflectiveOperationException {
-        return (long) CPU.invoke(BEAN);
     }
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.rdma.ibv_cq_ex;
 import org.jrdma.abi.rdma.ibv_cq_init_attr_ex;
-import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
 import org.jrdma.abi.rdma.ibv_recv_wr;
@@ -72,16 +71,7 @@ class ExtendedCompletionQueueTest {
         ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(config), 4);
         ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 1);
         var pair = QueuePairExports.create(MemoryExports.allocateDomain(context), config.address());
-        var attributes = ibv_qp_attr.allocate(arena);
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
-        ibv_qp_attr.port_num(attributes, (byte) 1);
-        QueuePairExports.modify(
-                pair,
-                attributes.address(),
-                rdma_h.IBV_QP_STATE()
-                        | rdma_h.IBV_QP_PORT()
-                        | rdma_h.IBV_QP_PKEY_INDEX()
-                        | rdma_h.IBV_QP_ACCESS_FLAGS());
+        QueuePairStates.toInit(pair);
         var failed = arena.allocate(ValueLayout.JAVA_LONG);
         for (var number = 0; number < count; number++) {
             var request = ibv_recv_wr.allocate(arena);
@@ -89,8 +79,7 @@ class ExtendedCompletionQueueTest {
             assertThat(DataPathFunctions.postReceive(pair, request.address(), failed.address()))
                     .isZero();
         }
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
-        QueuePairExports.modify(pair, attributes.address(), rdma_h.IBV_QP_STATE());
+        QueuePairStates.toError(pair);
         return pair;
     }
 

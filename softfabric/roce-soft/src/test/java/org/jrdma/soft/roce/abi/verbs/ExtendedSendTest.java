@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jrdma.abi.rdma.ibv_qp_attr;
 import org.jrdma.abi.rdma.ibv_qp_cap;
 import org.jrdma.abi.rdma.ibv_qp_ex;
 import org.jrdma.abi.rdma.ibv_qp_init_attr;
@@ -77,18 +76,8 @@ class ExtendedSendTest {
     /** Creates a queue pair in the error state, which flushes its work requests. */
     private long newQueuePair() {
         var made = create(config(rdma_h.IBV_QPT_RC(), SEND));
-        var attributes = ibv_qp_attr.allocate(arena);
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
-        ibv_qp_attr.port_num(attributes, (byte) 1);
-        QueuePairExports.modify(
-                made,
-                attributes.address(),
-                rdma_h.IBV_QP_STATE()
-                        | rdma_h.IBV_QP_PORT()
-                        | rdma_h.IBV_QP_PKEY_INDEX()
-                        | rdma_h.IBV_QP_ACCESS_FLAGS());
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
-        QueuePairExports.modify(made, attributes.address(), rdma_h.IBV_QP_STATE());
+        QueuePairStates.toInit(made);
+        QueuePairStates.toError(made);
         return made;
     }
 
@@ -185,7 +174,7 @@ class ExtendedSendTest {
                         () -> sends(pair).flush(0, 0, 1, (byte) 1, (byte) 0))) {
             sends(pair).start();
             valid.run();
-            sends(pair).setElement(0, value, 8);
+            sends(pair).setElement(0, value, 8); // Neither operation accepts a buffer.
             assertThat(sends(pair).complete()).isEqualTo(Errno.EINVAL);
         }
         assertThat(completed()).isZero();

@@ -190,7 +190,7 @@ class SharedReceiveQueueTest {
         QueuePairExports.query(
                 queuePair, ibv_qp_attr.allocate(arena).address(), 0, initial.address());
         assertThat(ibv_qp_init_attr.srq(initial).address()).isEqualTo(queue);
-        toInitialized(queuePair);
+        QueuePairStates.toInit(queuePair);
         var request = ibv_recv_wr.allocate(arena).address();
         assertThat(
                         DataPathFunctions.postReceive(
@@ -198,21 +198,6 @@ class SharedReceiveQueueTest {
                                 request,
                                 arena.allocate(ValueLayout.JAVA_LONG).address()))
                 .isEqualTo(Errno.EINVAL);
-    }
-
-    private void toInitialized(long queuePair) {
-        var attributes = ibv_qp_attr.allocate(arena);
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
-        ibv_qp_attr.port_num(attributes, (byte) 1);
-        assertThat(
-                        QueuePairExports.modify(
-                                queuePair,
-                                attributes.address(),
-                                rdma_h.IBV_QP_STATE()
-                                        | rdma_h.IBV_QP_PORT()
-                                        | rdma_h.IBV_QP_PKEY_INDEX()
-                                        | rdma_h.IBV_QP_ACCESS_FLAGS()))
-                .isZero();
     }
 
     @Test
@@ -269,10 +254,8 @@ class SharedReceiveQueueTest {
     void shouldReportTheLastReceiveWhenAQueuePairFails() throws Exception {
         var queue = newQueue(2, 1, 0);
         var queuePair = QueuePairExports.create(domain, queuePairConfig(queue).address());
-        toInitialized(queuePair);
-        var attributes = ibv_qp_attr.allocate(arena);
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
-        QueuePairExports.modify(queuePair, attributes.address(), rdma_h.IBV_QP_STATE());
+        QueuePairStates.toInit(queuePair);
+        QueuePairStates.toError(queuePair);
         var event = ibv_async_event.allocate(arena);
         assertThat(DeviceExports.getAsyncEvent(context, event.address())).isZero();
         assertThat(ibv_async_event.event_type(event))

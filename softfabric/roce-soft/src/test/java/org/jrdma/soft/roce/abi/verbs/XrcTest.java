@@ -146,19 +146,9 @@ class XrcTest {
         return ibv_qp.qp_num(CallerMemory.at(queuePair, ibv_qp.layout()));
     }
 
-    private int toError(long queuePair) {
-        var attributes = ibv_qp_attr.allocate(arena);
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_INIT());
-        ibv_qp_attr.port_num(attributes, (byte) 1);
-        QueuePairExports.modify(
-                queuePair,
-                attributes.address(),
-                rdma_h.IBV_QP_STATE()
-                        | rdma_h.IBV_QP_PORT()
-                        | rdma_h.IBV_QP_PKEY_INDEX()
-                        | rdma_h.IBV_QP_ACCESS_FLAGS());
-        ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_ERR());
-        return QueuePairExports.modify(queuePair, attributes.address(), rdma_h.IBV_QP_STATE());
+    private static void toError(long queuePair) {
+        QueuePairStates.toInit(queuePair);
+        QueuePairStates.toError(queuePair);
     }
 
     private int state(long queuePair) {
@@ -171,7 +161,7 @@ class XrcTest {
     // XRC domains
 
     @Test
-    void shouldBeReportedAsADeviceCapability() {
+    void shouldReportXrcAsADeviceCapability() {
         var attrs = ibv_device_attr.allocate(arena);
         DeviceExports.queryDevice(context, attrs.address());
         assertThat(ibv_device_attr.device_cap_flags(attrs) & rdma_h.IBV_DEVICE_XRC()).isNotZero();
@@ -180,7 +170,8 @@ class XrcTest {
     }
 
     @Test
-    void shouldBeCreatedOrFoundByItsFileAccordingToTheFlags(@TempDir Path folder) throws Exception {
+    void shouldCreateOrFindTheDomainOfAFileAccordingToTheFlags(@TempDir Path folder)
+            throws Exception {
         var path = Files.createFile(folder.resolve("domain"));
         var link = Files.createLink(folder.resolve("link"), path);
         try (var _ = new FileInputStream(path.toFile());
@@ -207,7 +198,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldBeForgottenWhenItsLastUserClosesIt(@TempDir Path folder) throws Exception {
+    void shouldForgetADomainWhenItsLastUserClosesIt(@TempDir Path folder) throws Exception {
         var path = Files.createFile(folder.resolve("domain"));
         try (var _ = new FileInputStream(path.toFile())) {
             var one = descriptorOf(path);
@@ -236,7 +227,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldBePrivateWithoutAFile() {
+    void shouldCreateAPrivateDomainWithoutAFile() {
         var other = openDomain(context, NO_FILE, CREATE);
 
         assertThat(XrcDomainObject.of(other).domain())
@@ -255,7 +246,7 @@ class XrcTest {
     }
 
     @Test
-    void shouldRejectCloseWhileInUse() {
+    void shouldRejectTheCloseOfADomainInUse() {
         var queue = create(queueConfig());
         assertRejected(Errno.EBUSY, () -> XrcFunctions.closeDomain(extended));
         assertRejected(Errno.EBUSY, () -> CompletionExports.destroyQueue(completions));
