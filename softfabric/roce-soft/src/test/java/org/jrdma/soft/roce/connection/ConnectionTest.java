@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.soft.roce.connection.World.Listener;
-import org.jrdma.soft.roce.connection.World.Peer;
+import org.jrdma.soft.roce.connection.SimulatedNetwork.Listener;
+import org.jrdma.soft.roce.connection.SimulatedNetwork.Peer;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,34 +20,30 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class ConnectionTest {
 
-    /**
-     * The number of milliseconds in which lost messages are repeated and the time-wait state ends.
-     */
-    private static final long A_WHILE = 20_000;
+    /** The time in which lost messages are repeated and the time-wait state ends. */
+    private static final long RECOVERY_MILLIS = 20_000;
 
-    /**
-     * The number of milliseconds after which a connection manager has given up repeating a message.
-     */
-    private static final long FOREVER = 300_000;
+    /** The time after which a connection manager has given up repeating a message. */
+    private static final long GIVE_UP_MILLIS = 300_000;
 
-    private final World world = new World();
-    private final Listener listener = world.there.listen(8);
+    private final SimulatedNetwork network = new SimulatedNetwork();
+    private final Listener listener = network.there.listen(8);
 
     /** Closes all connections, and asserts that both connection managers have forgotten them. */
     @AfterEach
     void shouldHaveNoConnectionsLeft() {
-        world.lose(_ -> false);
+        network.lose(_ -> false);
         listener.requests.forEach(peer -> peer.connection().close());
         callers.forEach(peer -> peer.connection().close());
-        world.advance(FOREVER);
-        assertThat(world.here.manager.size()).isZero();
-        assertThat(world.there.manager.size()).isZero();
+        network.advance(GIVE_UP_MILLIS);
+        assertThat(network.here.manager.size()).isZero();
+        assertThat(network.there.manager.size()).isZero();
     }
 
     private final List<Peer> callers = new ArrayList<>();
 
     private Peer call(int queuePair, String data) {
-        var caller = world.here.connect(world.there, queuePair, data);
+        var caller = network.here.connect(network.there, queuePair, data);
         callers.add(caller);
         return caller;
     }
@@ -58,22 +54,23 @@ class ConnectionTest {
      */
     private Peer connected() {
         var caller = call(17, "");
-        world.advanceUntil(() -> !listener.requests.isEmpty());
+        network.advanceUntil(() -> !listener.requests.isEmpty());
         request().reply(34, "");
-        world.advanceUntil(() -> !caller.events.isEmpty());
+        network.advanceUntil(() -> !caller.events.isEmpty());
         caller.connection().confirm();
-        world.advanceUntil(() -> !request().events.isEmpty());
+        network.advanceUntil(() -> !request().events.isEmpty());
         return caller;
     }
 
     @Test
     void shouldReportTheParametersOfEachSideToTheOther() {
         var caller = call(17, "who are you?");
-        world.deliver();
+        network.deliver();
         var called = request();
         assertThat(called.data).isEqualTo("who are you?");
         assertThat(called.header)
-                .isEqualTo(new PrivateDataHeader(4711, world.here.address, world.there.address));
+                .isEqualTo(
+                        new PrivateDataHeader(4711, network.here.address, network.there.address));
         var asked = called.connection();
         assertThat(asked.negotiated().peers())
                 .isEqualTo(
@@ -83,30 +80,32 @@ class ConnectionTest {
         assertThat(asked.negotiated().initiatorDepth()).isEqualTo(4);
 
         assertThat(called.reply(34, "guess")).isTrue();
-        world.deliver();
+        network.deliver();
 
         assertThat(caller.events).hasSize(1);
         var reply = ((ConnectionEvent.Replied) caller.events.getFirst()).reply();
-        assertThat(World.text(reply.privateData())).isEqualTo("guess");
+        assertThat(SimulatedNetwork.text(reply.privateData())).isEqualTo("guess");
         assertThat(caller.connection().negotiated().peers())
                 .isEqualTo(new EndpointParameters(34, asked.sequence(), 2, 1, true, true, 7));
         assertThat(caller.connection().negotiated().responderResources()).isEqualTo(1);
         assertThat(caller.connection().negotiated().initiatorDepth()).isEqualTo(2);
         assertThat(asked.negotiated().responderResources()).isEqualTo(2);
         assertThat(caller.connection().confirm()).isTrue();
-        world.deliver();
+        network.deliver();
         assertThat(called.eventNames()).containsExactly("Established");
-        assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "RTU");
+        assertThat(network.sent)
+                .extracting(SimulatedNetwork.Sent::name)
+                .containsExactly("REQ", "REP", "RTU");
     }
 
     /** Without the rejection, the requesting side would wait for all repetitions of the request. */
     @Test
     void shouldRejectAReplyWithoutAQueuePairOfTheRequestedTransport() {
         var caller = call(17, "");
-        world.deliver();
+        network.deliver();
 
         request().reply(0, "");
-        world.deliver();
+        network.deliver();
 
         assertThat(caller.events)
                 .singleElement()
@@ -116,37 +115,39 @@ class ConnectionTest {
                                 assertThat(rejected.reason())
                                         .isEqualTo(RejectionReason.INVALID_TRANSPORT));
         assertThat(request().eventNames()).containsExactly("Rejected");
-        assertThat(world.sent).extracting(World.Sent::name).containsExactly("REQ", "REP", "REJ");
+        assertThat(network.sent)
+                .extracting(SimulatedNetwork.Sent::name)
+                .containsExactly("REQ", "REP", "REJ");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
     void shouldTolerateTheLossOfEachMessage(String name) {
-        world.lose(World.first(name));
+        network.lose(SimulatedNetwork.first(name));
 
         var caller = connected();
         caller.connection().disconnect();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
         request().connection().disconnect();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
 
         assertThat(caller.eventNames())
                 .containsExactly("Replied", "Disconnected", "TimeWaitExited");
         assertThat(request().eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
-        assertThat(world.count(name)).isGreaterThan(1);
+        assertThat(network.count(name)).isGreaterThan(1);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"REQ", "REP", "RTU", "DREQ", "DREP"})
     void shouldIgnoreDuplicateMessages(String name) {
-        world.duplicate(message -> message.name().equals(name));
+        network.duplicate(message -> message.name().equals(name));
 
         var caller = connected();
         caller.connection().disconnect();
-        world.advance(100);
+        network.advance(100);
         request().connection().disconnect();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
 
         assertThat(caller.eventNames())
                 .containsExactly("Replied", "Disconnected", "TimeWaitExited");
@@ -156,41 +157,41 @@ class ConnectionTest {
 
     @Test
     void shouldGiveUpOnASilentPeerAfterSixteenRequests() {
-        world.lose(_ -> true);
+        network.lose(_ -> true);
         var caller = call(17, "");
 
-        world.advance(FOREVER);
+        network.advance(GIVE_UP_MILLIS);
 
         assertThat(caller.eventNames()).containsExactly("Unreachable");
-        assertThat(world.count("REQ")).isEqualTo(16);
-        assertThat(world.here.manager.size()).isZero();
+        assertThat(network.count("REQ")).isEqualTo(16);
+        assertThat(network.here.manager.size()).isZero();
     }
 
     @Test
     void shouldGiveUpOnAPeerThatDoesNotConfirm() {
         var caller = call(17, "");
-        world.deliver();
-        world.lose(message -> message.from().equals(world.here.address));
+        network.deliver();
+        network.lose(message -> message.from().equals(network.here.address));
         request().reply(34, "");
 
-        world.advance(FOREVER);
+        network.advance(GIVE_UP_MILLIS);
 
         assertThat(request().eventNames()).containsExactly("Unreachable");
         assertThat(caller.eventNames()).containsExactly("Replied");
-        assertThat(world.there.manager.size()).isZero();
+        assertThat(network.there.manager.size()).isZero();
     }
 
     @Test
     void shouldGiveUpOnAPeerThatDoesNotReplyToADisconnect() {
         var caller = connected();
-        world.lose(message -> message.from().equals(world.there.address));
+        network.lose(message -> message.from().equals(network.there.address));
         caller.connection().disconnect();
 
-        world.advance(FOREVER);
+        network.advance(GIVE_UP_MILLIS);
 
         assertThat(caller.eventNames())
                 .containsExactly("Replied", "Disconnected", "TimeWaitExited");
-        assertThat(world.count("DREQ")).isEqualTo(16);
+        assertThat(network.count("DREQ")).isEqualTo(16);
     }
 
     /**
@@ -200,17 +201,17 @@ class ConnectionTest {
     @Test
     void shouldWaitForASlowProgram() {
         var caller = call(17, "");
-        world.advance(120_000);
+        network.advance(120_000);
         assertThat(caller.events).isEmpty();
-        assertThat(world.count("MRA")).isPositive();
-        assertThat(world.count("REQ")).isLessThan(10);
+        assertThat(network.count("MRA")).isPositive();
+        assertThat(network.count("REQ")).isLessThan(10);
         request().reply(34, "");
-        world.advance(120_000);
+        network.advance(120_000);
         assertThat(request().events).isEmpty();
 
         assertThat(caller.connection().confirm()).isTrue();
 
-        world.deliver();
+        network.deliver();
         assertThat(request().eventNames()).containsExactly("Established");
     }
 
@@ -220,10 +221,10 @@ class ConnectionTest {
 
         caller.connection().disconnect();
         request().connection().disconnect();
-        world.advance(100);
+        network.advance(100);
         caller.connection().disconnect();
         request().connection().disconnect();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
 
         assertThat(caller.eventNames())
                 .containsExactly("Replied", "Disconnected", "TimeWaitExited");
@@ -233,27 +234,27 @@ class ConnectionTest {
 
     @Test
     void shouldTreatADisconnectRequestAsTheConfirmation() {
-        world.lose(World.first("RTU"));
+        network.lose(SimulatedNetwork.first("RTU"));
         var caller = call(17, "");
-        world.deliver();
+        network.deliver();
         request().reply(34, "");
-        world.deliver();
+        network.deliver();
         caller.connection().confirm();
         caller.connection().disconnect();
 
-        world.deliver();
+        network.deliver();
 
         assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
     }
 
     @Test
     void shouldTreatAPacketAsTheConfirmation() {
-        world.lose(message -> message.name().equals("RTU"));
+        network.lose(message -> message.name().equals("RTU"));
         var caller = call(17, "");
-        world.deliver();
+        network.deliver();
         assertThat(request().connection().establish()).isFalse();
         request().reply(34, "");
-        world.deliver();
+        network.deliver();
         caller.connection().confirm();
 
         assertThat(request().connection().establish()).isTrue();
@@ -263,40 +264,40 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldRejectWithTheProgramsData() {
+    void shouldSendTheDataOfTheProgramInARejection() {
         var caller = call(17, "");
-        world.deliver();
+        network.deliver();
 
-        assertThat(request().connection().reject(World.bytes("full"))).isTrue();
+        assertThat(request().connection().reject(SimulatedNetwork.bytes("full"))).isTrue();
 
-        world.deliver();
+        network.deliver();
         var rejected = (ConnectionEvent.Rejected) caller.events.getFirst();
         assertThat(rejected.reason()).isEqualTo(RejectionReason.CONSUMER);
-        assertThat(World.text(rejected.privateData())).isEqualTo("full");
+        assertThat(SimulatedNetwork.text(rejected.privateData())).isEqualTo("full");
         assertThat(caller.events).hasSize(1);
         assertThat(request().reply(34, "")).isFalse();
-        assertThat(request().connection().reject(World.bytes(""))).isFalse();
+        assertThat(request().connection().reject(SimulatedNetwork.bytes(""))).isFalse();
     }
 
     @Test
     void shouldRejectAReplyInsteadOfConfirmingIt() {
         var caller = call(17, "");
-        world.deliver();
+        network.deliver();
         request().reply(34, "");
-        world.deliver();
+        network.deliver();
 
-        caller.connection().reject(World.bytes("on second thoughts"));
+        caller.connection().reject(SimulatedNetwork.bytes("on second thoughts"));
 
-        world.deliver();
+        network.deliver();
         assertThat(request().eventNames()).containsExactly("Rejected");
     }
 
     @Test
     void shouldRejectARequestForAServiceWithoutListener() {
-        world.there.manager.stopListening(World.SERVICE);
+        network.there.manager.stopListening(SimulatedNetwork.SERVICE);
         var caller = call(17, "");
 
-        world.deliver();
+        network.deliver();
 
         assertThat(caller.events)
                 .singleElement()
@@ -307,7 +308,7 @@ class ConnectionTest {
 
     @Test
     void shouldRejectASecondListenerOfAService() {
-        assertThatThrownBy(() -> world.there.listen(1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> network.there.listen(1)).isInstanceOf(IllegalStateException.class);
     }
 
     /**
@@ -318,12 +319,12 @@ class ConnectionTest {
     void shouldDropARequestThatDoesNotFitTheBacklogUntilItIsRepeated() {
         listener.backlog = 0;
         var caller = call(17, "");
-        world.advance(1_000);
+        network.advance(1_000);
         assertThat(caller.events).isEmpty();
-        assertThat(world.there.manager.size()).isZero();
+        assertThat(network.there.manager.size()).isZero();
 
         listener.backlog = 1;
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
 
         assertThat(listener.requests).hasSize(1);
     }
@@ -331,9 +332,9 @@ class ConnectionTest {
     @Test
     void shouldNotifyThePeerWhenAConnectionIsClosedInAnyState() {
         var asking = call(1, "");
-        world.deliver();
+        network.deliver();
         asking.connection().close();
-        assertThat(world.sent.getLast().message())
+        assertThat(network.sent.getLast().message())
                 .isInstanceOfSatisfying(
                         Rejection.class,
                         rejection -> {
@@ -341,43 +342,43 @@ class ConnectionTest {
                             assertThat(rejection.adapter())
                                     .isEqualTo(asking.connection().request().adapter());
                         });
-        world.deliver();
+        network.deliver();
         assertThat(listener.requests.get(0).eventNames()).containsExactly("Rejected");
 
         var refused = call(2, "");
-        world.deliver();
+        network.deliver();
         listener.requests.get(1).connection().close();
-        world.deliver();
+        network.deliver();
         assertThat(refused.eventNames()).containsExactly("Rejected");
 
         var replied = call(3, "");
-        world.deliver();
+        network.deliver();
         listener.requests.get(2).reply(34, "");
-        world.deliver();
+        network.deliver();
         replied.connection().close();
-        world.deliver();
+        network.deliver();
         assertThat(listener.requests.get(2).eventNames()).containsExactly("Rejected");
 
         var abandoned = call(4, "");
-        world.deliver();
+        network.deliver();
         listener.requests.get(3).reply(35, "");
-        world.deliver();
+        network.deliver();
         listener.requests.get(3).connection().close();
-        world.deliver();
+        network.deliver();
         assertThat(abandoned.eventNames()).containsExactly("Replied", "Rejected");
 
         var ended = call(5, "");
-        world.deliver();
+        network.deliver();
         listener.requests.get(4).reply(36, "");
-        world.deliver();
+        network.deliver();
         ended.connection().confirm();
-        world.deliver();
+        network.deliver();
         ended.connection().close();
-        world.deliver();
+        network.deliver();
         assertThat(listener.requests.get(4).eventNames())
                 .containsExactly("Established", "Disconnected");
         listener.requests.get(4).connection().close();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
         assertThat(ended.eventNames()).containsExactly("Replied");
     }
 
@@ -389,14 +390,14 @@ class ConnectionTest {
     @Test
     void shouldReportTheRejectionOfAnEstablishedConnection() {
         var caller = call(17, "");
-        world.deliver();
+        network.deliver();
         request().reply(34, "");
-        world.deliver();
-        world.lose(message -> message.name().equals("RTU"));
+        network.deliver();
+        network.lose(message -> message.name().equals("RTU"));
         caller.connection().confirm();
 
         request().connection().close();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
 
         assertThat(caller.eventNames()).containsExactly("Replied", "Rejected", "TimeWaitExited");
     }
@@ -404,10 +405,10 @@ class ConnectionTest {
     @Test
     void shouldNotifyThePeerOfTheCloseDespiteMessageLoss() {
         var caller = connected();
-        world.lose(World.first("DREQ"));
+        network.lose(SimulatedNetwork.first("DREQ"));
 
         caller.connection().close();
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
 
         assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
     }
@@ -416,22 +417,22 @@ class ConnectionTest {
     void shouldEndAConnectionWhoseQueuePairThePeerReuses() {
         var former = connected();
         // The process is killed, so it does not disconnect.
-        world.there.remoteQueuePairsExist = false;
-        world.lose(message -> message.from().equals(world.here.address));
+        network.there.remoteQueuePairsExist = false;
+        network.lose(message -> message.from().equals(network.here.address));
         former.connection().close();
-        world.lose(message ->
-                message.from().equals(world.here.address) && message.name().equals("DREQ"));
+        network.lose(message ->
+                message.from().equals(network.here.address) && message.name().equals("DREQ"));
 
         var again = call(17, "");
-        world.deliver();
+        network.deliver();
 
         assertThat(((ConnectionEvent.Rejected) again.events.getFirst()).reason())
                 .isEqualTo(RejectionReason.STALE_CONNECTION);
-        world.advance(A_WHILE);
+        network.advance(RECOVERY_MILLIS);
         assertThat(request().eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
         var third = call(17, "");
-        world.deliver();
+        network.deliver();
         assertThat(third.events).isEmpty();
         assertThat(listener.requests).hasSize(2);
     }
@@ -443,22 +444,22 @@ class ConnectionTest {
     @Test
     void shouldEndAConnectionWhoseQueuePairThePeerRepliesWith() {
         var former = connected();
-        world.here.remoteQueuePairsExist = false;
+        network.here.remoteQueuePairsExist = false;
         var again = call(18, "");
-        world.deliver();
+        network.deliver();
         listener.requests.get(1).reply(34, "");
 
-        world.deliver();
+        network.deliver();
 
         assertThat(((ConnectionEvent.Rejected) listener.requests.get(1).events.getFirst()).reason())
                 .isEqualTo(RejectionReason.STALE_CONNECTION);
         assertThat(again.events).isEmpty();
-        world.advanceUntil(() -> request().events.size() == 2);
+        network.advanceUntil(() -> request().events.size() == 2);
         assertThat(request().eventNames()).containsExactly("Established", "Disconnected");
         request().connection().disconnect();
-        world.advanceUntil(() -> listener.requests.size() == 3);
+        network.advanceUntil(() -> listener.requests.size() == 3);
         listener.requests.get(2).reply(34, "");
-        world.deliver();
+        network.deliver();
         assertThat(again.eventNames()).containsExactly("Replied");
         assertThat(former.eventNames()).startsWith("Replied", "Disconnected");
     }
@@ -469,8 +470,8 @@ class ConnectionTest {
 
     @Test
     void shouldRejectAReplyForAnUnknownConnection() {
-        var peer = world.here.address;
-        world.there.manager.received(
+        var peer = network.here.address;
+        network.there.manager.received(
                 peer,
                 new ConnectReply(
                                 1,
@@ -481,9 +482,9 @@ class ConnectionTest {
                                 false,
                                 0,
                                 0,
-                                World.bytes(""))
+                                SimulatedNetwork.bytes(""))
                         .encode());
-        assertThat(world.sent.removeFirst().message())
+        assertThat(network.sent.removeFirst().message())
                 .isInstanceOfSatisfying(
                         Rejection.class,
                         rejection -> {
@@ -493,20 +494,21 @@ class ConnectionTest {
                             // The parameters are those of the reply.
                             assertThat(rejection.localId()).isEqualTo(3);
                         });
-        world.there.manager.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
-        assertThat(world.sent.removeFirst().message()).isEqualTo(new DisconnectReply(1, 3, 2));
+        network.there.manager.received(peer, new DisconnectRequest(1, 2, 3, 4).encode());
+        assertThat(network.sent.removeFirst().message()).isEqualTo(new DisconnectReply(1, 3, 2));
 
         for (var message :
                 List.of(
                         new ReadyToUse(1, 2, 3),
                         new DisconnectReply(1, 2, 3),
                         new ReceiptAcknowledgement(1, 2, 3, AnsweredKind.REPLY, 20),
-                        new Rejection(1, 2, 3, AnsweredKind.REQUEST, 28, World.bytes("")),
-                        new Rejection(1, 2, 3, AnsweredKind.OTHER, 4, World.bytes("")),
-                        new SidrReply(1, 2, 0, 3, 4, 5, World.bytes("")))) {
-            world.there.manager.received(peer, message.encode());
+                        new Rejection(
+                                1, 2, 3, AnsweredKind.REQUEST, 28, SimulatedNetwork.bytes("")),
+                        new Rejection(1, 2, 3, AnsweredKind.OTHER, 4, SimulatedNetwork.bytes("")),
+                        new SidrReply(1, 2, 0, 3, 4, 5, SimulatedNetwork.bytes("")))) {
+            network.there.manager.received(peer, message.encode());
         }
-        assertThat(world.sent).isEmpty();
+        assertThat(network.sent).isEmpty();
     }
 
     @Test
@@ -525,13 +527,13 @@ class ConnectionTest {
                                 there.localId,
                                 AnsweredKind.OTHER,
                                 28,
-                                World.bytes("")),
+                                SimulatedNetwork.bytes("")),
                         new DisconnectReply(1, request.localId(), there.localId))) {
-            world.there.manager.received(unrelated, message.encode());
+            network.there.manager.received(unrelated, message.encode());
         }
         // The peer sends a disconnect request for another queue pair.
-        world.there.manager.received(
-                world.here.address,
+        network.there.manager.received(
+                network.here.address,
                 new DisconnectRequest(1, request.localId(), there.localId, 35).encode());
 
         assertThat(request().eventNames()).containsExactly("Established");
@@ -540,31 +542,31 @@ class ConnectionTest {
     @Test
     void shouldRejectARequestFromAnAddressThatItDoesNotContain() {
         var request = call(17, "").connection().request();
-        world.lose(_ -> true);
+        network.lose(_ -> true);
         var unrelated = Address.ipv4(0x0a00_0003);
 
-        world.there.manager.received(unrelated, request.encode());
+        network.there.manager.received(unrelated, request.encode());
 
-        assertThat(((Rejection) world.sent.getLast().message()).reason())
+        assertThat(((Rejection) network.sent.getLast().message()).reason())
                 .isEqualTo(RejectionReason.INVALID_GID);
     }
 
     @Test
     void shouldRejectAnUnsupportedPathMtuOrTransport() {
         var request = call(17, "").connection().request();
-        world.lose(_ -> true);
+        network.lose(_ -> true);
         var datagram = request.encode();
 
         datagram.set(ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 50, (byte) 0x50);
-        world.there.manager.received(world.here.address, datagram);
-        assertThat(((Rejection) world.sent.getLast().message()).reason())
+        network.there.manager.received(network.here.address, datagram);
+        assertThat(((Rejection) network.sent.getLast().message()).reason())
                 .isEqualTo(RejectionReason.INVALID_MTU);
 
         datagram = request.encode();
         datagram.set(
                 ValueLayout.JAVA_BYTE, Message.HEADER_BYTES + 43, (byte) (20 << 3 | 1 << 1 | 1));
-        world.there.manager.received(world.here.address, datagram);
-        assertThat(((Rejection) world.sent.getLast().message()).reason())
+        network.there.manager.received(network.here.address, datagram);
+        assertThat(((Rejection) network.sent.getLast().message()).reason())
                 .isEqualTo(RejectionReason.INVALID_TRANSPORT);
         assertThat(listener.requests).isEmpty();
     }
@@ -575,8 +577,8 @@ class ConnectionTest {
         assertThat(caller.connection().confirm()).isFalse();
         assertThat(caller.connection().disconnect()).isFalse();
         assertThat(caller.reply(1, "")).isFalse();
-        assertThat(caller.connection().reject(World.bytes(""))).isFalse();
-        world.deliver();
+        assertThat(caller.connection().reject(SimulatedNetwork.bytes(""))).isFalse();
+        network.deliver();
         assertThat(request().connection().confirm()).isFalse();
         assertThat(request().connection().disconnect()).isFalse();
         assertThatThrownBy(() -> request().reply(34, "x".repeat(197)))

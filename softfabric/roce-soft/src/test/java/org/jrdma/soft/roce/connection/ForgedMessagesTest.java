@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.stream.Stream;
-import org.jrdma.soft.roce.connection.World.Listener;
-import org.jrdma.soft.roce.connection.World.Peer;
+import org.jrdma.soft.roce.connection.SimulatedNetwork.Listener;
+import org.jrdma.soft.roce.connection.SimulatedNetwork.Peer;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,24 +21,24 @@ class ForgedMessagesTest {
     private static final int OWN_QUEUE_PAIR = 34;
     private static final int UNKNOWN_ID = 0x1234_5678;
 
-    private final World world = new World();
-    private final Listener listener = world.there.listen(8);
-    private final Peer caller = world.here.connect(world.there, PEERS_QUEUE_PAIR, "");
+    private final SimulatedNetwork network = new SimulatedNetwork();
+    private final Listener listener = network.there.listen(8);
+    private final Peer caller = network.here.connect(network.there, PEERS_QUEUE_PAIR, "");
     private Peer called;
 
     @BeforeEach
     void establish() {
-        world.deliver();
+        network.deliver();
         called = listener.requests.getFirst();
         called.reply(OWN_QUEUE_PAIR, "");
-        world.deliver();
+        network.deliver();
         caller.connection().confirm();
-        world.deliver();
+        network.deliver();
         assertThat(called.eventNames()).containsExactly("Established");
     }
 
     private void receive(Message message) {
-        world.there.manager.received(world.here.address, message.encode());
+        network.there.manager.received(network.here.address, message.encode());
     }
 
     /** Returns a request of the peer with another ID. */
@@ -52,7 +52,7 @@ class ForgedMessagesTest {
 
     /**
      * The requests try all numbers that the queue pair of the peer may have. The request with the
-     * right number makes this side probe the remote queue pair, which answers.
+     * correct number makes this side probe the remote queue pair, which answers.
      */
     @Test
     void shouldKeepALiveConnectionWhenRequestsNameItsQueuePair() {
@@ -60,25 +60,25 @@ class ForgedMessagesTest {
         for (var number = 1; number <= 2_550; number++) {
             receive(request(number, adapter(), number));
         }
-        world.advance(60_000);
+        network.advance(60_000);
 
         assertThat(called.eventNames()).containsExactly("Established");
-        assertThat(world.there.probes).isEqualTo(1);
-        assertThat(world.count("DREQ")).isZero();
+        assertThat(network.there.probes).isEqualTo(1);
+        assertThat(network.count("DREQ")).isZero();
         assertThat(called.connection().disconnect()).isTrue();
     }
 
     @Test
     void shouldSendFewProbesForManyRequests() {
-        world.there.remoteQueuePairsExist = false;
-        world.lose(message -> message.from().equals(world.here.address));
+        network.there.remoteQueuePairsExist = false;
+        network.lose(message -> message.from().equals(network.here.address));
 
         for (var id = 1; id <= 1_000; id++) {
             receive(request(id, adapter(), PEERS_QUEUE_PAIR));
         }
-        world.advance(80_000);
+        network.advance(80_000);
 
-        assertThat(world.there.probes).isEqualTo(6);
+        assertThat(network.there.probes).isEqualTo(6);
         assertThat(called.eventNames())
                 .containsExactly("Established", "Disconnected", "TimeWaitExited");
     }
@@ -87,9 +87,9 @@ class ForgedMessagesTest {
     void shouldNotProbeForARequestOfAnotherAdapter() {
         receive(request(1, adapter() + 1, PEERS_QUEUE_PAIR));
 
-        world.advance(10_000);
+        network.advance(10_000);
 
-        assertThat(world.there.probes).isZero();
+        assertThat(network.there.probes).isZero();
         assertThat(called.eventNames()).containsExactly("Established");
         assertThat(listener.requests).hasSize(2);
     }
@@ -100,7 +100,7 @@ class ForgedMessagesTest {
         var asked = called.connection();
 
         receive(forgery.message().of(asked.remoteId(), asked.localId));
-        world.advance(120_000);
+        network.advance(120_000);
 
         assertThat(called.eventNames()).containsExactly("Established");
         assertThat(caller.eventNames()).containsExactly("Replied");
@@ -173,8 +173,8 @@ class ForgedMessagesTest {
     /** A timeout rejection refers to the connection by the ID and the adapter of the peer. */
     @Test
     void shouldIgnoreATimeoutRejectionOfAnotherAdapter() {
-        world.lose(_ -> true);
-        var asking = world.here.connect(world.there, 18, "");
+        network.lose(_ -> true);
+        var asking = network.here.connect(network.there, 18, "");
         receive(asking.connection().request());
         var asked = listener.requests.get(1);
         var id = asking.connection().localId;
@@ -191,11 +191,11 @@ class ForgedMessagesTest {
                 1, id, 0, AnsweredKind.REQUEST, RejectionReason.TIMEOUT, adapter, Message.NO_DATA);
     }
 
-    /** Otherwise, the forger could suspend the repetition of a request or reply for a minute. */
+    /** A forged MRA must not suspend the repetition of a request or reply. */
     @Test
     void shouldNotWaitLongerBecauseOfAnMraForAnotherMessage() {
-        world.lose(_ -> true);
-        var calling = world.there.connect(world.here, OWN_QUEUE_PAIR + 1, "");
+        network.lose(_ -> true);
+        var calling = network.there.connect(network.here, OWN_QUEUE_PAIR + 1, "");
 
         receive(
                 new ReceiptAcknowledgement(
@@ -203,9 +203,9 @@ class ForgedMessagesTest {
         receive(
                 new ReceiptAcknowledgement(
                         1, UNKNOWN_ID, calling.connection().localId, AnsweredKind.REPLY, 24));
-        world.advance(1_000);
+        network.advance(1_000);
 
-        assertThat(world.count("REQ")).isGreaterThan(2);
+        assertThat(network.count("REQ")).isGreaterThan(2);
     }
 
     /**
@@ -214,11 +214,11 @@ class ForgedMessagesTest {
      */
     @Test
     void shouldGiveUpOnAnAbsentPeerAfterEightRepliesInEightSeconds() {
-        world.lose(_ -> true);
+        network.lose(_ -> true);
         var absent = Address.ipv4(0x0a00_0003);
         var genuine = caller.connection().request();
         var path = genuine.path();
-        world.there.manager.received(
+        network.there.manager.received(
                 absent,
                 new ConnectRequest(
                                 1,
@@ -233,18 +233,18 @@ class ForgedMessagesTest {
                                 31,
                                 15,
                                 new RequestedPath(
-                                        absent, world.there.address, path.mtu(), 0, 0, 64, 0, 31),
-                                new PrivateDataHeader(1, absent, world.there.address)
+                                        absent, network.there.address, path.mtu(), 0, 0, 64, 0, 31),
+                                new PrivateDataHeader(1, absent, network.there.address)
                                         .followedBy(Message.NO_DATA))
                         .encode());
         var asked = listener.requests.get(1);
-        world.sent.clear();
+        network.sent.clear();
         asked.reply(35, "");
 
-        world.advance(8_000);
+        network.advance(8_000);
 
         assertThat(asked.eventNames()).containsExactly("Unreachable");
-        assertThat(world.sent).hasSize(8);
-        assertThat(List.copyOf(world.sent)).allMatch(sent -> sent.name().equals("REP"));
+        assertThat(network.sent).hasSize(8);
+        assertThat(List.copyOf(network.sent)).allMatch(sent -> sent.name().equals("REP"));
     }
 }

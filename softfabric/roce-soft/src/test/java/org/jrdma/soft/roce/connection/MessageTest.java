@@ -228,8 +228,8 @@ class MessageTest {
     }
 
     /**
-     * The kernel drops a rejection that contains no adapter GUID. The program there would then wait
-     * for a minute.
+     * The kernel drops a rejection that contains no adapter GUID. The accepting program would then
+     * wait for a minute.
      */
     @Test
     void shouldContainTheAdapterWhenARequestIsAbandoned() {
@@ -273,7 +273,7 @@ class MessageTest {
                 List.of(
                         new PrivateDataHeader(7, Address.ipv4(1), Address.ipv4(2)),
                         new PrivateDataHeader(65_535, new Address(1, 2), new Address(3, 4)))) {
-            var data = header.followedBy(World.bytes("x"));
+            var data = header.followedBy(SimulatedNetwork.bytes("x"));
 
             assertThat(data.byteSize()).isEqualTo(37);
             assertThat(PrivateDataHeader.decode(data)).isEqualTo(header);

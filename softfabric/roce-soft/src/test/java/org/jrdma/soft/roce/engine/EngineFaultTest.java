@@ -70,16 +70,16 @@ class EngineFaultTest {
      * report them later.
      */
     @Test
-    void shouldFlushAllWorkRequestsWhenThereIsMemoryAgain() {
+    void shouldFlushAllWorkRequestsWhenMemoryIsAvailableAgain() {
         var pair = new EnginePair(Transport.RELIABLE, 1);
         pair.connect(4096, 0);
         var statuses = new ArrayList<CompletionStatus>();
-        var isMemoryLacking = new boolean[] {true};
+        var isMemoryExhausted = new boolean[] {true};
         var failing =
                 pair.left.newQueuePair(
                         pair.left.domain,
                         completion -> {
-                            if (isMemoryLacking[0]) {
+                            if (isMemoryExhausted[0]) {
                                 throw new OutOfMemoryError(INJECTED);
                             }
                             return statuses.add(completion.status());
@@ -91,7 +91,7 @@ class EngineFaultTest {
         pair.run(100 * MILLISECOND);
         assertThat(failing.state()).isEqualTo(QueuePairState.ERROR);
 
-        isMemoryLacking[0] = false;
+        isMemoryExhausted[0] = false;
         pair.run();
 
         assertThat(statuses).hasSize(5).doesNotContain(CompletionStatus.SUCCESS);

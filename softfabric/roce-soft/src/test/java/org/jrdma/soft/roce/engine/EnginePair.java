@@ -43,7 +43,20 @@ final class EnginePair {
             boolean hasImmediate,
             int immediate,
             boolean solicited,
-            int sourceQueuePair) {}
+            int sourceQueuePair) {
+
+        static Done copyOf(Completion completion) {
+            return new Done(
+                    completion.id(),
+                    completion.status(),
+                    completion.kind(),
+                    completion.bytes(),
+                    completion.hasImmediate(),
+                    completion.immediate(),
+                    completion.solicited(),
+                    completion.sourceQueuePair());
+        }
+    }
 
     private static final long FOREVER = TimerQueue.NEVER - 1;
 
@@ -187,17 +200,7 @@ final class EnginePair {
         }
 
         boolean add(Completion completion) {
-            done.add(
-                    new Done(
-                            completion.id(),
-                            completion.status(),
-                            completion.kind(),
-                            completion.bytes(),
-                            completion.hasImmediate(),
-                            completion.immediate(),
-                            completion.solicited(),
-                            completion.sourceQueuePair()));
-            return true;
+            return done.add(Done.copyOf(completion));
         }
 
         @Override

@@ -50,16 +50,7 @@ class ExtendedConnectionTest {
         }
 
         private boolean add(Completion completion) {
-            done.add(
-                    new EnginePair.Done(
-                            completion.id(),
-                            completion.status(),
-                            completion.kind(),
-                            completion.bytes(),
-                            completion.hasImmediate(),
-                            completion.immediate(),
-                            completion.solicited(),
-                            completion.sourceQueuePair()));
+            done.add(EnginePair.Done.copyOf(completion));
             assertThat(completion.queuePair()).isEqualTo(right.queuePair.number());
             return true;
         }
@@ -333,7 +324,7 @@ class ExtendedConnectionTest {
         var lossy = new EnginePair(Transport.EXTENDED, seed);
         lossy.faults = new EnginePair.Faults(0.02, 0.05, 0.1, 0.01);
         lossy.connect(MTU, 0xff_ff00);
-        var traffic = new GoodTraffic(lossy, Transport.EXTENDED);
+        var traffic = new RegularTraffic(lossy, Transport.EXTENDED);
         for (var round = 0; round < 4_000 && traffic.completed() < 400; round++) {
             traffic.proceed();
             lossy.run(lossy.now + 100 * MILLISECOND);

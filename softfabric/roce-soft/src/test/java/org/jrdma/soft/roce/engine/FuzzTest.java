@@ -94,7 +94,7 @@ class FuzzTest {
                         EnginePair.ALL | Access.WINDOW_BIND);
         window = victim.registry.newWindow(victim.domain, MemoryWindow.Type.TWO);
         var traffic =
-                Stream.of(Transport.values()).map(kind -> new GoodTraffic(pair, kind)).toList();
+                Stream.of(Transport.values()).map(kind -> new RegularTraffic(pair, kind)).toList();
         pair.passes =
                 (to, regular) -> {
                     if (to == victim) {
@@ -118,7 +118,7 @@ class FuzzTest {
             postWork(victim, i);
             forge(pair.left, victim, traffic.get(random.nextInt(traffic.size())));
             victim.engine.receive(packet);
-            traffic.forEach(GoodTraffic::proceed);
+            traffic.forEach(RegularTraffic::proceed);
             pair.run(pair.now + 1_000);
             if (i % CHECK_INTERVAL == CHECK_INTERVAL - 1) {
                 assertThat(pair.exceptions).isEmpty();
@@ -130,7 +130,7 @@ class FuzzTest {
             }
         }
         assertThat(victim.guardsAreIntact()).isTrue();
-        // This proves that random packets were accepted.
+        // The resets show that the victim has accepted random packets.
         assertThat(resets).isGreaterThan(PACKETS / 100);
         assertThat(victim.done)
                 .filteredOn(done -> done.status() == CompletionStatus.SUCCESS)
@@ -197,7 +197,7 @@ class FuzzTest {
      * Creates a random packet. Most of its fields are valid with a high probability, so that many
      * packets pass the first checks of the receiver.
      */
-    private void forge(EnginePair.Side peer, EnginePair.Side victim, GoodTraffic traffic) {
+    private void forge(EnginePair.Side peer, EnginePair.Side victim, RegularTraffic traffic) {
         var opCode = randomOpCode();
         while (random.nextBoolean() && opCode.transport() != victim.transport) {
             opCode = randomOpCode();
@@ -272,7 +272,7 @@ class FuzzTest {
     }
 
     /** Returns the number of an XRC receive queue, usually that of the victim. */
-    private int receiveQueue(EnginePair.Side victim, GoodTraffic traffic) {
+    private int receiveQueue(EnginePair.Side victim, RegularTraffic traffic) {
         return switch (random.nextInt(16)) {
             case 0 -> random.nextInt(1 << 24);
             case 1 -> traffic.receiveQueue();
@@ -291,7 +291,7 @@ class FuzzTest {
      * Delivers a damaged copy of a regular packet to the victim's engine. The copy has an inverted
      * bit or is truncated.
      */
-    private void damage(PacketBuffer regular, EnginePair.Side victim, List<GoodTraffic> traffic) {
+    private void damage(PacketBuffer regular, EnginePair.Side victim, List<RegularTraffic> traffic) {
         damaged++;
         copy.copyFrom(regular);
         var memory = copy.memory();
@@ -320,7 +320,7 @@ class FuzzTest {
      * Removes the checksum of the copy, and changes the sequence number, address and key so that
      * the victim may accept the copy.
      */
-    private void redirect(EnginePair.Side victim, List<GoodTraffic> traffic) {
+    private void redirect(EnginePair.Side victim, List<RegularTraffic> traffic) {
         var memory = copy.memory();
         copy.length(copy.length() - InvariantCrc.BYTES);
         memory.set(BIG_ENDIAN_INT, SEQUENCE, random.nextInt() << 31 | randomSequence());

@@ -49,7 +49,7 @@ class ProbeTest {
         assertThat(answers()).isZero();
     }
 
-    /** The peer may have created another queue pair with the number, which is not connected yet. */
+    /** The peer may have created a queue pair with the same number that is not connected yet. */
     @Test
     void shouldNotBeAnsweredByARemoteQueuePairThatIsNotConnected() {
         pair.connect(1024, 0);

@@ -262,8 +262,8 @@ class ReliableConnectionTest {
     }
 
     /**
-     * A message is longer than the window of its path. Acknowledgements must therefore be requested
-     * before the end of the message, and before the window of the queue pair is full.
+     * The message is longer than the window of its path. Acknowledgements must therefore be
+     * requested before the end of the message, and before the window of the queue pair is full.
      */
     @ParameterizedTest
     @EnumSource(names = {"WRITE", "READ"})
@@ -396,7 +396,7 @@ class ReliableConnectionTest {
     }
 
     @Test
-    void shouldReportAReceiveIntoReadOnlyMemory() {
+    void shouldReportAReceiveWithAnInvalidKey() {
         pair.connect(1024, 0);
         right.queuePair.receives().claim().begin(9).buffer(right.start, 100, 4711);
         right.queuePair.receives().post();

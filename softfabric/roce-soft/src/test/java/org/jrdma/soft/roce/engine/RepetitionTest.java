@@ -28,7 +28,7 @@ class RepetitionTest {
 
     /**
      * After the kernel's rxe has received some responses to a READ, an acknowledgement of an
-     * earlier request would make it treat the next response as an error.
+     * earlier request would make rxe treat the next response as an error.
      */
     @Test
     void shouldAcknowledgeARepeatedWriteOnlyByTheResponseToALaterRead() {

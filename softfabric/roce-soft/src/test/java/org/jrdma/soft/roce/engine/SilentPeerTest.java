@@ -74,7 +74,7 @@ class SilentPeerTest {
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 50, 1_000})
-    void shouldGiveUpOnADeadPeerWithAllQueuePairsInTheTimeOfOne(int queuePairs) {
+    void shouldGiveUpOnADeadPeerWithManyQueuePairsAsEarlyAsWithOne(int queuePairs) {
         pair.faults = new EnginePair.Faults(1, 0, 0, 0);
         for (var i = 0; i < queuePairs; i++) {
             var queuePair = left.newQueuePair(left.domain);

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 import org.jrdma.soft.roce.engine.Address;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,14 +24,9 @@ class UdpPortOwnerTest {
     private static final Address LOOPBACK = Address.ipv4(0x7f000001);
 
     @TempDir private Path folder;
-    private Path table;
-
-    @BeforeEach
-    void writeTable() {
-        table = folder.resolve("udp");
-    }
 
     private String describe(String local, long inode) throws IOException {
+        var table = folder.resolve("udp");
         Files.writeString(
                 table,
                 """

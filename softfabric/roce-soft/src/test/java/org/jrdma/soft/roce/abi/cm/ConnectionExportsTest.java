@@ -357,7 +357,7 @@ class ConnectionExportsTest {
         destroy(identifier);
     }
 
-    /** Otherwise the packets of both directions would have different priorities. */
+    /** The packets of both directions must have the same priority. */
     @Test
     void shouldUseTheRequestedTrafficClassAtTheAcceptingSide() {
         var listener = listener(address(otherContext));
@@ -457,8 +457,8 @@ class ConnectionExportsTest {
     }
 
     /**
-     * Without acknowledgements, there is nothing that the timeout could limit. The kernel also
-     * rejects the option for unreliable transports.
+     * The timeout would have no effect without acknowledgements. The kernel also rejects the option
+     * for unreliable transports.
      */
     @Test
     void shouldRejectAnAcknowledgeTimeoutForAnUnacknowledgedTransport() {

@@ -44,8 +44,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests an attack that every local user can make: connect requests from another UDP port of the
- * address of a peer.
+ * Tests an attack that any local user can make: connect requests that have the address of a peer as
+ * their source, but another UDP port.
  */
 class ForgedRequestTest {
 
@@ -178,13 +178,13 @@ class ForgedRequestTest {
             }
             var deadline = System.nanoTime() + 20_000_000_000L;
             while (received(victim) == 0) {
-                assertThat(System.nanoTime()).as("time of an answer").isLessThan(deadline);
+                assertThat(System.nanoTime()).as("time until the answer").isLessThan(deadline);
                 Thread.onSpinWait();
             }
             peer.port.run(_ -> asking.disconnect());
 
             victim.next(ConnectionEvent.Disconnected.class);
-            assertThat(peer.events).isEmpty(); // The victim has not disconnected before.
+            assertThat(peer.events).isEmpty(); // The forged requests did not end the connection.
             victim.port.run(_ -> asked.disconnect());
             peer.next(ConnectionEvent.Disconnected.class);
         }

@@ -24,15 +24,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the exported functions in a JVM whose heap is full. An exception that leaves a function
- * that C has called ends the JVM, so each function must return an error code instead.
+ * Tests the exported functions in a JVM whose heap is full. An exception that an upcall throws ends
+ * the JVM, so each function must return an error code instead.
  */
 class FullHeapTest {
 
     private static final String SURVIVED = "The JVM has survived, failed calls: ";
     private static final int CALLS = 20;
 
-    private static @Nullable Object hog;
+    private static @Nullable Object filler;
 
     @Tag("slow")
     @Test
@@ -98,10 +98,10 @@ class FullHeapTest {
                     failed += (long) allocateDomain.invokeExact(context) == 0 ? 1 : 0;
                     failed += (long) register.invokeExact(domain, memory, 64L, 1) == 0 ? 1 : 0;
                 } catch (OutOfMemoryError e) {
-                    // Memory was exhausted in this program and not in the function.
+                    // This program ran out of memory, and not the function.
                 }
             }
-            hog = null;
+            filler = null;
 
             var again = (long) allocateDomain.invokeExact(context);
             if (again == 0 || (int) destroyDomain.invokeExact(again) != 0) {
@@ -140,7 +140,7 @@ class FullHeapTest {
                         try {
                             call.invokeExact();
                         } catch (OutOfMemoryError e) {
-                            // Memory was exhausted in this program and not in the function.
+                            // This program ran out of memory, and not the function.
                         } catch (Throwable e) {
                             throw new AssertionError(name, e);
                         }
@@ -158,12 +158,12 @@ class FullHeapTest {
                         Upcalls.descriptor(MethodType.methodType(result, parameters)));
     }
 
-    /** Allocates all of the heap. The memory is freed when {@link #hog} is set to null. */
+    /** Allocates all of the heap. The memory is freed when {@link #filler} is set to null. */
     private static void fillHeap() {
         for (var bytes = 1 << 20; bytes >= 16; bytes /= 4) {
             try {
                 while (true) {
-                    hog = new Object[] {hog, new byte[bytes]};
+                    filler = new Object[] {filler, new byte[bytes]};
                 }
             } catch (OutOfMemoryError e) {
                 // A smaller array may still fit.

@@ -46,7 +46,7 @@ class RefusalsTest {
     }
 
     @Test
-    void shouldRejectPointersThatReferToNoObjectOfTheType() {
+    void shouldRejectNullPointersAndObjectsOfAnotherType() {
         assertRejected(Errno.EINVAL, () -> MemoryExports.allocateDomain(0));
         assertRejected(Errno.EINVAL, () -> MemoryExports.deallocateDomain(queue));
         assertRejected(Errno.EINVAL, () -> DeviceExports.queryDevice(context, 0));

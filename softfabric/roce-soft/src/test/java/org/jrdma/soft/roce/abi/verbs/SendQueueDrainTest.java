@@ -91,7 +91,7 @@ class SendQueueDrainTest {
                         | rdma_h.IBV_QP_RQ_PSN()
                         | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
                         | rdma_h.IBV_QP_MIN_RNR_TIMER());
-        ibv_qp_attr.timeout(attributes, (byte) 0); // The attributes specify no timeout.
+        ibv_qp_attr.timeout(attributes, (byte) 0); // 0 disables the timeout.
         step(
                 rdma_h.IBV_QPS_RTS(),
                 rdma_h.IBV_QP_TIMEOUT()

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The connection managers of two machines, a simulated network that can lose or duplicate messages,
  * and a simulated clock.
  */
-final class World {
+final class SimulatedNetwork {
 
     static final int MTU_1024 = 3;
     static final long SERVICE = 0x0106_0000L + 7471;
@@ -36,10 +36,10 @@ final class World {
     private long now;
 
     /**
-     * Decides about each operation that may allocate memory: true if it must throw an {@link
+     * Returns true if the next operation that may allocate memory must throw an {@link
      * OutOfMemoryError}.
      */
-    BooleanSupplier memoryLacks = () -> false;
+    BooleanSupplier isMemoryExhausted = () -> false;
 
     /** A message that was sent. */
     record Sent(Address from, Address to, MemorySegment datagram) {
@@ -81,7 +81,7 @@ final class World {
 
         @Override
         public void send(Address remote, MemorySegment message) {
-            failIfMemoryLacks();
+            failIfMemoryIsExhausted();
             var one = new Sent(address, remote, message);
             sent.add(one);
             if (lost.test(one)) {
@@ -147,7 +147,7 @@ final class World {
         @Nullable String data;
 
         private void add(ConnectionEvent event) {
-            failIfMemoryLacks();
+            failIfMemoryIsExhausted();
             events.add(event);
         }
 
@@ -190,7 +190,7 @@ final class World {
             if (backlog == 0) {
                 return null;
             }
-            failIfMemoryLacks();
+            failIfMemoryIsExhausted();
             backlog--;
             var peer = new Peer();
             peer.connection = connection;
@@ -206,8 +206,8 @@ final class World {
         }
     }
 
-    private void failIfMemoryLacks() {
-        if (memoryLacks.getAsBoolean()) {
+    private void failIfMemoryIsExhausted() {
+        if (isMemoryExhausted.getAsBoolean()) {
             throw new OutOfMemoryError("injected");
         }
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * protection domains and memory. Only one operation is outstanding at a time, and its result is
  * verified when it completes.
  */
-final class GoodTraffic {
+final class RegularTraffic {
 
     private static final int MTU = 256;
     private static final int QUEUE_KEY = 0x5678;
@@ -40,7 +40,7 @@ final class GoodTraffic {
     private long received;
     private long completed;
 
-    GoodTraffic(EnginePair pair, Transport transport) {
+    RegularTraffic(EnginePair pair, Transport transport) {
         this.pair = pair;
         this.transport = transport;
         operations =
