@@ -17,10 +17,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
-import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
@@ -40,8 +39,6 @@ class HostileProcessTest {
     private static final int MANY_REQUESTS = 3_000;
     private static final int MAX_REFUSALS = 50;
     private static final long REFUSAL_PAUSE_NANOS = 10_000_000;
-
-    private static final long AWAIT_NANOS = 20_000_000_000L;
 
     private int node = 4;
     private Path folder;
@@ -140,8 +137,8 @@ class HostileProcessTest {
     }
 
     private String connectTo(int memory, long bytes, int error) throws Exception {
-        // The process may not have noticed yet that the previous node has ended, so the connect is
-        // repeated.
+        // Each call uses another node, because the process may not have noticed yet that the
+        // previous node has ended.
         node += 4;
         var member = folder.resolve(node + ".member.0.0");
         int listening;
@@ -181,7 +178,7 @@ class HostileProcessTest {
         try (var arena = Arena.ofConfined()) {
             var packet = new PacketSocket.Packet(8192, arena);
             var socket = acceptRequest(listening, packet);
-            packet.memory().set(JAVA_INT, 0, number(Message.Kind.RESPONSE));
+            packet.memory().set(JAVA_INT, 0, RawProcess.number(Kind.RESPONSE));
             packet.memory().set(JAVA_INT, 8, error);
             packet.memory().set(JAVA_LONG, 24, bytes);
             assertThat(PacketSocket.send(socket, packet, 32, memory)).isZero();
@@ -192,9 +189,9 @@ class HostileProcessTest {
     /** Skips the connections by which a process only checks whether this process exists. */
     private static int acceptRequest(int listening, PacketSocket.Packet packet) {
         while (true) {
-            var socket = (int) await(() -> PacketSocket.accept(listening));
-            while (await(() -> PacketSocket.receive(socket, packet)) > 0) {
-                if (packet.memory().get(JAVA_INT, 0) == number(Message.Kind.CONNECT_SEGMENT)) {
+            var socket = (int) RawProcess.await(() -> PacketSocket.accept(listening));
+            while (RawProcess.await(() -> PacketSocket.receive(socket, packet)) > 0) {
+                if (packet.memory().get(JAVA_INT, 0) == RawProcess.number(Kind.CONNECT_SEGMENT)) {
                     return socket;
                 }
             }
@@ -202,58 +199,41 @@ class HostileProcessTest {
         }
     }
 
-    /** Returns the number of a kind in messages. */
-    static int number(Message.Kind kind) {
-        return List.of(Message.Kind.values()).indexOf(kind);
-    }
-
-    /** Repeats a call that does not wait, until its result is not negative. */
-    static long await(LongSupplier call) {
-        var end = System.nanoTime() + AWAIT_NANOS;
-        for (var result = call.getAsLong(); ; result = call.getAsLong()) {
-            if (result >= 0) {
-                return result;
-            }
-            assertThat(System.nanoTime()).as("no result within 20 s").isLessThan(end);
-            LockSupport.parkNanos(100_000);
-        }
-    }
-
     @Test
     void shouldCloseDescriptorsThatItHasNotRequested() throws Exception {
-        try (var arena = Arena.ofConfined()) {
-            var packet = new PacketSocket.Packet(8192, arena);
-            var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
-            send(socket, packet, Message.Kind.HELLO, 0, 8, NO_DESCRIPTOR);
+        try (var sender = new RawProcess(folder, self.node()).hello(8)) {
             var before = count(DESCRIPTORS);
             var sent = SystemCalls.createMemory("unwanted");
 
             for (var i = 1; i <= REPETITIONS; i++) {
-                send(socket, packet, Message.Kind.RESPONSE, i, 0, sent);
-                send(socket, packet, Message.Kind.TRIGGER, i, 0, sent);
-                send(socket, packet, Message.Kind.REFRESH, i, 0, sent);
-                var _ = await(() -> PacketSocket.receive(socket, packet));
+                send(sender, Kind.RESPONSE, sent);
+                send(sender, Kind.TRIGGER, sent);
+                send(sender, Kind.REFRESH, sent);
+                sender.receive();
             }
 
             SystemCalls.close(sent);
             assertThat(count(DESCRIPTORS)).isLessThan(before + 10);
-            SystemCalls.close(socket);
         }
     }
 
-    /** Each response to a request for memory has a descriptor, which is open until it is sent. */
+    private static void send(RawProcess sender, Kind kind, int memory) {
+        sender.send(kind, 0, 0, 0, 0, new byte[0], memory);
+    }
+
+    /**
+     * Each response to a request for memory contains a descriptor, which stays open until the
+     * response is sent.
+     */
     @Test
     void shouldLimitTheDescriptorsForAProcessThatDoesNotReadResponses() throws Exception {
         self.offer(descriptor, SEGMENT, BYTES);
-        try (var arena = Arena.ofConfined()) {
-            var packet = new PacketSocket.Packet(8192, arena);
-            var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
-            send(socket, packet, Message.Kind.HELLO, 0, 8, NO_DESCRIPTOR);
+        try (var requester = new RawProcess(folder, self.node()).hello(8)) {
             var before = count(DESCRIPTORS);
 
             var refusals = 0;
             for (var i = 1; i <= MANY_REQUESTS && refusals < MAX_REFUSALS; ) {
-                if (trySend(socket, packet, Message.Kind.CONNECT_SEGMENT, i, SEGMENT)) {
+                if (tryConnect(requester)) {
                     i++;
                 } else { // The socket is full: the receiver is slow, or no longer receives.
                     refusals++;
@@ -263,27 +243,15 @@ class HostileProcessTest {
 
             assertThat(count(DESCRIPTORS)).isLessThan(before + 400);
             for (var i = 0; i < 10; i++) {
-                var _ = await(() -> PacketSocket.receive(socket, packet));
-                if (packet.descriptor() != NO_DESCRIPTOR) {
-                    SystemCalls.close(packet.descriptor());
-                }
+                requester.receive();
             }
             self.connect(descriptor, self.node(), SEGMENT); // Other processes are still served.
-            SystemCalls.close(socket);
         }
     }
 
-    private static boolean trySend(
-            int socket,
-            PacketSocket.Packet packet,
-            Message.Kind kind,
-            int correlation,
-            int subject) {
-        packet.memory().fill((byte) 0);
-        packet.memory().set(JAVA_INT, 0, number(kind));
-        packet.memory().set(JAVA_INT, 4, correlation);
-        packet.memory().set(JAVA_INT, 8, subject);
-        return PacketSocket.send(socket, packet, 32, NO_DESCRIPTOR) == 0;
+    private static boolean tryConnect(RawProcess requester) {
+        return requester.trySend(
+                Kind.CONNECT_SEGMENT, SEGMENT, 0, 0, 0, new byte[0], NO_DESCRIPTOR);
     }
 
     @Test
@@ -301,27 +269,13 @@ class HostileProcessTest {
         SystemCalls.close(memory);
     }
 
-    /** A name of memory may have 249 bytes. */
+    /** The kernel accepts names of at most 249 bytes for memory. */
     @Test
-    void shouldShortenTheNameOfMemoryToWhatTheKernelAccepts() throws Exception {
+    void shouldShortenTheNameOfMemoryToTheLimitOfTheKernel() throws Exception {
         var memory = SystemCalls.createMemory("\u00e4\u8a9e".repeat(200));
 
         assertThat(target(DESCRIPTORS.resolve("" + memory))).contains("\u00e4\u8a9e");
         SystemCalls.close(memory);
-    }
-
-    private static void send(
-            int socket,
-            PacketSocket.Packet packet,
-            Message.Kind kind,
-            int correlation,
-            int subject,
-            int descriptor) {
-        packet.memory().fill((byte) 0);
-        packet.memory().set(JAVA_INT, 0, number(kind));
-        packet.memory().set(JAVA_INT, 4, correlation);
-        packet.memory().set(JAVA_INT, 8, subject);
-        assertThat(PacketSocket.send(socket, packet, 32, descriptor)).isZero();
     }
 
     private static long count(Path directory) throws IOException {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
 import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
@@ -16,7 +17,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,14 +57,6 @@ class ProcessesTest {
     private List<String> files() throws IOException {
         try (var files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString()).sorted().toList();
-        }
-    }
-
-    private static void eventually(Callable<Boolean> condition) throws Exception {
-        var end = System.nanoTime() + 5_000_000_000L;
-        while (!condition.call()) {
-            assertThat(System.nanoTime()).as("not within 5 s").isLessThan(end);
-            Thread.sleep(Duration.ofNanos(100_000));
         }
     }
 
@@ -157,7 +149,6 @@ class ProcessesTest {
         }
     }
 
-    @Tag("slow")
     @Test
     @Tag("slow")
     void shouldReportProcessesThatDoNotRespondToACutLink() throws Exception {
@@ -223,7 +214,7 @@ class ProcessesTest {
     @Test
     void shouldDisconnectAProcessThatSendsAMalformedMessage() throws Exception {
         var beforeHello = new byte[32];
-        beforeHello[0] = (byte) HostileProcessTest.number(Message.Kind.REFRESH);
+        beforeHello[0] = (byte) RawProcess.number(Message.Kind.REFRESH);
         for (var malformed :
                 new byte[][] {
                     new byte[3], {99, 0, 0, 0}, new byte[32], filled(32), filled(4128), beforeHello

@@ -8,6 +8,9 @@ import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -16,6 +19,7 @@ import org.jrdma.soft.sisci.host.SystemCalls;
 final class RawProcess implements AutoCloseable {
 
     private static final int HEADER_BYTES = 32;
+    private static final long AWAIT_NANOS = 20_000_000_000L;
 
     private final int socket;
     private final PacketSocket.Packet packet = new PacketSocket.Packet(8192, Arena.ofAuto());
@@ -32,7 +36,24 @@ final class RawProcess implements AutoCloseable {
 
     /** Waits for a connection to a listening socket. */
     static RawProcess accept(int listening) {
-        return new RawProcess((int) HostileProcessTest.await(() -> PacketSocket.accept(listening)));
+        return new RawProcess((int) await(() -> PacketSocket.accept(listening)));
+    }
+
+    /** Returns the number of a kind in messages. */
+    static int number(Kind kind) {
+        return List.of(Kind.values()).indexOf(kind);
+    }
+
+    /** Repeats a call that does not wait, until its result is not negative. */
+    static long await(LongSupplier call) {
+        var end = System.nanoTime() + AWAIT_NANOS;
+        for (var result = call.getAsLong(); ; result = call.getAsLong()) {
+            if (result >= 0) {
+                return result;
+            }
+            assertThat(System.nanoTime()).as("no result within 20 s").isLessThan(end);
+            LockSupport.parkNanos(100_000);
+        }
     }
 
     RawProcess hello(int node) {
@@ -42,8 +63,7 @@ final class RawProcess implements AutoCloseable {
 
     /** Sends a message, and waits until the socket has space for it. */
     void send(Kind kind, int subject, int first, int second, long value, byte[] data, int memory) {
-        HostileProcessTest.await(
-                () -> trySend(kind, subject, first, second, value, data, memory) ? 0 : -1);
+        await(() -> trySend(kind, subject, first, second, value, data, memory) ? 0 : -1);
     }
 
     /** Sends a message. Returns false if the socket has no space for it. */
@@ -62,7 +82,7 @@ final class RawProcess implements AutoCloseable {
             byte[] data,
             int memory) {
         packet.memory().fill((byte) 0);
-        packet.memory().set(JAVA_INT, 0, HostileProcessTest.number(kind));
+        packet.memory().set(JAVA_INT, 0, number(kind));
         packet.memory().set(JAVA_INT, 4, number);
         packet.memory().set(JAVA_INT, 8, subject);
         packet.memory().set(JAVA_INT, 12, first);
@@ -76,7 +96,7 @@ final class RawProcess implements AutoCloseable {
     int[] respond(Kind kind, long value) {
         do {
             assertThat(receive()).isPositive();
-        } while (packet.memory().get(JAVA_INT, 0) != HostileProcessTest.number(kind));
+        } while (packet.memory().get(JAVA_INT, 0) != number(kind));
         var subject = packet.memory().get(JAVA_INT, 8);
         var first = packet.memory().get(JAVA_INT, 12);
         var number = packet.memory().get(JAVA_INT, 4);
@@ -108,7 +128,7 @@ final class RawProcess implements AutoCloseable {
 
     /** Waits for a message and returns its length, or 0 if the peer has closed the connection. */
     long receive() {
-        var length = HostileProcessTest.await(() -> PacketSocket.receive(socket, packet));
+        var length = await(() -> PacketSocket.receive(socket, packet));
         closeDescriptor();
         return length;
     }

@@ -1,19 +1,14 @@
 package org.jrdma.soft.sisci.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.processes.Program;
-import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.PacketSocket;
-import org.jrdma.soft.sisci.host.SystemCalls;
+import org.jrdma.soft.sisci.control.Message.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,10 +71,9 @@ class ScarceResourcesTest {
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .start();
         try (var output = process.inputReader();
-                var input = process.outputWriter();
-                var arena = Arena.ofConfined()) {
+                var input = process.outputWriter()) {
             assertThat(output.readLine()).isEqualTo("full");
-            var socket = PacketSocket.connect(fabric.resolve("4.member.0.0").toString());
+            var connecting = new RawProcess(fabric, 4);
 
             var before = processorTicks(process);
             Thread.sleep(MEASURED_MILLIS);
@@ -87,18 +81,8 @@ class ScarceResourcesTest {
 
             input.write("free\n");
             input.flush();
-            var packet = new PacketSocket.Packet(8192, arena);
-            packet.memory()
-                    .set(ValueLayout.JAVA_INT, 0, HostileProcessTest.number(Message.Kind.HELLO));
-            packet.memory().set(ValueLayout.JAVA_INT, 8, 8);
-            assertThat(PacketSocket.send(socket, packet, 32, NO_DESCRIPTOR)).isZero();
-            packet.memory()
-                    .set(ValueLayout.JAVA_INT, 0, HostileProcessTest.number(Message.Kind.REFRESH));
-            assertThat(PacketSocket.send(socket, packet, 32, NO_DESCRIPTOR)).isZero();
-            var _ = HostileProcessTest.await(() -> PacketSocket.receive(socket, packet));
-            assertThat(packet.memory().get(ValueLayout.JAVA_INT, 0))
-                    .isEqualTo(HostileProcessTest.number(Message.Kind.RESPONSE));
-            SystemCalls.close(socket);
+            assertThat(connecting.hello(8).request(Kind.REFRESH, 0, 0, 0, 0)).isEqualTo("OK");
+            connecting.close();
         } finally {
             process.destroyForcibly();
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -41,7 +42,7 @@ final class ThreeNodes implements AutoCloseable {
         var end = System.nanoTime() + 5_000_000_000L;
         while (!condition.call()) {
             assertThat(System.nanoTime()).as("not within 5 s").isLessThan(end);
-            Thread.sleep(2);
+            Thread.sleep(Duration.ofNanos(100_000));
         }
     }
 
