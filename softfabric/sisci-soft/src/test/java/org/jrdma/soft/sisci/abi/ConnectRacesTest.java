@@ -61,7 +61,7 @@ class ConnectRacesTest {
             var bytes = nodes.second.plain("SCIGetRemoteSegmentSize", remote);
             var map = nodes.second.mapRemote(remote, bytes);
             map.memory().set(JAVA_LONG, bytes - 8, stamp); // The access must not raise SIGBUS.
-            assertThat(ownersMemory(bytes).get(JAVA_LONG, bytes - 8)).isEqualTo(stamp);
+            assertThat(memoryOfOwner(bytes).get(JAVA_LONG, bytes - 8)).isEqualTo(stamp);
             nodes.second.ok("SCIUnmapSegment", map.handle(), 0);
             nodes.second.ok("SCIDisconnectSegment", remote, 0);
         }
@@ -94,7 +94,7 @@ class ConnectRacesTest {
         }
     }
 
-    private MemorySegment ownersMemory(long bytes) {
+    private MemorySegment memoryOfOwner(long bytes) {
         var memory = offered;
         assertThat(memory.byteSize()).isEqualTo(bytes);
         return memory;

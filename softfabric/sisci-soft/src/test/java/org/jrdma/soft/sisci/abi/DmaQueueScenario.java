@@ -94,10 +94,10 @@ final class DmaQueueScenario implements StateScenario {
                 yield error;
             }
             case "start" -> start(source, BYTES, 0);
-            case "start from what is not prepared" ->
+            case "start with an unprepared source" ->
                     start(user.create(descriptor, ID + 1, BYTES, 0), BYTES, 0);
             case "start beyond" -> start(source, BYTES + 4096, 0);
-            case "start by two engines" ->
+            case "start with two engines" ->
                     start(
                             source,
                             BYTES,

@@ -84,7 +84,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldHaveEndedAShortTransferWhenTheStartReturns() {
+    void shouldEndAShortTransferBeforeTheStartReturns() {
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
         localMemory.set(JAVA_LONG, 64, 5);
 
@@ -161,7 +161,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldRejectAnUnpreparedSegmentARangeErrorAndTwoEngines() {
+    void shouldRejectAnUnpreparedSegmentInvalidOffsetsAndTwoEngines() {
         assertThat(start(0, 8, 0, 0)).isEqualTo("SEGMENT_NOT_PREPARED");
         nodes.second.ok("SCIPrepareSegment", local, 0, sisci_h.SCI_FLAG_DMA_SOURCE_ONLY());
 

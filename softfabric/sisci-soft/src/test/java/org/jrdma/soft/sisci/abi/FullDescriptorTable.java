@@ -8,7 +8,7 @@ import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
  * A process of a fabric that opens files until it has no free descriptor, and closes the files when
- * its input has a line.
+ * it has read a line from its standard input.
  */
 final class FullDescriptorTable {
 

@@ -31,7 +31,7 @@ final class FullHeap {
             Downcalls.plain(FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
 
     /** The objects that fill the heap, as a linked list. */
-    private static Object[] hog;
+    private static Object[] filler;
 
     private FullHeap() {}
 
@@ -49,24 +49,24 @@ final class FullHeap {
         var errors = 0;
 
         for (var i = 0; i < CALLS; i++) {
-            if (i >= WARM_UP_CALLS) { // Before the heap is full, the calls are linked.
+            if (i >= WARM_UP_CALLS) { // The first calls link the functions, which needs memory.
                 fill();
             }
             try {
                 CREATE.invokeExact(create, descriptor, place, i, 4096L, 0L, 0L, 0, code.address());
                 errors += code.get(JAVA_INT, 0) == 0 ? 0 : 1;
             } catch (OutOfMemoryError e) {
-                // Memory was exhausted in this method and not in the function.
+                // This method ran out of memory, not the function.
             }
             try {
                 OPEN.invokeExact(open, place, 0, code.address());
                 errors += code.get(JAVA_INT, 0) == 0 ? 0 : 1;
                 errors += (long) TEXT.invokeExact(text, -i) == 0 ? 1 : 0;
             } catch (OutOfMemoryError e) {
-                // Memory was exhausted in this method and not in the functions.
+                // This method ran out of memory, not the functions.
             }
         }
-        hog = null;
+        filler = null;
 
         self.offer(descriptor, 1_000, 4096);
         self.mapRemote(self.connect(descriptor, self.node(), 1_000), 4096);
@@ -79,8 +79,8 @@ final class FullHeap {
             try {
                 while (true) {
                     var more = new Object[length];
-                    more[0] = hog;
-                    hog = more;
+                    more[0] = filler;
+                    filler = more;
                 }
             } catch (OutOfMemoryError e) {
                 // Continues with smaller objects.

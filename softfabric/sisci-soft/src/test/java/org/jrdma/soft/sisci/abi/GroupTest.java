@@ -143,7 +143,7 @@ class GroupTest {
 
         // A map of a group shows only the stores of this process.
         assertThat(group.get(JAVA_LONG, 8)).isEqualTo(1);
-        // The documentation of SoftSisci describes this.
+        // The documentation of SoftSisci describes this behavior.
         assertThat(first.get(JAVA_LONG, 8)).isZero();
     }
 

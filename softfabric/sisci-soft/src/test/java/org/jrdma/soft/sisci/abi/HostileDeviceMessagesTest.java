@@ -88,7 +88,7 @@ class HostileDeviceMessagesTest {
     }
 
     @Test
-    void shouldRejectHostileNumbersOfMappings() {
+    void shouldRejectMappingsWithInvalidNumbers() {
         assertThat(map(BORROW, 1, 0, -1, memory)).isEqualTo("OUT_OF_RANGE");
         assertThat(map(BORROW, 1, 0, Long.MIN_VALUE, memory)).isEqualTo("OUT_OF_RANGE");
         assertThat(map(BORROW, 1, 0, Long.MAX_VALUE, memory)).isEqualTo("NOSPC");
@@ -211,8 +211,8 @@ class HostileDeviceMessagesTest {
     }
 
     /**
-     * Sends requests until the buffer of the socket is full. Returns true if not even the first
-     * request has fitted.
+     * Sends requests until the buffer of the socket is full. Returns true if even the first request
+     * did not fit.
      */
     private boolean isFull() {
         var full = true;

@@ -266,7 +266,6 @@ class LostDeviceTest {
         end.get(5, TimeUnit.SECONDS);
     }
 
-    @Tag("slow")
     @Test
     @Tag("slow")
     void shouldOmitDevicesWhoseLenderDoesNotRespond() throws Exception {
@@ -323,7 +322,7 @@ class LostDeviceTest {
         assertThat(resources()).isEqualTo(before);
     }
 
-    /** Returns the numbers of descriptors of memory and of mappings of the fabric. */
+    /** Returns the number of open descriptors of memory, and the number of its mappings. */
     private List<Long> resources() throws Exception {
         var targets = new ArrayList<String>();
         try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {

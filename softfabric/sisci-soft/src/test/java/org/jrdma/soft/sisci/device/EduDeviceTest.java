@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The device edu on a host in this process. The same registers are used by borrowers. */
+/** Tests the device edu on a host in this process, through the registers that borrowers use. */
 @Timeout(30)
 class EduDeviceTest {
 

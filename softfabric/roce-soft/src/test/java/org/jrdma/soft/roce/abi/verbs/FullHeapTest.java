@@ -98,7 +98,7 @@ class FullHeapTest {
                     failed += (long) allocateDomain.invokeExact(context) == 0 ? 1 : 0;
                     failed += (long) register.invokeExact(domain, memory, 64L, 1) == 0 ? 1 : 0;
                 } catch (OutOfMemoryError e) {
-                    // This program ran out of memory, and not the function.
+                    // This program ran out of memory, not the function.
                 }
             }
             filler = null;
@@ -140,7 +140,7 @@ class FullHeapTest {
                         try {
                             call.invokeExact();
                         } catch (OutOfMemoryError e) {
-                            // This program ran out of memory, and not the function.
+                            // This program ran out of memory, not the function.
                         } catch (Throwable e) {
                             throw new AssertionError(name, e);
                         }
