@@ -7,7 +7,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.processes.Program;
 import org.jrdma.sisci.Sisci;
@@ -43,19 +42,7 @@ class LendCommandTest {
     }
 
     private static Program start(Path fabric, String... arguments) throws IOException {
-        var words =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:+UseSerialGC",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-Djrdma.sisci.fabric=" + fabric,
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Jrdma.class.getName()));
-        words.addAll(List.of(arguments));
-        return Program.start(words);
+        return JrdmaProcess.start(List.of("-Djrdma.sisci.fabric=" + fabric), List.of(arguments));
     }
 
     private static void stop(Program lender) throws Exception {

@@ -24,16 +24,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("packaged")
 class PackagedTest {
 
+    /** Starts {@code java OPTIONS -jar jrdma.jar devices}. */
+    private static Program startDevices(String... options) throws Exception {
+        var words = new ArrayList<String>();
+        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        words.addAll(List.of(options));
+        words.addAll(List.of("-jar", Path.of("target", "jrdma.jar").toString(), "devices"));
+        return Program.start(words);
+    }
+
     @Test
     void shouldRunOnAMachineThatHasOnlyJava() throws Exception {
-        try (var program =
-                Program.start(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "--illegal-native-access=deny",
-                                "-jar",
-                                Path.of("target", "jrdma.jar").toString(),
-                                "devices"))) {
+        try (var program = startDevices("--illegal-native-access=deny")) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output())
                     .contains("\n  soft0: ", "\n  adapter 0: node ")
@@ -43,15 +45,7 @@ class PackagedTest {
 
     @Test
     void shouldPrintTheSameOutputInEveryLocale() throws Exception {
-        try (var program =
-                Program.start(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Duser.language=ar",
-                                "-Duser.country=EG",
-                                "-jar",
-                                Path.of("target", "jrdma.jar").toString(),
-                                "devices"))) {
+        try (var program = startDevices("-Duser.language=ar", "-Duser.country=EG")) {
             assertThat(program.await()).as(program.output()).isZero();
             assertThat(program.output())
                     .contains("\n    port 1: active, ethernet, MTU 4096\n", "\n  adapter 0: ");
@@ -147,14 +141,7 @@ class PackagedTest {
 
     @Test
     void shouldReportAnInvalidSystemProperty() throws Exception {
-        try (var program =
-                Program.start(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Djrdma.soft.devices=eth4711",
-                                "-jar",
-                                Path.of("target", "jrdma.jar").toString(),
-                                "devices"))) {
+        try (var program = startDevices("-Djrdma.soft.devices=eth4711")) {
             assertThat(program.await()).isEqualTo(2);
             assertThat(program.output())
                     .startsWith("jrdma.soft.devices: \"eth4711\" is neither an address")

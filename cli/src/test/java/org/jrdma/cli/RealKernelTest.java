@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests on a machine with the kernel drivers rdma_rxe and siw. */
+/** Tests the command on a machine with the kernel drivers rdma_rxe and siw. */
 @Tag("real-kernel")
 class RealKernelTest {
 
@@ -85,18 +83,7 @@ class RealKernelTest {
     }
 
     private static Program start(String... arguments) throws Exception {
-        var command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:+UseSerialGC",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Jrdma.class.getName()));
-        command.addAll(List.of(arguments));
-        return Program.start(command);
+        return JrdmaProcess.start(List.of(), List.of(arguments));
     }
 
     @Test

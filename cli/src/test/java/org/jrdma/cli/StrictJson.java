@@ -128,6 +128,6 @@ public final class StrictJson {
 
     private IllegalArgumentException error() {
         return new IllegalArgumentException(
-                "No JSON from character %s on: %s".formatted(place, text));
+                "Invalid JSON at character %d: %s".formatted(place, text));
     }
 }

@@ -31,7 +31,7 @@ class VersionTest {
                 "docs/learn/supersockets-java.md",
                 "docs/learn/testing.md"
             })
-    void shouldBeTheVersionInTheDependenciesOnAPage(String page) throws Exception {
+    void shouldBeTheVersionOfTheDependenciesOnAPage(String page) throws Exception {
         assertThat(VERSION.matcher(Files.readString(Path.of("..", page))).results())
                 .isNotEmpty()
                 .allSatisfy(shown -> assertThat(shown.group(1)).isEqualTo(version()));

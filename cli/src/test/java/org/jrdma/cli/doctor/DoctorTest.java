@@ -28,7 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests with a folder that simulates the files of a healthy machine, and of a machine with faults.
+ * Tests the doctor with a folder that simulates the files of a healthy machine, and of machines
+ * with faults.
  */
 class DoctorTest {
 

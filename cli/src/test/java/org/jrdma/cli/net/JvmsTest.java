@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests with a folder that simulates /proc. */
+/** Tests the search for JVMs, with a folder that simulates /proc. */
 class JvmsTest {
 
     private static final int USER = 1000;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests with child JVMs that have connections to themselves. */
+/** Tests the command net with child JVMs that have connections to themselves. */
 class NetCommandTest {
 
     private static final String NUMBER = "\\d+";

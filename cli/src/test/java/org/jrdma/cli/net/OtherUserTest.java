@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests with JVMs of two users. The tests run only as root, which can start processes of another
- * user.
+ * Tests the command net with JVMs of two users. The tests run only as root, which can start
+ * processes of another user.
  */
 @Tag("packaged")
 class OtherUserTest {

@@ -12,13 +12,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaProcess;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Serves a drive in one process, and uses it in others, on the software fabric. */
+/**
+ * Tests the commands for NVMe over RDMA: serves a drive in one process, and uses the drive in other
+ * processes, on the software fabric.
+ */
 class NvmeCommandTest {
 
     private static final Pattern ADDRESS = Pattern.compile(" at ([0-9.:]+):");
@@ -27,21 +31,11 @@ class NvmeCommandTest {
     @TempDir private Path folder;
 
     private static Program start(String... arguments) throws IOException {
-        var words =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:+UseSerialGC",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-Djrdma.fabric=software",
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Jrdma.class.getName(),
-                                "nvme"));
+        var words = new ArrayList<>(List.of("nvme"));
         words.addAll(List.of(arguments));
-        return Program.start(words);
+        return JrdmaProcess.start(
+                List.of("-Djrdma.fabric=software", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+                words);
     }
 
     private String run(String... arguments) throws Exception {

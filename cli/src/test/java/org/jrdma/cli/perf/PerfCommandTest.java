@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests with a child process as the peer. */
+/** Tests the commands perf and ping with a child process as the peer. */
 class PerfCommandTest {
 
     private static final String FIGURE = " +(?:\\d+\\.\\d\\d|-)";

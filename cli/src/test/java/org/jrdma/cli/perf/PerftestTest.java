@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests with scripts in place of the programs of perftest. The tests in the guest run perftest
- * itself.
+ * Tests the comparison with perftest, with scripts in place of its programs. The tests in the guest
+ * run perftest itself.
  */
 class PerftestTest {
 

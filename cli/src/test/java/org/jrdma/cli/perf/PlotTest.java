@@ -163,7 +163,7 @@ class PlotTest {
 
     /** docs/use/choosing-a-fabric.md contains the command that draws the plot. */
     @Test
-    void shouldBeInTheDocumentationWithEachPathThatNeedsNoAdapter() throws Exception {
+    void shouldDocumentAPlotOfEachPathThatNeedsNoAdapter() throws Exception {
         var shown =
                 DocumentBuilderFactory.newInstance()
                         .newDocumentBuilder()

@@ -11,7 +11,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests with a script in place of rstream. The tests in the guest run rstream itself. */
+/**
+ * Tests the comparison with rstream, with a script in its place. The tests in the guest run rstream
+ * itself.
+ */
 class RstreamTest {
 
     private static final Result RESULT =
