@@ -47,13 +47,13 @@ class BothEndsTest {
     private static final int WRITTEN = SLOTS * SLOT_BYTES;
     private static final int READ_BACK = 2 * WRITTEN;
     private static final int RECEIVED = 3 * WRITTEN;
-    private static final int FORMER = 4 * WRITTEN;
-    private static final int COUNTER = FORMER + SLOTS * Long.BYTES;
+    private static final int FETCHED = 4 * WRITTEN;
+    private static final int COUNTER = FETCHED + SLOTS * Long.BYTES;
     private static final int GUARD = COUNTER + Long.BYTES;
     private static final int BYTES = GUARD + 4096;
 
     /** The side that is the requester in a test. */
-    enum Asking {
+    enum Requester {
         SOFTWARE,
         KERNEL
     }
@@ -81,12 +81,12 @@ class BothEndsTest {
             kernel.connect(software.endpoint(), mtu, reads, reads);
         }
 
-        Side requester(Asking end) {
-            return end == Asking.SOFTWARE ? software : kernel;
+        Side requester(Requester end) {
+            return end == Requester.SOFTWARE ? software : kernel;
         }
 
-        Side responder(Asking end) {
-            return end == Asking.SOFTWARE ? kernel : software;
+        Side responder(Requester end) {
+            return end == Requester.SOFTWARE ? kernel : software;
         }
 
         @Override
@@ -106,15 +106,15 @@ class BothEndsTest {
         "SOFTWARE, IPV4, BYTES_256",
         "KERNEL, IPV4, BYTES_256",
     })
-    void shouldExecuteAllKindsOfRequests(Asking end, Family family, Mtu mtu) throws Exception {
+    void shouldExecuteAllKindsOfRequests(Requester end, Family family, Mtu mtu) throws Exception {
         try (var ends = new Ends(family, mtu, 16)) {
             makeRequests(ends, end, 20);
         }
     }
 
     @ParameterizedTest
-    @EnumSource(Asking.class)
-    void shouldExecuteReadsOneAtATime(Asking end) throws Exception {
+    @EnumSource(Requester.class)
+    void shouldExecuteReadsOneAtATime(Requester end) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
             makeRequests(ends, end, 20);
         }
@@ -134,8 +134,8 @@ class BothEndsTest {
         "SOFTWARE, wire0 wire1, corrupt 2%",
         "KERNEL,   wire0 wire1, corrupt 2%",
     })
-    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(Asking end, String faultyEnds, String faults)
-            throws Exception {
+    void shouldExecuteAllKindsOfRequestsOnAFaultyWire(
+            Requester end, String faultyEnds, String faults) throws Exception {
         try (var ends = new Ends(Family.IPV6, Mtu.BYTES_1024, 16)) {
             for (var sender : faultyEnds.split(" ", -1)) {
                 Wire.faults(sender, faults);
@@ -147,8 +147,8 @@ class BothEndsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Asking.class)
-    void shouldDropPacketsThatTheSoftwareFabricCorrupts(Asking end) throws Exception {
+    @EnumSource(Requester.class)
+    void shouldDropPacketsThatTheSoftwareFabricCorrupts(Requester end) throws Exception {
         var device = Side.softDevice(Family.IPV4);
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 16)) {
             device.faults(NetworkFaults.seeded(1).corruption(0.02));
@@ -162,7 +162,7 @@ class BothEndsTest {
      * Makes requests and checks all results. In each round, there are four requests for each slot:
      * a write, a read of the written data, a fetch-and-add and a message.
      */
-    private static void makeRequests(Ends ends, Asking end, int rounds) throws IOException {
+    private static void makeRequests(Ends ends, Requester end, int rounds) throws IOException {
         var requester = ends.requester(end);
         var responder = ends.responder(end);
         responder.memory().segment().asSlice(GUARD).fill((byte) 0x5a);
@@ -188,7 +188,7 @@ class BothEndsTest {
                 assertThat(part(requester, READ_BACK).mismatch(source)).isEqualTo(-1);
                 assertThat(part(responder, RECEIVED).mismatch(source)).isEqualTo(-1);
                 for (var slot = 0; slot < SLOTS; slot++) {
-                    assertThat(requester.memory().segment().get(JAVA_LONG, FORMER + 8L * slot))
+                    assertThat(requester.memory().segment().get(JAVA_LONG, FETCHED + 8L * slot))
                             .isEqualTo((long) round * SLOTS + slot);
                 }
             }
@@ -220,7 +220,7 @@ class BothEndsTest {
     }
 
     private static PreparedFetchAndAdd count(Side side, RemoteMemory remote, int slot) {
-        var former = side.memory().slice(FORMER + (long) slot * Long.BYTES, Long.BYTES);
+        var former = side.memory().slice(FETCHED + (long) slot * Long.BYTES, Long.BYTES);
         return side.queuePair()
                 .prepareFetchAndAdd(former, remote.slice(COUNTER, Long.BYTES))
                 .delta(1);
@@ -265,8 +265,8 @@ class BothEndsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Asking.class)
-    void shouldRetryAMessageUntilThePeerPostsAReceive(Asking end) throws Exception {
+    @EnumSource(Requester.class)
+    void shouldRetryAMessageUntilThePeerPostsAReceive(Requester end) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
             var requester = ends.requester(end);
             var responder = ends.responder(end);
@@ -287,7 +287,7 @@ class BothEndsTest {
     /** The message that invalidates the window has one packet or several. */
     @ParameterizedTest
     @CsvSource({"SOFTWARE, 100", "SOFTWARE, 5000", "KERNEL, 100", "KERNEL, 5000"})
-    void shouldUseAWindowUntilItIsInvalidated(Asking end, int bytes) throws Exception {
+    void shouldUseAWindowUntilItIsInvalidated(Requester end, int bytes) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
             var requester = ends.requester(end);
             var responder = ends.responder(end);
@@ -318,7 +318,7 @@ class BothEndsTest {
             assertThat(responder.cursor().next()).isTrue();
             responder.check();
             assertThat(responder.cursor().bytes()).isEqualTo(bytes);
-            if (end == Asking.KERNEL) { // The kernel as responder does not report the key.
+            if (end == Requester.KERNEL) { // The kernel as responder does not report the key.
                 assertThat(responder.cursor().invalidatedKey()).isEqualTo(windowMemory.key());
             }
             assertThat(slot(responder, WRITTEN, 0).segment().mismatch(source.segment()))
@@ -336,12 +336,12 @@ class BothEndsTest {
     }
 
     /**
-     * When the flag, an atomic write, has arrived, the data that was written before must have
-     * arrived.
+     * The flag is an atomic write. When the flag has arrived, all data that was written before it
+     * must have arrived.
      */
     @ParameterizedTest
-    @EnumSource(Asking.class)
-    void shouldWriteAFlagAfterTheDataThatItAnnounces(Asking end) throws Exception {
+    @EnumSource(Requester.class)
+    void shouldWriteAFlagAfterTheDataThatItAnnounces(Requester end) throws Exception {
         try (var ends =
                 new Ends(Family.IPV4, Mtu.BYTES_1024, 1, options -> options.atomicWrites())) {
             var requester = ends.requester(end);
@@ -370,16 +370,16 @@ class BothEndsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Asking.class)
-    void shouldRejectAWriteWithAWrongKey(Asking end) throws Exception {
+    @EnumSource(Requester.class)
+    void shouldRejectAWriteWithAWrongKey(Requester end) throws Exception {
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 1)) {
             var requester = ends.requester(end);
             var responder = ends.responder(end);
             fill(part(requester, SOURCE), new SplittableRandom(1));
-            var right = responder.memory().remote();
-            var wrong = new RemoteMemory(right.address(), right.key() ^ 0x100, right.length());
+            var valid = responder.memory().remote();
+            var invalid = new RemoteMemory(valid.address(), valid.key() ^ 0x100, valid.length());
 
-            requester.post(requester.queuePair().prepareWrite(slot(requester, SOURCE, 0), wrong));
+            requester.post(requester.queuePair().prepareWrite(slot(requester, SOURCE, 0), invalid));
 
             requester.awaitAny();
             assertThat(requester.cursor().next()).isTrue();

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,49 +18,46 @@ class ConnectionProgramsTest {
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
-    void shouldExchangeAMessage(RpingTest.Server server, Family family) throws Exception {
-        var isC = server == RpingTest.Server.C;
+    void shouldExchangeAMessage(Server server, Family family) throws Exception {
+        var isC = server == Server.C;
         var serverAddress = isC ? family.kernel() : family.software();
         try (var serving =
                 isC
                         ? Program.start(Wire.atKernel("rdma_server", "-s", serverAddress))
-                        : example(family, "rdma-server", "-s", serverAddress)) {
+                        : Wire.startExample(family, "rdma-server", "-s", serverAddress)) {
             if (!isC) {
                 serving.awaitOutput("waiting at");
             }
-            var code = 1;
-            var output = "";
-            for (var attempt = 0;
-                    code != 0 && attempt < 20;
-                    // The client fails until the server listens, so it is started repeatedly.
-                    attempt++) {
-                try (var calling =
-                        isC
-                                ? example(family, "rdma-client", "-s", serverAddress)
-                                : Program.start(
-                                        Wire.atKernel("rdma_client", "-s", serverAddress))) {
-                    code = calling.await();
-                    output = calling.output();
-                }
-            }
-            assertThat(code).as(output).isZero();
+            var output =
+                    runUntilSuccess(() ->
+                            isC
+                                    ? Wire.startExample(family, "rdma-client", "-s", serverAddress)
+                                    : Program.start(
+                                            Wire.atKernel("rdma_client", "-s", serverAddress)));
             assertThat(serving.await()).as(serving.output()).isZero();
             assertThat(isC ? output : serving.output()).contains("received 16 bytes: ");
         }
     }
 
-    private static Program example(Family family, String... words) throws IOException {
-        var command =
-                new ArrayList<>(
-                        List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example"));
-        command.addAll(List.of(words));
-        return Program.start(
-                Map.of(
-                        "JRDMA_JAVA_OPTIONS",
-                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djrdma.fabric=software"
-                                + " -Djrdma.soft.devices="
-                                + family.software()),
-                command);
+    private interface Client {
+        Program start() throws IOException;
+    }
+
+    /**
+     * Starts a client repeatedly until it succeeds, because the client fails until the server
+     * listens. Returns the output of the client.
+     */
+    private static String runUntilSuccess(Client client) throws Exception {
+        var code = 1;
+        var output = "";
+        for (var attempt = 0; code != 0 && attempt < 20; attempt++) {
+            try (var running = client.start()) {
+                code = running.await();
+                output = running.output();
+            }
+        }
+        assertThat(code).as(output).isZero();
+        return output;
     }
 
     /**
@@ -79,24 +75,13 @@ class ConnectionProgramsTest {
         "udaddy, C, IPV6",
         "udaddy, JAVA, IPV6"
     })
-    void shouldConnectAndTransferData(String name, RpingTest.Server server, Family family)
-            throws Exception {
-        var isC = server == RpingTest.Server.C;
+    void shouldConnectAndTransferData(String name, Server server, Family family) throws Exception {
+        var isC = server == Server.C;
         var address = isC ? family.kernel() : family.software();
         try (var serving = program(isC, family, name, "-c", "3", "-b", address)) {
             serving.awaitOutput(isC ? "starting server" : "waiting at");
-            var code = 1;
-            var output = "";
-            for (var attempt = 0;
-                    code != 0 && attempt < 20;
-                    // The client fails until the server listens, so it is started repeatedly.
-                    attempt++) {
-                try (var calling = program(!isC, family, name, "-c", "3", "-s", address)) {
-                    code = calling.await();
-                    output = calling.output();
-                }
-            }
-            assertThat(code).as(output).isZero();
+            var output =
+                    runUntilSuccess(() -> program(!isC, family, name, "-c", "3", "-s", address));
             assertThat(serving.await()).as(serving.output()).isZero();
             for (var text : List.of(output, serving.output())) {
                 assertThat(text).contains("data transfers complete", "test complete");
@@ -105,9 +90,9 @@ class ConnectionProgramsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(RpingTest.Server.class)
-    void shouldReachAMemberOfAMulticastGroup(RpingTest.Server receiver) throws Exception {
-        var isC = receiver == RpingTest.Server.C;
+    @EnumSource(Server.class)
+    void shouldReachAMemberOfAMulticastGroup(Server receiver) throws Exception {
+        var isC = receiver == Server.C;
         var family = Family.IPV4;
         var receives = isC ? family.kernel() : family.software();
         var sends = isC ? family.software() : family.kernel();
@@ -127,7 +112,7 @@ class ConnectionProgramsTest {
 
     private static Program program(boolean isC, Family family, String... words) throws IOException {
         if (!isC) {
-            return example(family, words);
+            return Wire.startExample(family, words);
         }
         var command = new ArrayList<>(Wire.atKernel("stdbuf", "-oL"));
         command.addAll(List.of(words));

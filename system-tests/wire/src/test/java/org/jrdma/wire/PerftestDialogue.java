@@ -89,7 +89,7 @@ final class PerftestDialogue implements AutoCloseable {
         return new PerftestDialogue(new Socket(host, PORT), true);
     }
 
-    static PerftestDialogue withClientOf(ServerSocket listener) throws IOException {
+    static PerftestDialogue withClient(ServerSocket listener) throws IOException {
         listener.setSoTimeout(TIMEOUT_MILLIS);
         return new PerftestDialogue(listener.accept(), false);
     }

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests unmodified programs of perftest on rxe1. For the other side, this class has Java code that
- * uses the software fabric.
+ * Tests unmodified programs of perftest on rxe1. Java code in this class is the other side, on the
+ * software fabric.
  */
 class PerftestTest {
 
@@ -374,7 +374,7 @@ class PerftestTest {
                 var listener = new ServerSocket()) {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));
             try (var client = Program.start(Wire.atKernel(options.toArray(String[]::new)));
-                    var dialogue = PerftestDialogue.withClientOf(listener)) {
+                    var dialogue = PerftestDialogue.withClient(listener)) {
                 execute(tool, new Run(side, dialogue, false, tool.bytes, mtu, reads), client);
             }
         }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jrdma.processes.Program;
 import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,12 +18,6 @@ class PingPongTest {
 
     private static final int PORT = 18515;
     private static final int ITERATIONS = 500;
-
-    /** The side that starts first. */
-    enum Server {
-        C,
-        JAVA
-    }
 
     @ParameterizedTest
     @CsvSource({
@@ -96,24 +89,17 @@ class PingPongTest {
     private static Program start(
             boolean isC, String transport, Family family, List<String> options, List<String> host)
             throws IOException {
-        var command = new ArrayList<String>();
+        var words = new ArrayList<String>();
         if (isC) {
-            command.addAll(Wire.atKernel("ibv_" + transport + "_pingpong"));
-            command.addAll(List.of("-d", Wire.KERNEL_DEVICE));
-            command.addAll(List.of("-g", String.valueOf(family.kernelGid())));
+            words.addAll(List.of("ibv_" + transport + "_pingpong", "-d", Wire.KERNEL_DEVICE));
+            words.addAll(List.of("-g", String.valueOf(family.kernelGid())));
         } else {
-            command.addAll(List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example"));
-            command.add(transport + "-pingpong");
+            words.add(transport + "-pingpong");
         }
-        command.addAll(options);
-        command.addAll(host);
-        return Program.start(
-                Map.of(
-                        "JRDMA_JAVA_OPTIONS",
-                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djrdma.fabric=software"
-                                + " -Djrdma.soft.devices="
-                                + family.software()),
-                command);
+        words.addAll(options);
+        words.addAll(host);
+        var command = words.toArray(String[]::new);
+        return isC ? Program.start(Wire.atKernel(command)) : Wire.startExample(family, command);
     }
 
     private static void assertSucceeded(Program program) throws Exception {

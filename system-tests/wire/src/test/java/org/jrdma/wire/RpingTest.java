@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jrdma.processes.Program;
 import org.jrdma.verbs.model.Mtu;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,12 +17,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RpingTest {
 
     private static final String PINGS = "20";
-
-    /** The side that starts first. */
-    enum Server {
-        C,
-        JAVA
-    }
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
@@ -61,22 +54,16 @@ class RpingTest {
 
     /** Starts the C program at the kernel's end, or the interop program at this end. */
     private static Program start(boolean isC, Family family, String... options) throws IOException {
-        var command = new ArrayList<String>();
+        var words = new ArrayList<String>();
         if (isC) {
             // With -d, rping prints when it listens. stdbuf flushes that line.
-            command.addAll(Wire.atKernel("stdbuf", "-oL", "rping", "-d"));
+            words.addAll(List.of("stdbuf", "-oL", "rping", "-d"));
         } else {
-            command.addAll(
-                    List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example", "rping"));
+            words.add("rping");
         }
-        command.addAll(List.of(options));
-        command.addAll(List.of("-v", "-C", PINGS, "-S", "100"));
-        return Program.start(
-                Map.of(
-                        "JRDMA_JAVA_OPTIONS",
-                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djrdma.fabric=software"
-                                + " -Djrdma.soft.devices="
-                                + family.software()),
-                command);
+        words.addAll(List.of(options));
+        words.addAll(List.of("-v", "-C", PINGS, "-S", "100"));
+        var command = words.toArray(String[]::new);
+        return isC ? Program.start(Wire.atKernel(command)) : Wire.startExample(family, command);
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.wire;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jrdma.processes.Program;
 import org.jrdma.verbs.model.Mtu;
 
@@ -59,6 +60,21 @@ final class Wire {
         var prefixed = new ArrayList<>(List.of("nsenter", "--net=/proc/1/ns/net"));
         prefixed.addAll(List.of(command));
         return prefixed;
+    }
+
+    /** Starts an example or interop program on the software fabric, with its arguments. */
+    static Program startExample(Family family, String... words) throws IOException {
+        var command =
+                new ArrayList<>(
+                        List.of(System.getProperty("jrdma.test.root") + "/jrdma", "example"));
+        command.addAll(List.of(words));
+        return Program.start(
+                Map.of(
+                        "JRDMA_JAVA_OPTIONS",
+                        "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djrdma.fabric=software"
+                                + " -Djrdma.soft.devices="
+                                + family.software()),
+                command);
     }
 
     private static void run(List<String> command) throws IOException, InterruptedException {

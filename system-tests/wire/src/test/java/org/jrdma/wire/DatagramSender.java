@@ -12,12 +12,12 @@ import java.util.HexFormat;
  * A program that sends packets to the RoCE port of a host. Arguments: the source address, the
  * destination address, and the packets in hexadecimal digits.
  */
-final class SendDatagrams {
+final class DatagramSender {
 
     static final int SOURCE_PORT = 40_000;
     static final int PORT = 4791;
 
-    private SendDatagrams() {}
+    private DatagramSender() {}
 
     static void main(String... arguments) throws IOException {
         var source = InetAddress.ofLiteral(arguments[0]);

@@ -1,0 +1,9 @@
+package org.jrdma.wire;
+
+/**
+ * The side that starts first: the C program on rxe1, or the Java program on the software fabric.
+ */
+enum Server {
+    C,
+    JAVA
+}
