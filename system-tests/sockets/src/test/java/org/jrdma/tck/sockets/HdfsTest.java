@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
@@ -103,7 +104,7 @@ class HdfsTest {
     }
 
     private static Map<String, String> with(Map<String, String> some, Map<String, String> more) {
-        var all = new java.util.TreeMap<>(some);
+        var all = new TreeMap<>(some);
         all.putAll(more);
         return all;
     }

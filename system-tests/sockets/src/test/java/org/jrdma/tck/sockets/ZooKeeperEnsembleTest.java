@@ -9,12 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
@@ -151,19 +148,11 @@ class ZooKeeperEnsembleTest {
     }
 
     private ZooKeeper connect() throws IOException, InterruptedException {
-        var connected = new CountDownLatch(1);
-        var client =
-                new ZooKeeper(
-                        servers.stream()
-                                .map(server -> "127.0.0.1:" + server.clientPort)
-                                .collect(Collectors.joining(",")),
-                        40 * TICK,
-                        event -> {
-                            if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
-                                connected.countDown();
-                            }
-                        });
-        assertThat(connected.await(60, TimeUnit.SECONDS)).isTrue();
-        return client;
+        return ZooKeeperTest.connect(
+                servers.stream()
+                        .map(server -> "127.0.0.1:" + server.clientPort)
+                        .collect(Collectors.joining(",")),
+                40 * TICK,
+                60);
     }
 }

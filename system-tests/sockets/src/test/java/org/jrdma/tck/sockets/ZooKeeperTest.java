@@ -87,17 +87,29 @@ class ZooKeeperTest {
     }
 
     private ZooKeeper connect() throws IOException, InterruptedException {
+        return connect(TestAddress.HOST + ":" + connections.getLocalPort(), 10 * TICK, 10);
+    }
+
+    /**
+     * Creates a client, and waits until it is connected.
+     *
+     * @param servers the addresses of the servers, separated by commas
+     * @param sessionMillis the timeout of the session in milliseconds
+     * @param seconds the maximum time until the client is connected
+     */
+    static ZooKeeper connect(String servers, int sessionMillis, int seconds)
+            throws IOException, InterruptedException {
         var connected = new CountDownLatch(1);
         var client =
                 new ZooKeeper(
-                        TestAddress.HOST + ":" + connections.getLocalPort(),
-                        10 * TICK,
+                        servers,
+                        sessionMillis,
                         event -> {
                             if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
                                 connected.countDown();
                             }
                         });
-        assertThat(connected.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(connected.await(seconds, TimeUnit.SECONDS)).isTrue();
         return client;
     }
 }
