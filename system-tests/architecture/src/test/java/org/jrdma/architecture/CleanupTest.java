@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that the libraries also release what they have acquired if an error is thrown, such as an
- * OutOfMemoryError or a StackOverflowError: a catch block that releases something and throws the
+ * Tests that the libraries release their resources even if an Error is thrown, such as an
+ * OutOfMemoryError or a StackOverflowError: a catch block that releases a resource and throws the
  * exception again must catch Throwable.
  */
 class CleanupTest {
@@ -30,7 +30,7 @@ class CleanupTest {
                             + "\\b\\w+(?:\\(\\))?\\.(?:close|release|forget|remove)\\([^{}]*throw \\1;");
 
     @Test
-    void shouldNotDependOnTheKindOfTheFailure() throws IOException {
+    void shouldReleaseResourcesAfterEachKindOfFailure() throws IOException {
         var findings = new ArrayList<String>();
         for (var library : LIBRARIES) {
             try (var files =

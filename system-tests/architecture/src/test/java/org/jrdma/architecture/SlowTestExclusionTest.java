@@ -19,7 +19,7 @@ class SlowTestExclusionTest {
 
     /** A POM that excludes tests replaces the list that it inherits. */
     @Test
-    void shouldBeExcludedByEachPomThatExcludesTests() throws IOException {
+    void shouldExcludeSlowTestsInEachPomThatExcludesTests() throws IOException {
         var lists = new ArrayList<String>();
         try (var poms =
                 Files.find(

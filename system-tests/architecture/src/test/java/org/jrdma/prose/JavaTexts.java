@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Finds comments, Javadoc paragraphs and messages in a Java source file. */
+/** Finds comments, Javadoc paragraphs and messages in a source file of Java or C. */
 final class JavaTexts {
 
     /**

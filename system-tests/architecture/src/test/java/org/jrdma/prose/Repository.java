@@ -67,9 +67,7 @@ final class Repository {
             return List.of();
         }
         var path = ROOT.relativize(file).toString();
-        if (name.endsWith(".java")) {
-            return JavaTexts.find(path, Files.readString(file));
-        } else if (name.endsWith(".c") || name.endsWith(".h")) {
+        if (name.endsWith(".java") || name.endsWith(".c") || name.endsWith(".h")) {
             return JavaTexts.find(path, Files.readString(file));
         } else if (name.endsWith(".md")) {
             return PlainTexts.inMarkdown(path, Files.readString(file));

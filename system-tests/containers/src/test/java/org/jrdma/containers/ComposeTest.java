@@ -15,8 +15,8 @@ import org.testcontainers.containers.Network;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * Tests the compose file for users with the image of the Dockerfile for users. The script {@code
- * test} has built the image from a local base image, so that no registry is required.
+ * Tests the compose file and the Dockerfile for users. The script {@code test} has built the image
+ * of the Dockerfile from a local base image, so that no registry is required.
  */
 class ComposeTest {
 
@@ -26,7 +26,7 @@ class ComposeTest {
 
     /**
      * The properties of a service in the compose file. The test fails if a service has other
-     * properties, because it does not support them.
+     * properties, because this class does not support them.
      */
     private record Service(
             List<String> command,

@@ -224,7 +224,7 @@ class SoftFabricExtensionTest {
                                 instanceOf(IllegalStateException.class), message("the reason")));
     }
 
-    static class AskingForTooMany {
+    static class UsingTwoDevices {
         @SoftFabricTest
         void takesTwo(Device first, Device second) {
             throw new AssertionError("ran with " + first + " and " + second);
@@ -233,7 +233,7 @@ class SoftFabricExtensionTest {
 
     @Test
     void shouldReportTheNumberOfDevicesThatTheTestNeeds() {
-        run(AskingForTooMany.class)
+        run(UsingTwoDevices.class)
                 .assertThatEvents()
                 .haveExactly(
                         1,
@@ -275,7 +275,7 @@ class SoftFabricExtensionTest {
     }
 
     @SoftFabricTest
-    static class AskingForAll {
+    static class UsingADeviceBeforeAll {
         @BeforeAll
         static void takesOne(Device device) {
             assertThat(device).isNull(); // not reached
@@ -288,7 +288,7 @@ class SoftFabricExtensionTest {
     @Test
     void shouldRejectAParameterOfABeforeAllMethod() {
         EngineTestKit.engine("junit-jupiter")
-                .selectors(selectClass(AskingForAll.class))
+                .selectors(selectClass(UsingADeviceBeforeAll.class))
                 .execute()
                 .containerEvents()
                 .assertThatEvents()
