@@ -8,7 +8,7 @@ run_command() {
     mkdir -p "$cache"
     exec {users}> "$cache/host.lock"
     # A run that uses the devices holds a shared lock. A run that creates or removes them holds an exclusive lock. The loop is necessary because flock
-    # releases the one lock before it acquires the other, so that another run may remove the devices in between.
+    # releases one lock before it acquires the other, so that another run may remove the devices in between.
     while flock --shared "$users" && ! device_exists; do
         flock "$users"
         device_exists || make_devices

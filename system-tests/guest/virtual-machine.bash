@@ -10,7 +10,7 @@
 # Boots the guest with a command line ("$@"), copies the output of the guest's command, and exits with the exit code of that command.
 run_guest() {
     local output ended code
-    # timeout kills the guest when the time is over, and when timeout itself receives SIGTERM, for example because this script was killed. It uses SIGKILL,
+    # timeout kills the guest when the time has elapsed, and when timeout itself receives SIGTERM, for example because this script was killed. It uses SIGKILL,
     # because User-Mode Linux may ignore other signals, and the guest has no state to save.
     setpriv --pdeathsig TERM timeout --signal=KILL --kill-after=0.1 "$timeout" "$@" > "$share/console" 2>&1 < /dev/null &
     machine=$!
