@@ -93,8 +93,7 @@ class SharedControllerProcessesTest {
         }
     }
 
-    private void continueWhenTheOtherProcessIsKilled(List<MemorySegment> memory)
-            throws Exception {
+    private void continueWhenTheOtherProcessIsKilled(List<MemorySegment> memory) throws Exception {
         assertThat(memory).isNotEmpty();
         first.begin(Integer.MAX_VALUE);
         second.begin(5000);

@@ -126,7 +126,7 @@ class NativeLibraryTest {
         public static void main(String... arguments) throws Exception {
             var urls = new ArrayList<URL>();
             urls.add(folder());
-            for (var path : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            for (var path : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
                 urls.add(Path.of(path).toUri().toURL());
             }
             var platform = ClassLoader.getPlatformClassLoader();

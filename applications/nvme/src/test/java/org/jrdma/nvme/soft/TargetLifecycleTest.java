@@ -66,6 +66,7 @@ class TargetLifecycleTest extends TargetTestBase {
     }
 
     @Test
+    @SuppressWarnings("LockNotBeforeTry") // the test releases the locks one after the other
     void shouldNotExecuteTheCommandsOfAHostThatHasDisconnected() throws Exception {
         var _ = subsystem.addNamespace(other);
         var first = subsystem.namespaces().getFirst().lock(false);

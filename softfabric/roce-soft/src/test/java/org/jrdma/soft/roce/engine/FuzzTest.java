@@ -291,7 +291,8 @@ class FuzzTest {
      * Delivers a damaged copy of a regular packet to the victim's engine. The copy has an inverted
      * bit or is truncated.
      */
-    private void damage(PacketBuffer regular, EnginePair.Side victim, List<RegularTraffic> traffic) {
+    private void damage(
+            PacketBuffer regular, EnginePair.Side victim, List<RegularTraffic> traffic) {
         damaged++;
         copy.copyFrom(regular);
         var memory = copy.memory();
