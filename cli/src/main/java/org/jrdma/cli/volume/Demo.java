@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
@@ -79,7 +78,7 @@ final class Demo {
         var clients = List.<DemoClient>of();
         try (var drive = FileDrive.create(file, DRIVE_MEBIBYTES * MEBIBYTE / Drive.BLOCK_BYTES)) {
             VolumeServer.create(drive);
-            print("Created a volume of %d MiB in %s.", DRIVE_MEBIBYTES, file);
+            print("Created a volume of %d MiB in %s.".formatted(DRIVE_MEBIBYTES, file));
             ServerState killed;
             ServerState successor;
             int equal;
@@ -115,11 +114,11 @@ final class Demo {
             for (var i = 0; i < FILES_BEFORE; i++) {
                 client.write();
             }
-            print("Client %s: %s.", client.name(), describe(client.state()));
+            print("Client %s: %s.".formatted(client.name(), describe(client.state())));
         }
         print(
-                "Each client wrote %d files of %d KiB, and continues to write.",
-                FILES_BEFORE, DemoClient.FILE_BYTES >> 10);
+                "Each client wrote %d files of %d KiB, and continues to write."
+                        .formatted(FILES_BEFORE, DemoClient.FILE_BYTES >> 10));
     }
 
     private ServerState killDuringWrites(
@@ -128,9 +127,11 @@ final class Demo {
         var writers = clients.stream().map(client -> writeUntil(isOver, client)).toList();
         ServerState successor;
         try {
-            print("kill -9 %d: killed %s, the coordinator.", servers.kill(killed), killed.name());
+            print(
+                    "kill -9 %d: killed %s, the coordinator."
+                            .formatted(servers.kill(killed), killed.name()));
             successor = servers.coordinator();
-            print("%s took over in epoch %d.", successor.name(), successor.epoch());
+            print("%s took over in epoch %d.".formatted(successor.name(), successor.epoch()));
         } finally {
             isOver.complete(true);
         }
@@ -170,8 +171,8 @@ final class Demo {
         var last = clients.getLast();
         var equal = first.countEqual(last) + last.countEqual(first);
         print(
-                "Each client read the files of the other: %d of %d checksums are equal.",
-                equal, files(clients));
+                "Each client read the files of the other: %d of %d checksums are equal."
+                        .formatted(equal, files(clients)));
         return equal;
     }
 
@@ -188,10 +189,11 @@ final class Demo {
             throws IOException {
         var problems = VolumeServer.check(drive);
         print(
-                "Stopped the servers. The volume %s.",
-                problems.isEmpty()
-                        ? "is consistent"
-                        : "is damaged: " + String.join("; ", problems));
+                "Stopped the servers. The volume %s."
+                        .formatted(
+                                problems.isEmpty()
+                                        ? "is consistent"
+                                        : "is damaged: " + String.join("; ", problems)));
         var result =
                 new Result(
                         killed.name(),
@@ -203,8 +205,8 @@ final class Demo {
                         problems,
                         (System.nanoTime() - started) / 1e9);
         print(
-                "The demo %s after %.1f s.",
-                result.isSuccess() ? "succeeded" : "failed", result.seconds());
+                "The demo %s after %.1f s."
+                        .formatted(result.isSuccess() ? "succeeded" : "failed", result.seconds()));
         return result;
     }
 
@@ -220,18 +222,22 @@ final class Demo {
 
     private void print(ServerState server) {
         print(
-                "%s: %s at %s.",
-                server.name(),
-                server.isCoordinator() ? "the coordinator," : "a standby,",
-                String.join(", ", server.addresses()));
-        server.unavailable().forEach(reason -> print("  without %s", reason));
+                "%s: %s at %s."
+                        .formatted(
+                                server.name(),
+                                server.isCoordinator() ? "the coordinator," : "a standby,",
+                                String.join(", ", server.addresses())));
+        server.unavailable().forEach(reason -> print("  without %s".formatted(reason)));
     }
 
     private void print(DemoClient client) {
-        print("Client %s: %s.", client.name(), describe(client.state()));
+        print("Client %s: %s.".formatted(client.name(), describe(client.state())));
         print(
-                "  %d files without an error. Half of the writes took up to %.1f ms, the longest took %.1f s.",
-                client.files(), client.medianMillis(), client.longestMillis() / 1000);
+                "  %d files without an error. Half of the writes took up to %.1f ms, the longest took %.1f s."
+                        .formatted(
+                                client.files(),
+                                client.medianMillis(),
+                                client.longestMillis() / 1000));
     }
 
     private static String describe(ClientState state) {
@@ -245,7 +251,7 @@ final class Demo {
                         state.coordinator().description());
     }
 
-    private void print(String format, Object... values) {
-        output.accept(String.format(Locale.ROOT, format, values));
+    private void print(String line) {
+        output.accept(line);
     }
 }

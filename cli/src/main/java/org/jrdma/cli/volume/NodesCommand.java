@@ -46,43 +46,41 @@ public final class NodesCommand implements Callable<Integer> {
 
     private void print(Node node) {
         print(
-                "%s: %s%s%s",
-                node.name(),
-                Json.name(node.role()),
-                node.version().map(", version "::concat).orElse(""),
-                node.epoch().map(epoch -> ", epoch " + epoch).orElse(""));
-        node.problem().ifPresent(problem -> print("  %s", problem));
+                "%s: %s%s%s"
+                        .formatted(
+                                node.name(),
+                                Json.name(node.role()),
+                                node.version().map(", version "::concat).orElse(""),
+                                node.epoch().map(epoch -> ", epoch " + epoch).orElse("")));
+        node.problem().ifPresent(problem -> print("  " + problem));
         if (!node.services().isEmpty()) {
-            print("  services: %s", String.join(", ", node.services()));
+            print("  services: " + String.join(", ", node.services()));
         }
         for (var place : node.interfaces()) {
-            print("  %s%s", place.address(), place.isRdma() ? " (RDMA)" : "");
+            print("  " + place.address() + (place.isRdma() ? " (RDMA)" : ""));
         }
-        node.unavailable().forEach(reason -> print("  without %s", reason));
+        node.unavailable().forEach(reason -> print("  without " + reason));
         node.drive().ifPresent(this::print);
     }
 
     private void print(Node.Drive drive) {
-        print(
-                "  drive: %s, %,d bytes%s",
-                drive.description(),
-                drive.bytes(),
-                drive.freeBytes()
-                        .map(free ->
-                                text(
-                                        "; %,d of %,d bytes free, %,d files and folders",
-                                        free,
-                                        drive.dataBytes().orElse(0L),
-                                        drive.files().orElse(0L)))
-                        .orElse(""));
+        var size =
+                String.format(
+                        Locale.ROOT, "  drive: %s, %,d bytes", drive.description(), drive.bytes());
+        print(size + drive.freeBytes().map(free -> use(drive, free)).orElse(""));
     }
 
-    private void print(String format, Object... values) {
-        out().println(PrintableText.of(text(format, values)));
+    private static String use(Node.Drive drive, long freeBytes) {
+        return String.format(
+                Locale.ROOT,
+                "; %,d of %,d bytes free, %,d files and folders",
+                freeBytes,
+                drive.dataBytes().orElse(0L),
+                drive.files().orElse(0L));
     }
 
-    private static String text(String format, Object... values) {
-        return String.format(Locale.ROOT, format, values);
+    private void print(String line) {
+        out().println(PrintableText.of(line));
     }
 
     private PrintWriter out() {
