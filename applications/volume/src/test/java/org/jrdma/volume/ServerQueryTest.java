@@ -46,8 +46,7 @@ class ServerQueryTest {
                 ServerOptions.named(name)
                         .others(others)
                         .policy(POLICY)
-                        .lease(Duration.ofSeconds(1))
-                        .sessionTimeout(Duration.ofSeconds(1)));
+                        .sessionTimeout(Duration.ofSeconds(2)));
     }
 
     @AfterEach
@@ -86,7 +85,7 @@ class ServerQueryTest {
             var state = first.server();
             assertThat(state.name()).isEqualTo("one");
             assertThat(state.version()).matches("\\d+\\.\\d+\\.\\d+.*");
-            assertThat(state.epoch()).isOne();
+            assertThat(state.epoch()).isPositive();
             assertThat(state.addresses()).isEqualTo(coordinator.addresses());
             assertThat(state.drive()).isEqualTo(drive.toString());
             assertThat(state.driveBytes()).isEqualTo(4096 * 4096);

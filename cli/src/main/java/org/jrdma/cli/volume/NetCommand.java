@@ -135,10 +135,16 @@ public final class NetCommand implements Callable<Integer> {
 
     private static Optional<String> name(ConnectionState connection, List<ServerState> servers) {
         return servers.stream()
-                .filter(server ->
-                        server.addresses().stream().anyMatch(connection.server()::contains))
+                .filter(server -> isSame(server, connection))
                 .map(ServerState::name)
                 .findAny();
+    }
+
+    /** Compares the first addresses: hosts can have the same loopback addresses behind them. */
+    private static boolean isSame(ServerState server, ConnectionState connection) {
+        var known = connection.server();
+        return !known.isEmpty()
+                && server.addresses().stream().limit(known.size()).toList().equals(known);
     }
 
     private static String line(Connection connection) {

@@ -17,6 +17,8 @@ import java.util.Random;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.processes.Program;
 import org.jrdma.volume.ServerOptions;
+import org.jrdma.volume.Volume;
+import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodePolicy;
@@ -88,8 +90,7 @@ class VolumeCommandTest {
                                                         new InetSocketAddress(
                                                                 InetAddress.getLoopbackAddress(),
                                                                 0)))
-                                .lease(Duration.ofSeconds(1))
-                                .sessionTimeout(Duration.ofSeconds(1)));
+                                .sessionTimeout(Duration.ofSeconds(2)));
         while (!server.state().isServingBlocks()) {
             Thread.sleep(20);
         }
@@ -152,7 +153,7 @@ class VolumeCommandTest {
 
             assertThat(run("nodes", "-t", "sockets", "-s", servers))
                     .matches(
-                            "(?s)one: coordinator, version \\S+, epoch 1\\R"
+                            "(?s)one: coordinator, version \\S+, epoch \\d+\\R"
                                     + "  services: metadata, blocks\\R"
                                     + "  sockets:127\\.0\\.0\\.1:\\d+\\R"
                                     + "  drive: .*/drive, 16,777,216 bytes; [\\d,]+ of [\\d,]+ bytes free, 1 files and folders\\R");
@@ -169,6 +170,19 @@ class VolumeCommandTest {
                     .matches(
                             "one, metadata: connected to one over sockets \\(tcp\\) to \\S+\\R"
                                     + "one, data: direct \\(the client has started\\)\\R");
+            var options =
+                    VolumeOptions.of("client", List.of(server.addresses()))
+                            .policy(NodePolicy.of(NodeTransport.VERBS, NodeTransport.SOCKETS));
+            try (var client = Volume.open(options)) {
+                Files.writeString(client.path("/file"), "content");
+                do {
+                    assertThat(run("net", "-t", "sockets", "-s", servers)).isNotEmpty();
+                } while (!output.toString().contains("client, data: redirected to one over "));
+                assertThat(output)
+                        .asString()
+                        .containsPattern(
+                                "\nclient, data: redirected to one over sockets \\(tcp\\) to \\S+ \\(the client has no drive\\)\n");
+            }
             assertThat(execute("net", "-t", "sockets", "-s", "127.0.0.1:1")).isOne();
             assertThat(errors).asString().startsWith("No server is the coordinator. Cannot ");
         }
