@@ -147,7 +147,8 @@ public final class Device extends NativeObject {
      * are not the IP addresses of the device, and for a device that has only link-local addresses.
      */
     public Optional<InetAddress> ipAddress() throws VerbsException {
-        for (var port = 1; port <= attributes().ports(); port++) {
+        var ports = attributes().ports();
+        for (var port = 1; port <= ports; port++) {
             for (var ranked : chooseGid(port).ranking()) {
                 var address = ranked.entry().ipAddress();
                 if (address.isPresent()) {

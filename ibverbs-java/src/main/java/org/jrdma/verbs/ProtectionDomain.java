@@ -140,7 +140,7 @@ public final class ProtectionDomain extends NativeObject {
      * @param maxBytes the limit for the total size of the buffers, at least the size of a page
      */
     public BufferPool newBufferPool(long maxBytes, Access... access) {
-        return MemoryAccess.get().pool(handle, maxBytes, Access.setOf(access));
+        return MemoryAccess.get().bufferPool(handle, maxBytes, Access.setOf(access));
     }
 
     /**
@@ -195,7 +195,8 @@ public final class ProtectionDomain extends NativeObject {
     /**
      * Maps a part of a file into this process and registers it. The region owns the mapping:
      * closing the region deregisters the memory and then unmaps it, so that its segment becomes
-     * inaccessible. The mapping is writable if the rights contain {@link Access#LOCAL_WRITE}, and
+     * inaccessible. The close waits up to ten seconds for I/O operations of other threads that use
+     * the segment. The mapping is writable if the rights contain {@link Access#LOCAL_WRITE}, and
      * read-only otherwise. The file can be closed and deleted while the region is open, but must
      * not be truncated. The kernel may reject writable regions of files that are not in memory. In
      * C: {@code mmap}, {@code ibv_reg_mr}; with an optional access right, {@code ibv_reg_mr_iova2}.

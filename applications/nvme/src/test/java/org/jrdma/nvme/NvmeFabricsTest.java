@@ -364,13 +364,13 @@ class NvmeFabricsTest {
 
     @SoftFabricTest(devices = 2)
     void shouldCloseWithoutALongDelayWhileAKeepAliveCommandIsPending(
-            SoftDevice host, SoftDevice ignored) throws Exception {
+            SoftDevice ignored, SoftDevice remote) throws Exception {
         var drive = connect(OPTIONS.keepAlive(Duration.ofMillis(300)));
-        host.linkDown();
+        remote.linkDown();
         Thread.sleep(200); // a keep-alive command is sent each 100 ms
         var start = System.nanoTime();
         drive.close();
-        host.linkUp();
+        remote.linkUp();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
     }
 

@@ -2,8 +2,8 @@ package org.jrdma.verbs.cm;
 
 /**
  * Thrown when a thread waits for a request of a {@link Listener} or {@link DatagramListener} that
- * the program has closed, before or during the wait. It is the orderly end of a loop that serves
- * requests. A request that arrived before the close and was not returned has been rejected.
+ * the program has closed, before or during the wait. A loop that serves requests ends with this
+ * exception when its server stops. Requests that had arrived but were not returned are rejected.
  */
 public final class ListenerClosedException extends IllegalStateException {
 

@@ -94,7 +94,8 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Takes a buffer with one reference, which {@link PooledBuffer#release()} gives back.
+     * Takes a buffer with one reference. {@link PooledBuffer#release()} returns the buffer to this
+     * pool.
      *
      * @param bytes the length of the buffer
      * @return null if the limit would be exceeded because of the buffers in use
@@ -187,8 +188,8 @@ public final class BufferPool implements AutoCloseable {
         usedBuffers--;
     }
 
-    /** Takes a buffer back whose last reference was released. */
-    void giveBack(Block block) {
+    /** Makes a buffer idle whose last reference was released. */
+    void release(Block block) {
         var size = block.region.length();
         lock.lock();
         try {

@@ -45,7 +45,7 @@ final class MemoryAccessImpl extends MemoryAccess {
     }
 
     @Override
-    public BufferPool pool(DomainHandle domain, long maxBytes, Set<Access> access) {
+    public BufferPool bufferPool(DomainHandle domain, long maxBytes, Set<Access> access) {
         return new BufferPool(domain, maxBytes, access);
     }
 

@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A registered buffer of a {@link BufferPool}, with a reference count.
  *
  * <p>The buffer has one reference when it is taken from the pool. {@link #retain()} adds a
- * reference, {@link #release()} gives one back. The buffer returns to the pool with its last
- * reference. Then all methods throw IllegalStateException, and the program must not use the slices
- * and segments of the buffer any more, because the pool may have passed their memory to another
- * user. In particular, no request that uses the buffer may be in flight. Safe for use by multiple
- * threads.
+ * reference, and {@link #release()} removes one. When the last reference is released, the buffer
+ * returns to the pool. Then all methods throw IllegalStateException, and the program must not use
+ * the slices and segments of the buffer any more, because the pool may have passed their memory to
+ * another user. In particular, no request that uses the buffer may be in flight. Safe for use by
+ * multiple threads.
  */
 public final class PooledBuffer {
 
@@ -79,7 +79,7 @@ public final class PooledBuffer {
     }
 
     /**
-     * Gives a reference back. With the last reference, the buffer returns to its pool.
+     * Releases a reference. When the last reference is released, the buffer returns to its pool.
      *
      * @return true if this was the last reference
      * @throws IllegalStateException if the last reference was released before
@@ -90,7 +90,7 @@ public final class PooledBuffer {
             throw released();
         }
         if (before == 1) {
-            pool.giveBack(block);
+            pool.release(block);
         }
         return before == 1;
     }

@@ -66,23 +66,26 @@ class TargetLifecycleTest extends TargetTestBase {
     }
 
     @Test
-    @SuppressWarnings("LockNotBeforeTry") // the test releases the locks one after the other
     void shouldNotExecuteTheCommandsOfAHostThatHasDisconnected() throws Exception {
         var _ = subsystem.addNamespace(other);
         var first = subsystem.namespaces().getFirst().lock(false);
         var second = subsystem.namespaces().getLast().lock(false);
-        try (var _ = admin()) {
-            try (var queue = io(1)) {
-                queue.data().fill((byte) 7);
-                var write = Command.blocks(IoOpcode.WRITE, 1, 3, 1);
-                assertThat(queue.status(write, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
+        try (var _ = admin();
+                var queue = io(1)) {
+            queue.data().fill((byte) 7);
+            var write = Command.blocks(IoOpcode.WRITE, 1, 3, 1);
+            assertThat(queue.status(write, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
+            second.lock();
+            try {
                 first.lock();
-                second.lock();
-                send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 1, 0, 1), 1);
-                awaitBlocked(1);
-                send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 2, 0, 1), 2);
-                send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 1, 3, 1), 3);
-                first.unlock();
+                try {
+                    send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 1, 0, 1), 1);
+                    awaitBlocked(1);
+                    send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 2, 0, 1), 2);
+                    send(queue, Command.blocks(IoOpcode.WRITE_ZEROES, 1, 3, 1), 3);
+                } finally {
+                    first.unlock();
+                }
                 assertThat(queue.receive().orElseThrow().commandId()).isEqualTo(1);
                 awaitBlocked(1); // by the second command
                 queue.disconnect();
@@ -91,11 +94,15 @@ class TargetLifecycleTest extends TargetTestBase {
                 second.unlock();
             }
             Harness.await(() -> target.connections() == 1);
-            try (var queue = io(1)) {
-                var read = Command.blocks(IoOpcode.READ, 1, 3, 1);
-                assertThat(queue.status(read, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
-                assertThat(queue.data().get(JAVA_BYTE, 0)).isEqualTo((byte) 7);
-            }
+            assertThat(firstByteOfBlock(3)).isEqualTo((byte) 7);
+        }
+    }
+
+    private byte firstByteOfBlock(int block) throws IOException {
+        try (var queue = io(1)) {
+            var read = Command.blocks(IoOpcode.READ, 1, block, 1);
+            assertThat(queue.status(read, queue.keyed(BLOCK_BYTES))).isEqualTo(Status.SUCCESS);
+            return queue.data().get(JAVA_BYTE, 0);
         }
     }
 

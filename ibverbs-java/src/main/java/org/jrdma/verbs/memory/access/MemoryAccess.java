@@ -63,7 +63,7 @@ public abstract class MemoryAccess {
     public abstract RegisteredArena arena(
             DomainHandle domain, RegisteredArena.PageSize pages, Set<Access> access);
 
-    public abstract BufferPool pool(DomainHandle domain, long maxBytes, Set<Access> access);
+    public abstract BufferPool bufferPool(DomainHandle domain, long maxBytes, Set<Access> access);
 
     public abstract DeviceMemory deviceMemory(DeviceHandle device, long length, long alignment)
             throws VerbsException;

@@ -175,7 +175,7 @@ class KilledPeerTest {
                 maxTime);
     }
 
-    /** What a test does with a channel after the peer was killed. */
+    /** The last use of a channel by a test, after the peer was killed. */
     private interface LastUse {
         void of(RdmaChannel channel) throws IOException;
     }

@@ -480,6 +480,35 @@ class MemoryRegistrationTest {
     }
 
     @Test
+    void shouldLetAPeerWriteToAMappedFile(@TempDir Path folder) throws Exception {
+        var path = fileOfSevens(folder);
+        try (var pair = Pair.connected();
+                var file = FileChannel.open(path, READ, WRITE);
+                var region =
+                        pair.right()
+                                .domain()
+                                .registerMapped(file, 4096, 4096, LOCAL_WRITE, REMOTE_WRITE)) {
+            pair.left().fill(1);
+
+            var completion =
+                    pair.left()
+                            .complete(
+                                    pair.left()
+                                            .queuePair()
+                                            .prepareWrite(
+                                                    pair.left().region().slice(0, 100),
+                                                    region.remote()));
+
+            assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+        var bytes = Files.readAllBytes(path);
+        assertThat(bytes).hasSize(10_000);
+        assertThat(Arrays.copyOfRange(bytes, 4096, 4196)).containsOnly(1);
+        assertThat(Arrays.copyOfRange(bytes, 0, 4096)).containsOnly(7);
+        assertThat(Arrays.copyOfRange(bytes, 4196, 10_000)).containsOnly(7);
+    }
+
+    @Test
     void shouldUnmapAFileWhenItsDomainIsClosed(@TempDir Path folder) throws Exception {
         var other = device.newProtectionDomain();
         MemorySegment segment;
