@@ -91,7 +91,7 @@ class CommandPageTest {
         "devices, org.jrdma.cli.Devices",
         "doctor, org.jrdma.ffi.doctor.Finding",
         "lend, org.jrdma.cli.LendCommand$Line",
-        "net, org.jrdma.cli.net.NetProcess",
+        "net, org.jrdma.cli.net.ProcessConnections",
         "nvme serve, org.jrdma.cli.nvme.ServeCommand$Served",
         "nvme list, org.jrdma.cli.nvme.ListCommand$Drive",
         "perf, org.jrdma.cli.perf.Result",

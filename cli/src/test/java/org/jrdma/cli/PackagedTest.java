@@ -158,7 +158,8 @@ class PackagedTest {
 
         try (var program = Program.start(Map.of("JAVA_HOME", java), words)) {
             assertThat(program.await()).as(program.output()).isZero();
-            assertThat(program.output()).isEqualTo("jrdma " + VersionTest.version() + "\n");
+            assertThat(program.output())
+                    .isEqualTo("jrdma " + DocumentedVersionTest.version() + "\n");
         }
     }
 

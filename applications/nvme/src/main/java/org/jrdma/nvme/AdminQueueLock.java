@@ -36,7 +36,7 @@ final class AdminQueueLock {
                 }
             } catch (InterruptedException _) {
                 Thread.currentThread().interrupt();
-                if (Interrupts.endWait()) {
+                if (ThreadInterrupts.endWait()) {
                     throw interrupted(name);
                 }
             }

@@ -106,7 +106,7 @@ final class AdministeredController extends PcieController {
     }
 
     @Override
-    <T> T read(AdminPage page, int namespace, Function<MemorySegment, T> decoder)
+    <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException {
         return admin.read(
                 page.description(namespace), page.command(namespace), deadline(), decoder);

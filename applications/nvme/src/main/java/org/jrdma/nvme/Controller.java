@@ -35,7 +35,7 @@ abstract sealed class Controller permits PcieController, RdmaController {
      *
      * @param namespace the id of a namespace, or 0
      */
-    abstract <T> T read(AdminPage page, int namespace, Function<MemorySegment, T> decoder)
+    abstract <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException;
 
     /**
@@ -76,7 +76,7 @@ abstract sealed class Controller permits PcieController, RdmaController {
         }
         stopped = true;
         try {
-            Interrupts.defer(this::release);
+            ThreadInterrupts.defer(this::release);
             allocations.forEach(this::free);
         } catch (FabricException e) {
             LOG.warn(

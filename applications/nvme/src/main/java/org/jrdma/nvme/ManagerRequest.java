@@ -17,7 +17,7 @@ sealed interface ManagerRequest {
     int MAGIC = 0x4e56_4d01;
 
     /** Reads a page of data. */
-    record ReadPage(AdminPage page, int namespace) implements ManagerRequest {}
+    record ReadPage(AdminPageKind page, int namespace) implements ManagerRequest {}
 
     /** Creates a queue pair in memory of the client. The reply has the id of the queue pair. */
     record CreateQueue(QueueMemory memory) implements ManagerRequest {}
@@ -52,7 +52,7 @@ sealed interface ManagerRequest {
         target.putLong(third).putLong(fourth);
     }
 
-    private static @Nullable ManagerRequest readPage(@Nullable AdminPage page, int namespace) {
+    private static @Nullable ManagerRequest readPage(@Nullable AdminPageKind page, int namespace) {
         return page == null ? null : new ReadPage(page, namespace);
     }
 
@@ -66,7 +66,7 @@ sealed interface ManagerRequest {
         var fourth = source.getLong();
         var request =
                 switch (operation) {
-                    case 1 -> readPage(AdminPage.of(first), second);
+                    case 1 -> readPage(AdminPageKind.of(first), second);
                     case 2 -> new CreateQueue(new QueueMemory(third, first, fourth, second));
                     case 3 -> second == 0 ? new DeleteQueue(first) : null;
                     case 4 -> first == 0 && second == 0 ? new DeleteAllQueues() : null;

@@ -41,7 +41,7 @@ public final class NvmeDrive implements AutoCloseable {
     @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
     NvmeDrive(Controller controller) throws FabricException {
         this.controller = controller;
-        this.identity = controller.read(AdminPage.CONTROLLER, 0, IdentifyController::decode);
+        this.identity = controller.read(AdminPageKind.CONTROLLER, 0, IdentifyController::decode);
         this.namespaces = readNamespaces();
         this.lifetime = new Lifetime("NVMe drive on " + controller, List.of(), controller::stop);
         Leaks.watch(this, lifetime.toString(), lifetime);
@@ -49,8 +49,9 @@ public final class NvmeDrive implements AutoCloseable {
 
     private List<NvmeNamespace> readNamespaces() throws FabricException {
         var result = new ArrayList<NvmeNamespace>();
-        for (var id : controller.read(AdminPage.NAMESPACE_LIST, 0, NvmeDrive::decodeList)) {
-            var description = controller.read(AdminPage.NAMESPACE, id, IdentifyNamespace::decode);
+        for (var id : controller.read(AdminPageKind.NAMESPACE_LIST, 0, NvmeDrive::decodeList)) {
+            var description =
+                    controller.read(AdminPageKind.NAMESPACE, id, IdentifyNamespace::decode);
             if (isSupported(description)) {
                 result.add(new NvmeNamespace(id, description.blocks(), description.blockShift()));
             }
@@ -114,7 +115,7 @@ public final class NvmeDrive implements AutoCloseable {
      */
     public SmartLog smartLog() throws FabricException {
         try (var _ = lifetime.held()) {
-            return controller.read(AdminPage.SMART, Command.ALL_NAMESPACES, SmartLog::decode);
+            return controller.read(AdminPageKind.SMART, Command.ALL_NAMESPACES, SmartLog::decode);
         }
     }
 

@@ -100,7 +100,7 @@ final class QueueResources {
      * If the deletion fails, all memory remains allocated until the drive is closed.
      */
     private void destroy() throws FabricException {
-        Interrupts.defer(() -> controller.deleteQueue(id));
+        ThreadInterrupts.defer(() -> controller.deleteQueue(id));
         held.releaseAll();
         controller.free(memory);
     }

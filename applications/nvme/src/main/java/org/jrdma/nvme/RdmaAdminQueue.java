@@ -302,7 +302,7 @@ final class RdmaAdminQueue implements AutoCloseable {
             } catch (FabricTimeoutException e) {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name), e);
             } catch (InterruptedIOException _) {
-                if (Interrupts.endWait()) {
+                if (ThreadInterrupts.endWait()) {
                     throw lock.interrupted(name);
                 }
             }

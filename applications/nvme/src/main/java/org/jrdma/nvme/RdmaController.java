@@ -242,7 +242,7 @@ final class RdmaController extends Controller {
                                 .formatted(this, name, lossReason));
             }
             LockSupport.parkNanos(PAUSE_NANOS);
-            if (Interrupts.endWait()) {
+            if (ThreadInterrupts.endWait()) {
                 throw interrupted(name);
             }
             current = session;
@@ -251,7 +251,7 @@ final class RdmaController extends Controller {
     }
 
     @Override
-    <T> T read(AdminPage page, int namespace, Function<MemorySegment, T> decoder)
+    <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException {
         var name = page.description(namespace);
         var deadline = deadline();

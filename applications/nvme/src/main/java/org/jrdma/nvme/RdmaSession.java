@@ -7,9 +7,9 @@ import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.IdentifyController;
+import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.IdentifyStructure;
 import org.jrdma.nvme.model.Registers;
 
@@ -28,7 +28,7 @@ record RdmaSession(
         int controllerId,
         Capabilities capabilities,
         IdentifyController identity,
-        FabricsAttributes attributes,
+        IdentifyFabrics attributes,
         int ioQueues) {
 
     private static final int KEYED = 1 << 2;
@@ -56,7 +56,7 @@ record RdmaSession(
                 Capabilities.decode(
                         admin.property("the capabilities", Registers.CAPABILITIES, true, deadline));
         enable(admin, name, deadline);
-        record Description(IdentifyController identity, FabricsAttributes attributes) {}
+        record Description(IdentifyController identity, IdentifyFabrics attributes) {}
         var description =
                 admin.read(
                         "identification of the controller",
@@ -67,7 +67,7 @@ record RdmaSession(
                         data ->
                                 new Description(
                                         IdentifyController.decode(data),
-                                        FabricsAttributes.decode(data)));
+                                        IdentifyFabrics.decode(data)));
         var attributes = description.attributes();
         if (queues > 0
                 && ((attributes.sglSupport() & KEYED) == 0

@@ -37,7 +37,7 @@ final class SharedController extends PcieController {
     }
 
     @Override
-    <T> T read(AdminPage page, int namespace, Function<MemorySegment, T> decoder)
+    <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException {
         var data = execute(new ManagerRequest.ReadPage(page, namespace)).data();
         // an array of long values has the alignment that the decoders need

@@ -168,7 +168,7 @@ class BorrowedControllerTest {
     void shouldDriveAControllerOfAnotherProcess() throws Exception {
         access.close();
         device.close();
-        try (var process = BorrowerProcess.start(fabric, lender.deviceId(), null, 0, 1000)) {
+        try (var process = SmartIoProcess.start(fabric, lender.deviceId(), null, 0, 1000)) {
             process.begin(2000);
             assertThat(process.result()).isEqualTo("done");
             process.end();

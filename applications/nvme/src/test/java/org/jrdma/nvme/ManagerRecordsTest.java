@@ -25,7 +25,7 @@ class ManagerRecordsTest {
     void shouldDecodeWhatItEncodes() throws Exception {
         for (var request :
                 new ManagerRequest[] {
-                    new ManagerRequest.ReadPage(AdminPage.SMART, -1),
+                    new ManagerRequest.ReadPage(AdminPageKind.SMART, -1),
                     new ManagerRequest.CreateQueue(MEMORY),
                     new ManagerRequest.DeleteQueue(7),
                     new ManagerRequest.DeleteAllQueues()
@@ -43,12 +43,12 @@ class ManagerRecordsTest {
     @Test
     void shouldRejectMalformedRecords() {
         for (var offset : new int[] {0, 4, 16, 31}) {
-            var record = encode(new ManagerRequest.ReadPage(AdminPage.SMART, 0));
+            var record = encode(new ManagerRequest.ReadPage(AdminPageKind.SMART, 0));
             record.put(offset, (byte) 0x55);
             assertThat(ManagerRequest.decode(record)).as("byte %d", offset).isNull();
         }
-        var unknownPage = encode(new ManagerRequest.ReadPage(AdminPage.SMART, 0));
-        unknownPage.putInt(8, AdminPage.values().length);
+        var unknownPage = encode(new ManagerRequest.ReadPage(AdminPageKind.SMART, 0));
+        unknownPage.putInt(8, AdminPageKind.values().length);
         assertThat(ManagerRequest.decode(unknownPage)).isNull();
         unknownPage.rewind().putInt(8, -1);
         assertThat(ManagerRequest.decode(unknownPage)).isNull();

@@ -384,7 +384,7 @@ class NvmeFabricsTest {
             var end = System.nanoTime() + 3 * keepAlive.toNanos();
             var _ =
                     controller.read(
-                            AdminPage.CONTROLLER,
+                            AdminPageKind.CONTROLLER,
                             0,
                             _ -> {
                                 while (System.nanoTime() < end) { // other signs of life

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.pcie.ControllerAccess;
-import org.jrdma.nvme.pcie.PciController;
+import org.jrdma.nvme.pcie.LocalController;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -48,7 +48,7 @@ class PciControllerTest {
 
     @BeforeEach
     void open() throws Exception {
-        access = PciController.open(address());
+        access = LocalController.open(address());
         drive = Nvme.open(access, NvmeOptions.DEFAULTS);
     }
 
@@ -136,7 +136,7 @@ class PciControllerTest {
 
     /** The second process: a client of the manager whose socket is the argument. */
     public static void main(String... arguments) throws Exception {
-        try (var access = PciController.open(address());
+        try (var access = LocalController.open(address());
                 var drive =
                         Nvme.join(
                                 access,
@@ -151,7 +151,7 @@ class PciControllerTest {
     void shouldRefuseASecondAccessByVfio() throws Exception {
         var address = address();
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> PciController.open(address))
+                .isThrownBy(() -> LocalController.open(address))
                 .withMessageContaining("Another process uses the group");
     }
 }

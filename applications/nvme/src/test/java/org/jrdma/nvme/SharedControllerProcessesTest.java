@@ -31,26 +31,26 @@ class SharedControllerProcessesTest {
     @TempDir Path folder;
 
     private TestFabric fabric;
-    private BorrowerProcess lender;
+    private SmartIoProcess lender;
     private Node node;
     private BorrowedController access;
     private NvmeDrive drive;
     private SharedControllerManager manager;
-    private BorrowerProcess first;
-    private BorrowerProcess second;
+    private SmartIoProcess first;
+    private SmartIoProcess second;
 
     @BeforeEach
     void start() throws Exception {
         fabric = TestFabric.create();
-        lender = BorrowerProcess.startLender(fabric);
+        lender = SmartIoProcess.startLender(fabric);
         var id = Long.parseLong(lender.nextLine());
         node = Sisci.from(fabric.library()).open();
         access = BorrowedController.of(node, SmartIo.of(node).borrow(id, BorrowMode.SHARED));
         drive = Nvme.open(access, NvmeOptions.DEFAULTS);
         var socket = folder.resolve("manager");
         manager = SharedControllerManager.start(drive, UnixDomainSocketAddress.of(socket));
-        first = BorrowerProcess.start(fabric, id, socket, 0, PAGES);
-        second = BorrowerProcess.start(fabric, id, socket, PAGES, PAGES);
+        first = SmartIoProcess.start(fabric, id, socket, 0, PAGES);
+        second = SmartIoProcess.start(fabric, id, socket, PAGES, PAGES);
         assertThat(manager.queues()).isEqualTo(2);
     }
 

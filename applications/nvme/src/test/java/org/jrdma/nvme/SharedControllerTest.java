@@ -230,7 +230,9 @@ class SharedControllerTest {
         var connection = connect();
         assertThatExceptionOfType(NvmeException.class)
                 .isThrownBy(() ->
-                        execute(connection, new ManagerRequest.ReadPage(AdminPage.NAMESPACE, 77)))
+                        execute(
+                                connection,
+                                new ManagerRequest.ReadPage(AdminPageKind.NAMESPACE, 77)))
                 .withMessageContaining("identification of namespace 77 failed")
                 .extracting(failure -> failure.status().orElseThrow())
                 .isEqualTo(Status.INVALID_NAMESPACE);
@@ -284,8 +286,8 @@ class SharedControllerTest {
 
     @Test
     void shouldContinueTransfersWhenTheManagerIsKilled() throws Exception {
-        var socket = BorrowerProcess.socket(fabric);
-        try (var process = BorrowerProcess.start(fabric, lender.deviceId(), null, 0, 1000)) {
+        var socket = SmartIoProcess.socket(fabric);
+        try (var process = SmartIoProcess.start(fabric, lender.deviceId(), null, 0, 1000)) {
             var client =
                     Nvme.join(
                             borrowed.access(),

@@ -45,7 +45,7 @@ final class AttachQuery {
     private final RunningJvm jvm;
     private final boolean isNamed;
     private final Instant end = Instant.now().plus(TIMEOUT);
-    private final FutureTask<Optional<NetProcess>> answer;
+    private final FutureTask<Optional<ProcessConnections>> answer;
 
     private AttachQuery(RunningJvm jvm, boolean isNamed) {
         this.jvm = jvm;
@@ -76,7 +76,7 @@ final class AttachQuery {
     }
 
     /** Returns the answer, or empty if the JVM does not use the SDK's sockets or has ended. */
-    Optional<NetProcess> await() throws IOException {
+    Optional<ProcessConnections> await() throws IOException {
         try {
             return answer.get(Duration.between(Instant.now(), end).toMillis(), MILLISECONDS);
         } catch (TimeoutException _) {
@@ -89,7 +89,7 @@ final class AttachQuery {
         }
     }
 
-    private Optional<NetProcess> query() {
+    private Optional<ProcessConnections> query() {
         if (!jvm.isOfThisUser() && !isNamed) {
             return problem(
                     "owned by user %s; use --pid %d to query this process"
@@ -114,7 +114,7 @@ final class AttachQuery {
     }
 
     @SuppressWarnings("BanJNDI") // An address that contains a stub causes no lookup.
-    private NetProcess connections(String address, String name)
+    private ProcessConnections connections(String address, String name)
             throws IOException, MalformedObjectNameException {
         if (!address.startsWith(LOCAL_AGENT)) {
             throw new IOException("its management address is not local: " + address);
@@ -128,7 +128,7 @@ final class AttachQuery {
                             connector.getMBeanServerConnection(),
                             new ObjectName(name),
                             ConnectionsMXBean.class);
-            return NetProcess.of(
+            return ProcessConnections.of(
                     Optional.empty(),
                     new ConnectionsSnapshot(
                             jvm.pid(), jvm.program(), Instant.now(), false, bean.getConnections()));
@@ -146,9 +146,9 @@ final class AttachQuery {
         return details.isEmpty() ? "" : " (%s)".formatted(String.join(", ", details));
     }
 
-    private Optional<NetProcess> problem(String problem) {
+    private Optional<ProcessConnections> problem(String problem) {
         return ProcessHandle.of(jvm.pid()).isPresent()
-                ? Optional.of(NetProcess.unknown(jvm, problem))
+                ? Optional.of(ProcessConnections.unknown(jvm, problem))
                 : Optional.empty();
     }
 }

@@ -38,7 +38,7 @@ final class FlightRecordingReader {
         }
     }
 
-    static NetProcess read(Path file) throws IOException {
+    static ProcessConnections read(Path file) throws IOException {
         var recording = new FlightRecordingReader();
         try (var events = new RecordingFile(file)) {
             while (events.hasMoreEvents()) {
@@ -47,7 +47,7 @@ final class FlightRecordingReader {
         } catch (RuntimeException e) { // An event lacks a field, or the file is damaged.
             throw new IOException("the recording is malformed: " + e.getMessage(), e);
         }
-        return new NetProcess(
+        return new ProcessConnections(
                 Optional.of(file.toString()),
                 recording.process,
                 recording.program,

@@ -73,7 +73,7 @@ public final class NetCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        var found = new ArrayList<NetProcess>();
+        var found = new ArrayList<ProcessConnections>();
         var isComplete = true;
         canAttach = ModuleLayer.boot().findModule("jdk.attach").isPresent();
         for (var file : files) {
@@ -85,17 +85,17 @@ public final class NetCommand implements Callable<Integer> {
         if (output.isJson()) {
             out().println(Json.of(found));
         } else {
-            print(found.stream().map(NetProcess::printable).toList());
+            print(found.stream().map(ProcessConnections::printable).toList());
         }
         return isComplete ? 0 : 1;
     }
 
-    private boolean read(Path file, List<NetProcess> found) {
+    private boolean read(Path file, List<ProcessConnections> found) {
         try {
             found.add(
                     Files.exists(file) && FlightRecordingReader.isRecording(file)
                             ? FlightRecordingReader.read(file)
-                            : NetProcess.of(
+                            : ProcessConnections.of(
                                     Optional.of(file.toString()), ConnectionsSnapshot.read(file)));
             return true;
         } catch (AccessDeniedException e) { // The exception's own message is only the file name.
@@ -110,7 +110,7 @@ public final class NetCommand implements Callable<Integer> {
         return false;
     }
 
-    private boolean query(List<NetProcess> found) throws IOException {
+    private boolean query(List<ProcessConnections> found) throws IOException {
         if (!canAttach) {
             errors().println(
                             "Cannot query other JVMs: this Java has no module jdk.attach. Use a JDK, or name a FILE to read.");
@@ -134,13 +134,14 @@ public final class NetCommand implements Callable<Integer> {
         }
         for (var query : queries) {
             var answer = query.await();
-            isComplete &= processes.isEmpty() || answer.flatMap(NetProcess::problem).isEmpty();
+            isComplete &=
+                    processes.isEmpty() || answer.flatMap(ProcessConnections::problem).isEmpty();
             answer.ifPresent(found::add);
         }
         return isComplete;
     }
 
-    private void print(List<NetProcess> found) {
+    private void print(List<ProcessConnections> found) {
         var unknown = found.stream().filter(process -> process.problem().isPresent()).toList();
         for (var process : found) {
             if (process.problem().isEmpty()) {
@@ -170,7 +171,7 @@ public final class NetCommand implements Callable<Integer> {
         }
     }
 
-    private void print(NetProcess process) {
+    private void print(ProcessConnections process) {
         out().print(process.title());
         process.source().ifPresent(file -> out().printf(", from %s", file));
         if (process.source().isPresent()) {

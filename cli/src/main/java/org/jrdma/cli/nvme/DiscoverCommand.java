@@ -39,7 +39,7 @@ public final class DiscoverCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "TARGET",
-            converter = Address.class,
+            converter = AddressConverter.class,
             description = "The address of the target, with the port 4420 by default.")
     private InetSocketAddress target;
 

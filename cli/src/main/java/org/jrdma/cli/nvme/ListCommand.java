@@ -45,7 +45,7 @@ public final class ListCommand implements Callable<Integer> {
     @Parameters(
             index = "0",
             paramLabel = "TARGET",
-            converter = Address.class,
+            converter = AddressConverter.class,
             description = "The address of the target, with the port 4420 by default.")
     private InetSocketAddress target;
 

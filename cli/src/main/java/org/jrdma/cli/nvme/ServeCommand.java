@@ -54,7 +54,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(
             names = {"-a", "--address"},
             paramLabel = "ADDRESS",
-            converter = Address.class,
+            converter = AddressConverter.class,
             description =
                     "The address to listen at, with the port 4420 by default (default: all RDMA devices).")
     private InetSocketAddress address = new InetSocketAddress("0.0.0.0", NvmeTarget.PORT);

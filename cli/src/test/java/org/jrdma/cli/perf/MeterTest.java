@@ -57,7 +57,7 @@ class MeterTest {
                         Optional.empty(),
                         (_, _, measures) -> measures ? new SlowStart() : new NoOpLink());
 
-        try (var sides = ChannelPair.connected();
+        try (var sides = ControlChannelPair.connected();
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var responding =
                     threads.submit(() -> {

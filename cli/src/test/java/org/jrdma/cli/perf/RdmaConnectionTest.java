@@ -14,7 +14,7 @@ class RdmaConnectionTest {
 
     @Test
     void shouldCountEachReceivedMessageOnceWhileSending() throws Exception {
-        try (var sides = ChannelPair.connected();
+        try (var sides = ControlChannelPair.connected();
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var sending =
                     threads.submit(() -> {

@@ -53,13 +53,13 @@ class ResponderTest {
                             Optional.of("it broke"),
                             (_, _, _) -> new NoOpLink()));
 
-    private ChannelPair sides;
+    private ControlChannelPair sides;
     private ControlChannel measuringSide;
     private ControlChannel respondingSide;
 
     @BeforeEach
     void connect() throws Exception {
-        sides = ChannelPair.connected();
+        sides = ControlChannelPair.connected();
         measuringSide = sides.here();
         respondingSide = sides.there();
     }

@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.IdentifyController;
+import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.IdentifyNamespace;
 import org.jrdma.nvme.model.IdentifyStructure;
 import org.jrdma.nvme.model.Registers;
@@ -41,7 +41,7 @@ final class AdminCommands {
     private final Features features;
     private final LogPages logPages;
     private final AsyncEvents events;
-    private final @Nullable FabricsAttributes fabrics;
+    private final @Nullable IdentifyFabrics fabrics;
 
     AdminCommands(
             Subsystem subsystem,
@@ -50,7 +50,7 @@ final class AdminCommands {
             Features features,
             LogPages logPages,
             AsyncEvents events,
-            @Nullable FabricsAttributes fabrics) {
+            @Nullable IdentifyFabrics fabrics) {
         this.subsystem = subsystem;
         this.controllerId = controllerId;
         this.data = data;

@@ -3,8 +3,8 @@ package org.jrdma.nvme.soft;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +42,7 @@ final class ControllerCore {
             int id,
             DataBuffer data,
             int maxIoQueues,
-            @Nullable FabricsAttributes fabrics) {
+            @Nullable IdentifyFabrics fabrics) {
         this.subsystem = subsystem;
         this.id = id;
         this.features = new Features(subsystem, data, maxIoQueues);

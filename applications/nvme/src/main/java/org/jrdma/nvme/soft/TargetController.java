@@ -9,8 +9,8 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
-import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.FabricsCommand;
+import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 
@@ -82,14 +82,12 @@ final class TargetController {
         identifyHost();
     }
 
-    private static FabricsAttributes attributes(TargetOptions options, boolean isDiscovery) {
-        return new FabricsAttributes(
-                isDiscovery
-                        ? FabricsAttributes.DISCOVERY_CONTROLLER
-                        : FabricsAttributes.IO_CONTROLLER,
+    private static IdentifyFabrics attributes(TargetOptions options, boolean isDiscovery) {
+        return new IdentifyFabrics(
+                isDiscovery ? IdentifyFabrics.DISCOVERY_CONTROLLER : IdentifyFabrics.IO_CONTROLLER,
                 KEEP_ALIVE_GRANULARITY,
                 options.entries(),
-                FabricsAttributes.KEYED_AND_IN_CAPSULE,
+                IdentifyFabrics.KEYED_AND_IN_CAPSULE,
                 Command.BYTES + options.inCapsuleBytes(),
                 RESPONSE_BYTES,
                 0,

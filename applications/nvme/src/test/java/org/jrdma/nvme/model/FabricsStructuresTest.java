@@ -140,14 +140,14 @@ class FabricsStructuresTest {
     @Test
     void shouldEncodeTheAttributesOfAController() {
         var data = memory(IdentifyController.BYTES);
-        var attributes = new FabricsAttributes(1, 10, 128, 0x100005, 4160, 16, 0, 1);
+        var attributes = new IdentifyFabrics(1, 10, 128, 0x100005, 4160, 16, 0, 1);
         attributes.encode(data);
         assertThat(data.get(Fields.INT, 1792)).isEqualTo(260);
         assertThat(data.get(Fields.INT, 1796)).isEqualTo(1);
         assertThat(data.get(Fields.INT, 536)).isEqualTo(0x100005);
-        assertThat(FabricsAttributes.decode(data)).isEqualTo(attributes);
+        assertThat(IdentifyFabrics.decode(data)).isEqualTo(attributes);
         data.set(Fields.INT, 1792, -1);
-        assertThat(FabricsAttributes.decode(data).commandCapsuleBytes()).isPositive();
+        assertThat(IdentifyFabrics.decode(data).commandCapsuleBytes()).isPositive();
     }
 
     private static DiscoveryEntry entry(String name) {

@@ -12,13 +12,13 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.DiscoveryLog;
-import org.jrdma.nvme.model.FabricsAttributes;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
 import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.model.IdentifyController;
+import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.QualifiedName;
@@ -85,7 +85,7 @@ class NvmeTargetTest extends TargetTestBase {
             var identity = IdentifyController.decode(admin.data());
             assertThat(identity.controllerId()).isEqualTo(1);
             assertThat(identity.subsystemName()).isEqualTo(NAME);
-            var attributes = FabricsAttributes.decode(admin.data());
+            var attributes = IdentifyFabrics.decode(admin.data());
             assertThat(attributes.commandCapsuleBytes()).isEqualTo(64 + 4096);
             assertThat(attributes.sglSupport()).isEqualTo(0x100005);
         }
@@ -400,8 +400,8 @@ class NvmeTargetTest extends TargetTestBase {
             assertThat(entry.address()).isEqualTo(address.getAddress().getHostAddress());
             assertThat(entry.service()).isEqualTo(Integer.toString(address.getPort()));
             assertThat(admin.status(IDENTIFY, admin.keyed(4096))).isEqualTo(Status.SUCCESS);
-            assertThat(FabricsAttributes.decode(admin.data()).controllerType())
-                    .isEqualTo(FabricsAttributes.DISCOVERY_CONTROLLER);
+            assertThat(IdentifyFabrics.decode(admin.data()).controllerType())
+                    .isEqualTo(IdentifyFabrics.DISCOVERY_CONTROLLER);
         }
     }
 

@@ -6,11 +6,11 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Change;
-import org.jrdma.volume.metadata.Entry;
 import org.jrdma.volume.metadata.Extent;
 import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Journal;
+import org.jrdma.volume.metadata.JournalEntry;
 import org.jrdma.volume.metadata.Namespace;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -82,7 +82,7 @@ final class CoordinatorState {
         } finally {
             if (!transaction.changes.isEmpty()) {
                 append(
-                        new Entry(
+                        new JournalEntry(
                                 session.id,
                                 header.request(),
                                 session.answered,
@@ -102,7 +102,7 @@ final class CoordinatorState {
             }
         } finally {
             if (!transaction.changes.isEmpty()) {
-                append(Entry.of(transaction.changes.toArray(Change[]::new)));
+                append(JournalEntry.of(transaction.changes.toArray(Change[]::new)));
             }
         }
     }
@@ -113,7 +113,7 @@ final class CoordinatorState {
         }
     }
 
-    private void append(Entry entry) {
+    private void append(JournalEntry entry) {
         namespace.remember(entry);
         var _ = journal.append(entry);
         changed.signalAll();

@@ -124,7 +124,7 @@ public final class Journal {
      *
      * @return the position of the entry for {@link #awaitDurable}
      */
-    public long append(Entry entry) {
+    public long append(JournalEntry entry) {
         var encoder = new Encoder();
         entry.encode(encoder);
         if (encoder.size() > MAX_ENTRY_BYTES) {

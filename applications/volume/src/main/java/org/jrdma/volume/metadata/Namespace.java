@@ -137,7 +137,7 @@ public final class Namespace {
      * @return the extents that were freed
      * @throws VolumeException if a change is invalid. The changes before it remain applied
      */
-    public List<Extent> apply(Entry entry) throws VolumeException {
+    public List<Extent> apply(JournalEntry entry) throws VolumeException {
         var freed = new ArrayList<Extent>();
         for (var change : entry.changes()) {
             freed.addAll(apply(change));
@@ -147,7 +147,7 @@ public final class Namespace {
     }
 
     /** Remembers the reply of an entry whose changes were applied. */
-    public void remember(Entry entry) {
+    public void remember(JournalEntry entry) {
         var session = sessions.get(entry.session());
         if (session != null) {
             session.add(entry.request(), entry.answered(), entry.reply());

@@ -159,7 +159,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
                 group.reset();
                 while (records.remaining() > 0) {
                     var entry = new Decoder(records.readBytes(Journal.MAX_ENTRY_BYTES));
-                    var _ = namespace.apply(Entry.decode(entry));
+                    var _ = namespace.apply(JournalEntry.decode(entry));
                     entry.end();
                     entries++;
                 }

@@ -69,7 +69,9 @@ public final class SessionRecord {
                 decoder.readList(
                         MAX_PENDING,
                         source ->
-                                Map.entry(source.readLong(), source.readBytes(Entry.MAX_REPLY)))) {
+                                Map.entry(
+                                        source.readLong(),
+                                        source.readBytes(JournalEntry.MAX_REPLY)))) {
             record.replies.put(reply.getKey(), reply.getValue());
         }
         return record;

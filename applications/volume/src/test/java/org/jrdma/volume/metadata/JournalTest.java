@@ -48,7 +48,7 @@ class JournalTest {
     }
 
     private static void append(Journal journal, RandomChanges changes, Namespace namespace) {
-        var _ = journal.append(Entry.of(changes.applyNext(namespace)));
+        var _ = journal.append(JournalEntry.of(changes.applyNext(namespace)));
     }
 
     /**

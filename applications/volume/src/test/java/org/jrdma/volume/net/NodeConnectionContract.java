@@ -37,8 +37,8 @@ abstract class NodeConnectionContract {
     private static final int CALLS = 4;
     private static final Duration SILENCE = Duration.ofSeconds(2);
 
-    private final TestNode server = new TestNode();
-    private final TestNode client = new TestNode();
+    private final TestRequestHandler server = new TestRequestHandler();
+    private final TestRequestHandler client = new TestRequestHandler();
     private NodePolicy policy;
     private NodeListener listener;
 
@@ -69,7 +69,8 @@ abstract class NodeConnectionContract {
     }
 
     private NodeConnection connect() throws IOException {
-        return NodeConnection.connect(listener.addresses(), policy, client, TestNode.deadline());
+        return NodeConnection.connect(
+                listener.addresses(), policy, client, TestRequestHandler.deadline());
     }
 
     private static ByteBuffer utf8(String text) {
@@ -94,7 +95,8 @@ abstract class NodeConnectionContract {
                                 var message = name + ", call " + call;
                                 var reply =
                                         connection.call(
-                                                TestNode.echo(utf8(message)), TestNode.deadline());
+                                                TestRequestHandler.echo(utf8(message)),
+                                                TestRequestHandler.deadline());
                                 assertThat(text(reply)).isEqualTo(message);
                             }
                             return null;
@@ -110,9 +112,11 @@ abstract class NodeConnectionContract {
     void shouldTransferTheLongestMessage() throws Exception {
         try (var connection = connect()) {
             var content = ByteBuffer.allocate(NodeConnection.MAX_MESSAGE_BYTES - 1);
-            TestNode.fill(MemorySegment.ofBuffer(content), 7);
+            TestRequestHandler.fill(MemorySegment.ofBuffer(content), 7);
 
-            var reply = connection.call(TestNode.echo(content), TestNode.deadline());
+            var reply =
+                    connection.call(
+                            TestRequestHandler.echo(content), TestRequestHandler.deadline());
 
             assertThat(reply).isEqualTo(content);
         }
@@ -126,21 +130,21 @@ abstract class NodeConnectionContract {
                     .isThrownBy(() ->
                             connection.call(
                                     ByteBuffer.allocate(NodeConnection.MAX_MESSAGE_BYTES + 1),
-                                    TestNode.deadline()));
+                                    TestRequestHandler.deadline()));
             var bytes = connection.maxBulkBytes() + 1;
             var large = connection.newBuffer(bytes);
             assertThatIllegalArgumentException()
                     .isThrownBy(() ->
                             connection.call(
-                                    TestNode.request(TestNode.SUM),
+                                    TestRequestHandler.request(TestRequestHandler.SUM),
                                     large.toPeer(0, bytes),
-                                    TestNode.deadline()));
+                                    TestRequestHandler.deadline()));
             assertThatIllegalArgumentException()
                     .isThrownBy(() ->
                             other.call(
-                                    TestNode.request(TestNode.SUM),
+                                    TestRequestHandler.request(TestRequestHandler.SUM),
                                     large.toPeer(0, 1),
-                                    TestNode.deadline()));
+                                    TestRequestHandler.deadline()));
             assertThat(server.handled).hasValue(0);
         }
     }
@@ -150,8 +154,9 @@ abstract class NodeConnectionContract {
         try (var connection = connect()) {
             var reply =
                     connection.call(
-                            TestNode.request(TestNode.CALL_BACK, utf8("forth and return")),
-                            TestNode.deadline());
+                            TestRequestHandler.request(
+                                    TestRequestHandler.CALL_BACK, utf8("forth and return")),
+                            TestRequestHandler.deadline());
 
             assertThat(text(reply)).isEqualTo("forth and return");
             assertThat(client.handled).hasValue(1);
@@ -159,8 +164,9 @@ abstract class NodeConnectionContract {
             var request = ByteBuffer.allocate(12).putInt(100_001).putLong(5).flip();
             var sum =
                     connection.call(
-                            TestNode.request(TestNode.SEND_BACK, request), TestNode.deadline());
-            assertThat(sum.getLong()).isEqualTo(TestNode.sum(100_001, 5));
+                            TestRequestHandler.request(TestRequestHandler.SEND_BACK, request),
+                            TestRequestHandler.deadline());
+            assertThat(sum.getLong()).isEqualTo(TestRequestHandler.sum(100_001, 5));
         }
     }
 
@@ -171,23 +177,26 @@ abstract class NodeConnectionContract {
             for (var bytes : new int[] {1, 4095, 4096, 1_000_003, 4 << 20}) {
                 var offset = Math.min(13, buffer.byteSize() - bytes);
                 var range = buffer.memory().asSlice(offset, bytes);
-                TestNode.fill(range, bytes);
+                TestRequestHandler.fill(range, bytes);
 
                 var sum =
                         connection.call(
-                                TestNode.request(TestNode.SUM),
+                                TestRequestHandler.request(TestRequestHandler.SUM),
                                 buffer.toPeer(offset, bytes),
-                                TestNode.deadline());
-                assertThat(sum.getLong()).isEqualTo(TestNode.sum(bytes, bytes));
+                                TestRequestHandler.deadline());
+                assertThat(sum.getLong()).isEqualTo(TestRequestHandler.sum(bytes, bytes));
 
                 var seed = bytes + 1L;
                 var reply =
                         connection.call(
-                                TestNode.request(TestNode.FILL, TestNode.longValue(seed)),
+                                TestRequestHandler.request(
+                                        TestRequestHandler.FILL,
+                                        TestRequestHandler.longValue(seed)),
                                 buffer.fromPeer(offset, bytes),
-                                TestNode.deadline());
+                                TestRequestHandler.deadline());
                 assertThat(reply.remaining()).isZero();
-                assertThat(TestNode.sum(range)).isEqualTo(TestNode.sum(bytes, seed));
+                assertThat(TestRequestHandler.sum(range))
+                        .isEqualTo(TestRequestHandler.sum(bytes, seed));
             }
         }
     }
@@ -219,18 +228,20 @@ abstract class NodeConnectionContract {
     private static void roundTrip(NodeConnection connection, NodeBuffer buffer, long seed)
             throws IOException {
         var bytes = buffer.byteSize();
-        TestNode.fill(buffer.memory(), seed);
+        TestRequestHandler.fill(buffer.memory(), seed);
         var sum =
                 connection.call(
-                        TestNode.request(TestNode.SUM),
+                        TestRequestHandler.request(TestRequestHandler.SUM),
                         buffer.toPeer(0, bytes),
-                        TestNode.deadline());
-        assertThat(sum.getLong()).isEqualTo(TestNode.sum(bytes, seed));
+                        TestRequestHandler.deadline());
+        assertThat(sum.getLong()).isEqualTo(TestRequestHandler.sum(bytes, seed));
         connection.call(
-                TestNode.request(TestNode.FILL, TestNode.longValue(seed + 1)),
+                TestRequestHandler.request(
+                        TestRequestHandler.FILL, TestRequestHandler.longValue(seed + 1)),
                 buffer.fromPeer(0, bytes),
-                TestNode.deadline());
-        assertThat(TestNode.sum(buffer.memory())).isEqualTo(TestNode.sum(bytes, seed + 1));
+                TestRequestHandler.deadline());
+        assertThat(TestRequestHandler.sum(buffer.memory()))
+                .isEqualTo(TestRequestHandler.sum(bytes, seed + 1));
     }
 
     @Test
@@ -240,15 +251,18 @@ abstract class NodeConnectionContract {
             assertThatExceptionOfType(RequestFailedException.class)
                     .isThrownBy(() ->
                             connection.call(
-                                    TestNode.request(TestNode.FAIL, utf8("no space")),
+                                    TestRequestHandler.request(
+                                            TestRequestHandler.FAIL, utf8("no space")),
                                     buffer.fromPeer(0, 100),
-                                    TestNode.deadline()))
+                                    TestRequestHandler.deadline()))
                     .withMessage("no space");
             assertThatExceptionOfType(RequestFailedException.class)
                     .isThrownBy(() ->
                             NodeConnectionContract.this
                                     .onlyConnection()
-                                    .call(TestNode.request((byte) 99), TestNode.deadline()))
+                                    .call(
+                                            TestRequestHandler.request((byte) 99),
+                                            TestRequestHandler.deadline()))
                     .withMessage("unknown request");
             roundTrip(connection, buffer, 3);
         }
@@ -267,7 +281,7 @@ abstract class NodeConnectionContract {
             assertThatExceptionOfType(FabricTimeoutException.class)
                     .isThrownBy(() ->
                             connection.call(
-                                    TestNode.request(TestNode.WAIT),
+                                    TestRequestHandler.request(TestRequestHandler.WAIT),
                                     buffer.fromPeer(0, 100),
                                     Deadline.after(Duration.ofMillis(100))));
             assertThatIllegalStateException()
@@ -277,14 +291,16 @@ abstract class NodeConnectionContract {
 
             server.gate.countDown();
 
-            var deadline = TestNode.deadline();
+            var deadline = TestRequestHandler.deadline();
             while (!deadline.hasPassed()) {
                 try {
                     connection.call(
-                            TestNode.request(TestNode.FILL, TestNode.longValue(3)),
+                            TestRequestHandler.request(
+                                    TestRequestHandler.FILL, TestRequestHandler.longValue(3)),
                             buffer.fromPeer(0, 100),
-                            TestNode.deadline());
-                    assertThat(TestNode.sum(buffer.memory())).isEqualTo(TestNode.sum(100, 3));
+                            TestRequestHandler.deadline());
+                    assertThat(TestRequestHandler.sum(buffer.memory()))
+                            .isEqualTo(TestRequestHandler.sum(100, 3));
                     return;
                 } catch (IllegalStateException _) {
                     Thread.onSpinWait(); // the late reply has not arrived
@@ -308,7 +324,9 @@ abstract class NodeConnectionContract {
             assertThat(client.disconnected.getCount()).isNotNegative();
             assertThatExceptionOfType(ConnectionLostException.class)
                     .isThrownBy(() ->
-                            connection.call(TestNode.request(TestNode.ECHO), TestNode.deadline()));
+                            connection.call(
+                                    TestRequestHandler.request(TestRequestHandler.ECHO),
+                                    TestRequestHandler.deadline()));
             assertThatExceptionOfType(ConnectionLostException.class)
                     .isThrownBy(() -> connection.newBuffer(100));
             server.gate.countDown();
@@ -325,7 +343,9 @@ abstract class NodeConnectionContract {
             try {
                 result.complete(
                         connection.call(
-                                TestNode.request(TestNode.WAIT), bulk, TestNode.deadline()));
+                                TestRequestHandler.request(TestRequestHandler.WAIT),
+                                bulk,
+                                TestRequestHandler.deadline()));
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
@@ -346,12 +366,22 @@ abstract class NodeConnectionContract {
         try (var process = NodeProcess.start(transport());
                 var connection =
                         NodeConnection.connect(
-                                process.addresses(), policy, client, TestNode.deadline());
+                                process.addresses(),
+                                policy,
+                                client,
+                                TestRequestHandler.deadline());
                 var idle =
                         NodeConnection.connect(
-                                process.addresses(), policy, client, TestNode.deadline())) {
+                                process.addresses(),
+                                policy,
+                                client,
+                                TestRequestHandler.deadline())) {
             var call = waitingCall(connection, null);
-            assertThat(text(connection.call(TestNode.echo(utf8("x")), TestNode.deadline())))
+            assertThat(
+                            text(
+                                    connection.call(
+                                            TestRequestHandler.echo(utf8("x")),
+                                            TestRequestHandler.deadline())))
                     .isEqualTo("x");
 
             process.signal("KILL");
@@ -367,9 +397,16 @@ abstract class NodeConnectionContract {
         try (var process = NodeProcess.start(transport());
                 var connection =
                         NodeConnection.connect(
-                                process.addresses(), policy, client, TestNode.deadline())) {
+                                process.addresses(),
+                                policy,
+                                client,
+                                TestRequestHandler.deadline())) {
             var call = waitingCall(connection, null);
-            assertThat(text(connection.call(TestNode.echo(utf8("x")), TestNode.deadline())))
+            assertThat(
+                            text(
+                                    connection.call(
+                                            TestRequestHandler.echo(utf8("x")),
+                                            TestRequestHandler.deadline())))
                     .isEqualTo("x");
 
             process.signal("STOP");
@@ -384,11 +421,15 @@ abstract class NodeConnectionContract {
             assertThatExceptionOfType(FabricTimeoutException.class)
                     .isThrownBy(() ->
                             connection.call(
-                                    TestNode.request(TestNode.WAIT),
+                                    TestRequestHandler.request(TestRequestHandler.WAIT),
                                     Deadline.after(SILENCE.multipliedBy(2))));
 
             assertThat(connection.end()).isEmpty();
-            assertThat(text(connection.call(TestNode.echo(utf8("x")), TestNode.deadline())))
+            assertThat(
+                            text(
+                                    connection.call(
+                                            TestRequestHandler.echo(utf8("x")),
+                                            TestRequestHandler.deadline())))
                     .isEqualTo("x");
         }
     }
@@ -401,7 +442,7 @@ abstract class NodeConnectionContract {
 
         HostilePeer() throws IOException {
             var address = WireAddress.parse(listener.addresses().getFirst());
-            wire = Wire.connect(address, policy, TestNode.deadline());
+            wire = Wire.connect(address, policy, TestRequestHandler.deadline());
         }
 
         HostilePeer shakeHands() throws IOException {
@@ -413,11 +454,11 @@ abstract class NodeConnectionContract {
 
         void send(FrameHeader header, ByteBuffer payload) throws IOException {
             var data = MemorySegment.ofArray(new byte[0]);
-            wire.send(header, payload, data, TestNode.deadline());
+            wire.send(header, payload, data, TestRequestHandler.deadline());
         }
 
         void request(long number, Direction direction, int offset, int bytes) throws IOException {
-            var request = TestNode.request(TestNode.WAIT);
+            var request = TestRequestHandler.request(TestRequestHandler.WAIT);
             send(
                     new FrameHeader(
                             Kind.REQUEST,
@@ -461,7 +502,11 @@ abstract class NodeConnectionContract {
                 var peer = new HostilePeer().shakeHands()) {
             attack.run(peer);
             peer.assertDisconnected();
-            assertThat(text(neighbor.call(TestNode.echo(utf8("x")), TestNode.deadline())))
+            assertThat(
+                            text(
+                                    neighbor.call(
+                                            TestRequestHandler.echo(utf8("x")),
+                                            TestRequestHandler.deadline())))
                     .isEqualTo("x");
         }
     }
@@ -489,7 +534,9 @@ abstract class NodeConnectionContract {
 
     @Test
     void shouldServeOthersAfterAPeerNamedMemoryThatDoesNotExist() throws Exception {
-        var fill = TestNode.request(TestNode.FILL, TestNode.longValue(1));
+        var fill =
+                TestRequestHandler.request(
+                        TestRequestHandler.FILL, TestRequestHandler.longValue(1));
         var header =
                 new FrameHeader(
                         Kind.REQUEST,
@@ -506,7 +553,11 @@ abstract class NodeConnectionContract {
             if (transport() != NodeTransport.SOCKETS) { // sockets use no address of the peer
                 peer.assertDisconnected();
             }
-            assertThat(text(neighbor.call(TestNode.echo(utf8("x")), TestNode.deadline())))
+            assertThat(
+                            text(
+                                    neighbor.call(
+                                            TestRequestHandler.echo(utf8("x")),
+                                            TestRequestHandler.deadline())))
                     .isEqualTo("x");
         }
     }
@@ -553,12 +604,16 @@ abstract class NodeConnectionContract {
                                     client,
                                     Deadline.after(Duration.ofSeconds(3))));
             first.close();
-            var deadline = TestNode.deadline();
+            var deadline = TestRequestHandler.deadline();
             while (listener.connections().size() > 1 && !deadline.hasPassed()) {
                 Thread.onSpinWait();
             }
             connect().close();
-            assertThat(text(second.call(TestNode.echo(utf8("x")), TestNode.deadline())))
+            assertThat(
+                            text(
+                                    second.call(
+                                            TestRequestHandler.echo(utf8("x")),
+                                            TestRequestHandler.deadline())))
                     .isEqualTo("x");
         }
     }
@@ -570,7 +625,7 @@ abstract class NodeConnectionContract {
         for (var repeat = 0; repeat < 5; repeat++) {
             cycle();
         }
-        var deadline = TestNode.deadline();
+        var deadline = TestRequestHandler.deadline();
         while (descriptors() > before && !deadline.hasPassed()) {
             Thread.onSpinWait();
         }
@@ -587,7 +642,7 @@ abstract class NodeConnectionContract {
                 var buffer = connection.newBuffer(10_000)) {
             roundTrip(connection, buffer, 1);
         }
-        var deadline = TestNode.deadline();
+        var deadline = TestRequestHandler.deadline();
         while (!listener.connections().isEmpty() && !deadline.hasPassed()) {
             Thread.onSpinWait();
         }

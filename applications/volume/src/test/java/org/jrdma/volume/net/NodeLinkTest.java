@@ -39,7 +39,7 @@ final class NodeLinkTest {
         SoftwareFabrics.select();
     }
 
-    private final TestNode server = new TestNode();
+    private final TestRequestHandler server = new TestRequestHandler();
     private final Map<NodeTransport, NodeListener> listeners = new HashMap<>();
     private final Map<NodeTransport, String> addresses = new HashMap<>();
 
@@ -83,7 +83,7 @@ final class NodeLinkTest {
     }
 
     private static void await(NodeLink link, NodeTransport transport) throws Exception {
-        var deadline = TestNode.deadline();
+        var deadline = TestRequestHandler.deadline();
         while (!link.state().transport().equals(Optional.of(transport))) {
             if (deadline.hasPassed()) {
                 throw deadline.missed("The link did not use " + transport + ": " + link.state());
@@ -144,28 +144,39 @@ final class NodeLinkTest {
     private static void roundTrip(NodeLink link, long seed) throws IOException {
         try (var arena = Arena.ofConfined()) {
             var data = arena.allocate(70_000);
-            TestNode.fill(data, seed);
-            var sum = call(link, TestNode.request(TestNode.SUM), data, Direction.TO_PEER);
-            assertThat(sum.getLong()).isEqualTo(TestNode.sum(70_000, seed));
-            var fill = TestNode.request(TestNode.FILL, TestNode.longValue(seed + 1));
+            TestRequestHandler.fill(data, seed);
+            var sum =
+                    call(
+                            link,
+                            TestRequestHandler.request(TestRequestHandler.SUM),
+                            data,
+                            Direction.TO_PEER);
+            assertThat(sum.getLong()).isEqualTo(TestRequestHandler.sum(70_000, seed));
+            var fill =
+                    TestRequestHandler.request(
+                            TestRequestHandler.FILL, TestRequestHandler.longValue(seed + 1));
             var reply = call(link, fill, data, Direction.FROM_PEER);
             assertThat(reply.remaining()).isZero();
-            assertThat(TestNode.sum(data)).isEqualTo(TestNode.sum(70_000, seed + 1));
+            assertThat(TestRequestHandler.sum(data))
+                    .isEqualTo(TestRequestHandler.sum(70_000, seed + 1));
         }
     }
 
     private static ByteBuffer call(
             NodeLink link, ByteBuffer request, MemorySegment data, Direction direction)
             throws IOException {
-        return link.call(request, data, direction, Repeat.REPEATABLE, TestNode.deadline());
+        return link.call(
+                request, data, direction, Repeat.REPEATABLE, TestRequestHandler.deadline());
     }
 
     private static CompletableFuture<ByteBuffer> waitingCall(NodeLink link, Repeat repeat) {
         var result = new CompletableFuture<ByteBuffer>();
         Thread.startVirtualThread(() -> {
             try {
-                var request = TestNode.request(TestNode.WAIT, ByteBuffer.wrap(new byte[] {42}));
-                result.complete(link.call(request, repeat, TestNode.deadline()));
+                var request =
+                        TestRequestHandler.request(
+                                TestRequestHandler.WAIT, ByteBuffer.wrap(new byte[] {42}));
+                result.complete(link.call(request, repeat, TestRequestHandler.deadline()));
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
@@ -215,7 +226,7 @@ final class NodeLinkTest {
             assertThat(call).isNotDone();
             server.gate.countDown();
             assertThat(call.get(20, TimeUnit.SECONDS).get()).isEqualTo((byte) 42);
-            var deadline = TestNode.deadline();
+            var deadline = TestRequestHandler.deadline();
             while (!listeners.get(NodeTransport.SOCKETS).connections().isEmpty()) {
                 if (deadline.hasPassed()) {
                     throw deadline.missed("The replaced connection was not closed");
@@ -235,9 +246,9 @@ final class NodeLinkTest {
                 assertThatExceptionOfType(VolumeException.class)
                         .isThrownBy(() ->
                                 link.call(
-                                        TestNode.request(TestNode.ECHO),
+                                        TestRequestHandler.request(TestRequestHandler.ECHO),
                                         Repeat.REPEATABLE,
-                                        TestNode.deadline()))
+                                        TestRequestHandler.deadline()))
                         .withMessageContaining(addresses.get(NodeTransport.SOCKETS));
             }
             assertThat(link.state().transport()).isEmpty();

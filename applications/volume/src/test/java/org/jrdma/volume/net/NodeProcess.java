@@ -73,7 +73,7 @@ final class NodeProcess implements AutoCloseable {
         var policy =
                 NodePolicy.of(NodeTransport.valueOf(arguments[0]))
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        try (var listener = NodeListener.open(policy, new TestNode())) {
+        try (var listener = NodeListener.open(policy, new TestRequestHandler())) {
             System.out.println(String.join(",", listener.addresses()));
             System.out.flush();
             var _ = System.in.read();

@@ -15,7 +15,7 @@ final class SisciConnectionTest extends NodeConnectionContract {
     @Override
     void assertNothingIsOpen() {
         var directory = Path.of(System.getProperty("jrdma.sisci.fabric")).toFile();
-        var deadline = TestNode.deadline();
+        var deadline = TestRequestHandler.deadline();
         while (directory.list().length > 0 && !deadline.hasPassed()) {
             Thread.onSpinWait();
         }

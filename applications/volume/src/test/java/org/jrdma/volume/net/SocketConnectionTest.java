@@ -27,7 +27,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
         // shouldReleaseEverythingThatConnectionsUse() counts the descriptors
     }
 
-    private static NodeListener listen(TestNode server) throws IOException {
+    private static NodeListener listen(TestRequestHandler server) throws IOException {
         var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         return NodeListener.open(
                 NodePolicy.of(NodeTransport.SOCKETS).socketAddress(address), server);
@@ -41,7 +41,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
     @Test
     void shouldDisconnectAPeerThatSendsRandomBytes() throws Exception {
         var random = new Random(1);
-        var server = new TestNode();
+        var server = new TestRequestHandler();
         try (var listener = listen(server)) {
             for (var attempt = 0; attempt < 50; attempt++) {
                 try (var socket = new Socket(InetAddress.getLoopbackAddress(), port(listener))) {
@@ -91,10 +91,11 @@ final class SocketConnectionTest extends NodeConnectionContract {
         try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             refused = "sockets:127.0.0.1:" + free.getLocalPort();
         }
-        try (var listener = listen(new TestNode())) {
+        try (var listener = listen(new TestRequestHandler())) {
             var addresses = List.of(refused, listener.addresses().getFirst());
             try (var connection =
-                    NodeConnection.connect(addresses, NodePolicy.ALL, TestNode.deadline())) {
+                    NodeConnection.connect(
+                            addresses, NodePolicy.ALL, TestRequestHandler.deadline())) {
                 assertThat(connection.transport()).isEqualTo(NodeTransport.SOCKETS);
                 assertThat(connection.attempts())
                         .singleElement()
@@ -109,7 +110,9 @@ final class SocketConnectionTest extends NodeConnectionContract {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() ->
                             NodeConnection.connect(
-                                    List.of(address), NodePolicy.ALL, TestNode.deadline()))
+                                    List.of(address),
+                                    NodePolicy.ALL,
+                                    TestRequestHandler.deadline()))
                     .withMessageContaining(address);
         }
     }

@@ -13,7 +13,7 @@ final class VerbsConnectionTest extends NodeConnectionContract {
 
     @Override
     void assertNothingIsOpen() throws Exception {
-        var deadline = TestNode.deadline();
+        var deadline = TestRequestHandler.deadline();
         while (!Verbs.configured().openDevices().isEmpty() && !deadline.hasPassed()) {
             Thread.onSpinWait();
         }

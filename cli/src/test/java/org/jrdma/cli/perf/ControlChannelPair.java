@@ -9,12 +9,13 @@ import java.net.Socket;
  * Both ends of a {@link ControlChannel} within this process. The end {@code here} has connected to
  * the end {@code there}.
  */
-record ChannelPair(ControlChannel here, ControlChannel there) implements AutoCloseable {
+record ControlChannelPair(ControlChannel here, ControlChannel there) implements AutoCloseable {
 
-    static ChannelPair connected() throws IOException {
+    static ControlChannelPair connected() throws IOException {
         try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             var here = new Socket(listener.getInetAddress(), listener.getLocalPort());
-            return new ChannelPair(new ControlChannel(here), new ControlChannel(listener.accept()));
+            return new ControlChannelPair(
+                    new ControlChannel(here), new ControlChannel(listener.accept()));
         }
     }
 

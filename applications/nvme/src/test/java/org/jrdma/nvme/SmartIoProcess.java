@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * A process of a software fabric: a borrower that reads and writes random pages of a controller, or
  * a lender.
  */
-final class BorrowerProcess implements AutoCloseable {
+final class SmartIoProcess implements AutoCloseable {
 
     private static final int BATCH = 500;
     private static final int DEPTH = 16;
@@ -41,7 +41,7 @@ final class BorrowerProcess implements AutoCloseable {
     private final BufferedReader output;
     private final BufferedWriter input;
 
-    private BorrowerProcess(Process process) {
+    private SmartIoProcess(Process process) {
         this.process = process;
         this.output = process.inputReader(UTF_8);
         this.input = process.outputWriter(UTF_8);
@@ -54,7 +54,7 @@ final class BorrowerProcess implements AutoCloseable {
      *     controller and is the manager on the {@link #socket}
      * @param firstPage the first of the pages of 4,096 bytes that the process uses
      */
-    static BorrowerProcess start(
+    static SmartIoProcess start(
             TestFabric fabric, long device, @Nullable Path manager, int firstPage, int pages)
             throws IOException {
         var process =
@@ -74,12 +74,11 @@ final class BorrowerProcess implements AutoCloseable {
     }
 
     /** Starts a process that lends a controller. Its first line is the id of the device. */
-    static BorrowerProcess startLender(TestFabric fabric) throws IOException {
+    static SmartIoProcess startLender(TestFabric fabric) throws IOException {
         return start(fabric);
     }
 
-    private static BorrowerProcess start(TestFabric fabric, String... arguments)
-            throws IOException {
+    private static SmartIoProcess start(TestFabric fabric, String... arguments) throws IOException {
         var command =
                 new ArrayList<>(
                         List.of(
@@ -90,10 +89,10 @@ final class BorrowerProcess implements AutoCloseable {
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                                 "-cp",
                                 classPath(),
-                                BorrowerProcess.class.getName(),
+                                SmartIoProcess.class.getName(),
                                 fabric.folder().toString()));
         command.addAll(List.of(arguments));
-        return new BorrowerProcess(
+        return new SmartIoProcess(
                 new ProcessBuilder(command).redirectError(Redirect.INHERIT).start());
     }
 

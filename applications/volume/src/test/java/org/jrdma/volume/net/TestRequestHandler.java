@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
 import org.jrdma.ffi.Deadline;
 
 /** A handler whose requests name what it does, and the requests for it. */
-final class TestNode implements RequestHandler {
+final class TestRequestHandler implements RequestHandler {
 
     /** Returns the rest of the request. */
     static final byte ECHO = 1;

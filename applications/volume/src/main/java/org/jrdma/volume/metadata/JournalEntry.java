@@ -14,7 +14,8 @@ import org.jrdma.volume.model.VolumeException;
  * @param changes the changes in the order of their execution
  */
 @SuppressWarnings("ArrayRecordComponent") // entries are not compared
-public record Entry(long session, long request, long answered, byte[] reply, List<Change> changes) {
+public record JournalEntry(
+        long session, long request, long answered, byte[] reply, List<Change> changes) {
 
     /** The largest number of bytes of a reply that is stored. */
     public static final int MAX_REPLY = 1024;
@@ -22,8 +23,8 @@ public record Entry(long session, long request, long answered, byte[] reply, Lis
     private static final int MAX_CHANGES = 16;
 
     /** Creates an entry for changes that no client has requested. */
-    public static Entry of(Change... changes) {
-        return new Entry(0, 0, 0, new byte[0], List.of(changes));
+    public static JournalEntry of(Change... changes) {
+        return new JournalEntry(0, 0, 0, new byte[0], List.of(changes));
     }
 
     /** Writes this entry. */
@@ -36,8 +37,8 @@ public record Entry(long session, long request, long answered, byte[] reply, Lis
     }
 
     /** Reads an entry. */
-    public static Entry decode(Decoder decoder) throws VolumeException {
-        return new Entry(
+    public static JournalEntry decode(Decoder decoder) throws VolumeException {
+        return new JournalEntry(
                 decoder.readLong(),
                 decoder.readLong(),
                 decoder.readLong(),

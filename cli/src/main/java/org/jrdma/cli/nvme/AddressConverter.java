@@ -9,7 +9,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Parses HOST, HOST:PORT or [ADDRESS]:PORT. The default port is that of NVMe over RDMA. */
-final class Address implements ITypeConverter<InetSocketAddress> {
+final class AddressConverter implements ITypeConverter<InetSocketAddress> {
 
     private static final Pattern FORM =
             Pattern.compile("(?:\\[([^\\]]+)\\]|([^:\\[\\]]+))(?::(\\d{1,5}))?");

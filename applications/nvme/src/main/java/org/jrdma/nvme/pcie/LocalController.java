@@ -19,9 +19,9 @@ import org.jrdma.ffi.FabricException;
  * controller that may still write to memory which belongs to other programs by then. Use VFIO for
  * anything but tests.
  */
-public final class PciController {
+public final class LocalController {
 
-    private PciController() {}
+    private LocalController() {}
 
     /**
      * Opens a controller.

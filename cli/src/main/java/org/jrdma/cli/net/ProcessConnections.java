@@ -19,7 +19,7 @@ import org.jrdma.sockets.model.ConnectionsSnapshot;
  * @param connections the open connections, oldest first
  * @param closed the connections that were closed during a flight recording
  */
-record NetProcess(
+record ProcessConnections(
         Optional<String> source,
         Optional<Long> process,
         String program,
@@ -29,8 +29,8 @@ record NetProcess(
         List<Line> connections,
         List<Line> closed) {
 
-    static NetProcess of(Optional<String> source, ConnectionsSnapshot snapshot) {
-        return new NetProcess(
+    static ProcessConnections of(Optional<String> source, ConnectionsSnapshot snapshot) {
+        return new ProcessConnections(
                 source,
                 Optional.of(snapshot.process()),
                 snapshot.program(),
@@ -41,8 +41,8 @@ record NetProcess(
                 List.of());
     }
 
-    static NetProcess unknown(RunningJvm jvm, String problem) {
-        return new NetProcess(
+    static ProcessConnections unknown(RunningJvm jvm, String problem) {
+        return new ProcessConnections(
                 Optional.empty(),
                 Optional.of(jvm.pid()),
                 jvm.program(),
@@ -54,16 +54,16 @@ record NetProcess(
     }
 
     /** Returns a copy without characters that are unsafe to print on a terminal. */
-    NetProcess printable() {
-        return new NetProcess(
+    ProcessConnections printable() {
+        return new ProcessConnections(
                 source.map(PrintableText::of),
                 process,
                 PrintableText.of(program),
                 taken,
                 ended,
                 problem.map(PrintableText::of),
-                connections.stream().map(NetProcess::printable).toList(),
-                closed.stream().map(NetProcess::printable).toList());
+                connections.stream().map(ProcessConnections::printable).toList(),
+                closed.stream().map(ProcessConnections::printable).toList());
     }
 
     private static Line printable(Line line) {

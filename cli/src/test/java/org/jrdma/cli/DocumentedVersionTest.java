@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies that the documentation pages contain the version of the POMs. */
-class VersionTest {
+class DocumentedVersionTest {
 
     private static final Pattern VERSION =
             Pattern.compile(

@@ -8,7 +8,7 @@ import org.jrdma.nvme.model.SmartLog;
 import org.jspecify.annotations.Nullable;
 
 /** A page of data that admin commands without side effects read. */
-enum AdminPage {
+enum AdminPageKind {
     NAMESPACE(
             0, "identification of namespace %s", AdminOpcode.IDENTIFY, IdentifyStructure.NAMESPACE),
     CONTROLLER(
@@ -28,7 +28,7 @@ enum AdminPage {
     private final int opcode;
     private final int dword10;
 
-    AdminPage(int code, String description, int opcode, int dword10) {
+    AdminPageKind(int code, String description, int opcode, int dword10) {
         this.code = code;
         this.description = description;
         this.opcode = opcode;
@@ -36,7 +36,7 @@ enum AdminPage {
     }
 
     /** Returns the page with a code, or null. */
-    static @Nullable AdminPage of(int code) {
+    static @Nullable AdminPageKind of(int code) {
         for (var page : values()) {
             if (page.code == code) {
                 return page;

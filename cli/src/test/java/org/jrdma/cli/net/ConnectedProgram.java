@@ -15,11 +15,11 @@ import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.jrdma.sockets.model.Transport;
 
 /** A program with connections to itself over TCP and SISCI. It runs until its input ends. */
-final class Streams {
+final class ConnectedProgram {
 
     private static final int BYTES = 3;
 
-    private Streams() {}
+    private ConnectedProgram() {}
 
     /** Opens a connection over each named transport, then prints "ready". */
     static void main(String... transports) throws Exception {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The limit of the work that a controller does in one poll, and commands that run side by side. */
 @Timeout(60)
-class PollTest {
+class PollLimitTest {
 
     private static final int COMMANDS = 8;
     private static final int BLOCK_BYTES = 4096;

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param dataOffset the offset of data in the capsule after the command in bytes (ICDOFF)
  * @param maxDescriptors the number of descriptors of data of a command (MSDBD)
  */
-public record FabricsAttributes(
+public record IdentifyFabrics(
         int controllerType,
         int keepAliveGranularity,
         int maxCommands,
@@ -47,8 +47,8 @@ public record FabricsAttributes(
     private static final int MAX_UNITS = 1 << 16;
 
     /** Decodes the fields from the description of a controller. */
-    public static FabricsAttributes decode(MemorySegment data) {
-        return new FabricsAttributes(
+    public static IdentifyFabrics decode(MemorySegment data) {
+        return new IdentifyFabrics(
                 Fields.unsignedByte(data, CONTROLLER_TYPE),
                 Fields.unsignedShort(data, KEEP_ALIVE),
                 Fields.unsignedShort(data, MAX_COMMANDS),
