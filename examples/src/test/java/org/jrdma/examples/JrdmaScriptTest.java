@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.Test;
 
+/** Tests the commands and errors of the script {@code jrdma}. */
 class JrdmaScriptTest {
 
     @Test

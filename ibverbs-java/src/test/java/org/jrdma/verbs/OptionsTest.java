@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Tests which values options accept, and that changed copies keep all other options. */
 class OptionsTest {
 
     private final FakeLibrary library = new FakeLibrary();

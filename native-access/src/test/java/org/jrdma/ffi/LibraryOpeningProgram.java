@@ -4,7 +4,10 @@ import java.lang.foreign.SymbolLookup;
 import java.util.Optional;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
-/** A program that opens a library. Run by {@link ChildJvm}. */
+/**
+ * A test program that opens a library from a {@link LibraryProvider} and prints its name. Run by
+ * {@link ChildJvm}.
+ */
 public final class LibraryOpeningProgram {
 
     private LibraryOpeningProgram() {}

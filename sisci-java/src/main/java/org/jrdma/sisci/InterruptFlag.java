@@ -13,10 +13,9 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * A location in a segment of this node. A store by a peer to this location interrupts this node.
- * The peer needs a dedicated map of the segment: one with {@link
- * MapOptions.Flag#CONDITIONAL_INTERRUPT} for a conditional flag, one with {@link
- * MapOptions.Flag#INTERRUPT} otherwise.
+ * A location in a segment of this node at which a store by a peer interrupts this node. The peer
+ * needs a dedicated map of the segment: one with {@link MapOptions.Flag#CONDITIONAL_INTERRUPT} for
+ * a conditional flag, one with {@link MapOptions.Flag#INTERRUPT} otherwise.
  *
  * <p>A conditional flag is a 4-byte counter. A store of any value increments the counter, and
  * interrupts this node if the counter was zero. The next interrupt occurs only after the flag has

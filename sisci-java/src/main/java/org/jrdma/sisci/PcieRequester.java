@@ -6,10 +6,8 @@ import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.model.SisciException;
 
 /**
- * The permission for a device of this machine, such as a GPU, to access other nodes through the
- * adapter.
- *
- * <p>Owned by its {@link Node}. In C: {@link #close()} is {@code SCIUnregisterPCIeRequester}.
+ * The registration of a device of this machine, such as a GPU, which permits the device to access
+ * other nodes through the adapter.
  *
  * <p>Owned by its {@link Node}. In C: {@link #close()} is {@code SCIUnregisterPCIeRequester}.
  */

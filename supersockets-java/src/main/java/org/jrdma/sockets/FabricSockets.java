@@ -185,10 +185,6 @@ public final class FabricSockets {
      * <p>The transports are those that the policy file lists for the address. If no rule of the
      * policy matches, the transports are those of the system property {@code
      * jrdma.sockets.transports}.
-     *
-     * <p>The transports are those that the policy file lists for the address. If no rule of the
-     * policy matches, the transports are those of the system property {@code
-     * jrdma.sockets.transports}.
      */
     public static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
         return listen(address, PROVIDER);

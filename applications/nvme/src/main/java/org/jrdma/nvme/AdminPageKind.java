@@ -7,7 +7,10 @@ import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.SmartLog;
 import org.jspecify.annotations.Nullable;
 
-/** A page of data that admin commands without side effects read. */
+/**
+ * The kinds of data of a controller that a client of a {@link SharedControllerManager} can read.
+ * The admin commands that read them have no side effects.
+ */
 enum AdminPageKind {
     NAMESPACE(
             0, "identification of namespace %s", AdminOpcode.IDENTIFY, IdentifyStructure.NAMESPACE),

@@ -3,8 +3,8 @@ package org.jrdma.nvme;
 import org.jrdma.nvme.model.IoOpcode;
 
 /**
- * The commands of an I/O queue. A pending command occupies a slot, whose number is the id of the
- * command. Confined to the thread of the queue.
+ * The slots of the pending commands of an I/O queue. A pending command occupies a slot, whose
+ * number is the id of the command. Confined to the thread of the queue.
  */
 final class CommandSlots {
 

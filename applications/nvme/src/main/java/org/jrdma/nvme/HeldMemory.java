@@ -2,7 +2,10 @@ package org.jrdma.nvme;
 
 import org.jspecify.annotations.Nullable;
 
-/** The memory that is held for the pending commands of an I/O queue, by their slots. */
+/**
+ * Keeps the memory of each pending command of an I/O queue allocated until the command has
+ * completed.
+ */
 final class HeldMemory {
 
     private final @Nullable DmaMemory[] memory;

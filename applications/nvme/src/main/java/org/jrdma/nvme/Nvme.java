@@ -4,7 +4,10 @@ import java.net.SocketAddress;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.pcie.ControllerAccess;
 
-/** Opens drives. */
+/**
+ * Opens drives whose controllers are accessible over PCIe. {@link NvmeFabrics} opens drives on a
+ * network.
+ */
 public final class Nvme {
 
     private Nvme() {}

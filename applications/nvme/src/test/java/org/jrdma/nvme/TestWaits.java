@@ -3,7 +3,7 @@ package org.jrdma.nvme;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits of tests. */
+/** Waits in a test until a condition holds, and fails the test after 60 seconds. */
 final class TestWaits {
 
     private static final long TIMEOUT_NANOS = 60_000_000_000L;

@@ -3,7 +3,7 @@ package org.jrdma.cli.perf;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Parses message sizes in bytes, with the suffixes K and M. */
+/** Parses and formats message sizes in bytes, with the suffixes K and M. */
 final class Size {
 
     private static final int KIBI = 1 << 10;

@@ -9,6 +9,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import org.jrdma.verbs.model.Access;
 
+/** The JFR event that records a registration of memory. */
 @Name("org.jrdma.MemoryRegistration")
 @Label("RDMA memory registration")
 @Description("A registration of memory with a device; the duration is that of the native call")

@@ -4,7 +4,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jspecify.annotations.Nullable;
 
-/** The software fabric, which implements both libibverbs and librdmacm. */
+/** Loads the software fabric, a library that implements both libibverbs and librdmacm, once. */
 public final class SoftwareFabric {
 
     private static @Nullable NativeLibrary library;

@@ -16,7 +16,7 @@ import java.lang.invoke.MethodType;
 import java.util.stream.Stream;
 
 /**
- * Helper methods for libraries that implement C functions in Java, see {@link
+ * Creates upcall stubs and sets errno, for libraries that implement C functions in Java, see {@link
  * org.jrdma.ffi.LibraryProvider}.
  */
 public final class Upcalls {

@@ -10,6 +10,7 @@ import jdk.jfr.StackTrace;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean.Line;
 
+/** The JFR event that records a stream when it is closed. */
 @Name("org.jrdma.SocketConnection")
 @Label("Socket connection")
 @Description("A stream was closed; the duration is the time since it was connected")

@@ -2,7 +2,7 @@ package org.jrdma.sockets.sisci;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The events of poll(2) that sleeping threads of one end of a stream wait for. */
+/** Records for which events of poll(2) threads of one end of a stream sleep. */
 final class SleepingThreads {
 
     private final AtomicInteger events = new AtomicInteger();

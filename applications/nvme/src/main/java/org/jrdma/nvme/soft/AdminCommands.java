@@ -18,7 +18,7 @@ import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.jspecify.annotations.Nullable;
 
-/** The admin commands of a controller, except those that end other commands. */
+/** Executes the admin commands of a controller, except those that end other commands. */
 final class AdminCommands {
 
     /** The number of abort commands that may be pending. All of them are executed at once. */

@@ -15,7 +15,7 @@ import org.jrdma.nvme.model.ReservationNotification;
 import org.jrdma.nvme.model.SmartLog;
 import org.jrdma.nvme.model.Status;
 
-/** The log pages of a controller. */
+/** Executes the get log page command: encodes the log pages of a controller. */
 final class LogPages {
 
     static final String FIRMWARE = "1.0";

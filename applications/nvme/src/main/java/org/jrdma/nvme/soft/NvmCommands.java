@@ -10,7 +10,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
 
-/** The I/O commands of a controller. */
+/** Executes the I/O commands of a controller. */
 final class NvmCommands {
 
     /** The number of bytes that one poll sets to zero, so that a poll does not take long. */

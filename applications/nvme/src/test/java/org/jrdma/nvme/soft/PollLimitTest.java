@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The limit of the work that a controller does in one poll, and commands that run side by side. */
+/**
+ * Tests the limit of the work that a controller does in one poll, and commands that run side by
+ * side.
+ */
 @Timeout(60)
 class PollLimitTest {
 

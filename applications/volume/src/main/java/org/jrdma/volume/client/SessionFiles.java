@@ -4,7 +4,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.jrdma.volume.protocol.Operation;
 
-/** The open files, as the session needs them. */
+/**
+ * The calls of a {@link ClientSession} that concern all open files: reports of leases, recalls, and
+ * the end of the session.
+ */
 interface SessionFiles {
 
     /** The values of a request. */

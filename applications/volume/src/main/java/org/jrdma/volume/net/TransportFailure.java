@@ -1,7 +1,7 @@
 package org.jrdma.volume.net;
 
 /**
- * A transport that was not used.
+ * The reason for which a transport is not used.
  *
  * @param transport the transport
  * @param address the address of the attempt

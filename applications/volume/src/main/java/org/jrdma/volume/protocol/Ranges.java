@@ -7,7 +7,7 @@ import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 
-/** The encoding of reserved blocks. */
+/** Encodes and decodes lists of block ranges, such as the blocks that are reserved for a lease. */
 public final class Ranges {
 
     private static final int MAX_RANGES = 3600;

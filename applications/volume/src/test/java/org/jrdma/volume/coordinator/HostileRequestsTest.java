@@ -20,6 +20,7 @@ import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Tests a coordinator with random and damaged requests. */
 class HostileRequestsTest {
 
     private static final int REQUESTS = Boolean.getBoolean("jrdma.test.quick") ? 3000 : 100_000;

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** Tests the requests for leases and locks of clients that reconnect or answer late. */
 class LeaseRequestsTest {
 
     private static final Peer OTHER_LINK = (_, _) -> ByteBuffer.wrap(Reply.empty());

@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import org.jrdma.ffi.FabricException;
 import org.junit.jupiter.api.Test;
 
+/** Tests which node {@link CoordinatorLease} makes the coordinator. */
 class LeaseRecordTest {
 
     private static final Duration DURATION = Duration.ofSeconds(2);

@@ -9,6 +9,7 @@ import org.jrdma.volume.net.BulkTransfer.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.junit.jupiter.api.Test;
 
+/** Tests the encoding of frame headers, and the rejection of malformed ones. */
 final class FrameTest {
 
     private static final FrameHeader HEADER =

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The software fabrics of this JVM. */
+/** Selects the software fabrics for the tests in this JVM. */
 final class SoftwareFabrics {
 
     /** The system properties of a process that uses the same fabrics. */

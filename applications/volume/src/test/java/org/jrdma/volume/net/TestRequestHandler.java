@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import org.jrdma.ffi.Deadline;
 
-/** A handler whose requests name what it does, and the requests for it. */
+/** A request handler for tests: the first byte of a request selects what the handler does. */
 final class TestRequestHandler implements RequestHandler {
 
     /** Returns the rest of the request. */

@@ -21,11 +21,6 @@ import org.jrdma.verbs.model.Gid;
  * confirms the answer with {@code done}. The C programs treat the result of one read as a complete
  * message. Therefore each message is written by one call, and only after the answer to the previous
  * message has arrived.
- *
- * <p>The client sends first. The server answers when its queue pairs are ready, and the client
- * confirms the answer with {@code done}. The C programs treat the result of one read as a complete
- * message. Therefore each message is written by one call, and only after the answer to the previous
- * message has arrived.
  */
 final class EndpointExchange {
 

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opentest4j.TestAbortedException;
 
-/** Tests interrupt flags. A store by another node at the offset of a flag interrupts this node. */
+/**
+ * Tests {@code InterruptFlag}, a location in a segment at which a store by a peer interrupts this
+ * node. A store by another node at the offset of a flag interrupts this node.
+ */
 class InterruptFlagTest extends AbstractMultiNodeTest {
 
     private static final long FLAG_OFFSET = 64;

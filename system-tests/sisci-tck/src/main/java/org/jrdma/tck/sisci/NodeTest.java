@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** Tests the id of a node, probes of other nodes, and queries of adapters and links. */
 class NodeTest extends AbstractMultiNodeTest {
 
     @Test

@@ -11,10 +11,11 @@ import org.jrdma.soft.roce.packet.FlushHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 
 /**
- * Executes the requests whose result is a response, rather than only an acknowledgement: READ,
- * COMPARE AND SWAP, FETCH AND ADD, ATOMIC WRITE and FLUSH. Each method checks the rights of the
- * queue pair and of the memory, writes the description of the response to a {@link Response}, and
- * returns the syndrome of the acknowledgement.
+ * Executes the requests of a peer that are answered by more than an acknowledgement: READ, COMPARE
+ * AND SWAP, FETCH AND ADD, ATOMIC WRITE and FLUSH; {@link ReliableResponder} itself executes SEND
+ * and WRITE. Each method checks the rights of the queue pair and of the memory, writes the
+ * description of the response to a {@link Response}, and returns the syndrome of the
+ * acknowledgement.
  */
 final class RequestExecutor {
 

@@ -15,8 +15,8 @@ import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A segment that this process has attached to. Another process of this node owns the segment and
- * its state.
+ * A segment of another process of this node, to which this process has attached by {@code
+ * SCIAttachLocalSegment}. Another process of this node owns the segment and its state.
  */
 public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
 

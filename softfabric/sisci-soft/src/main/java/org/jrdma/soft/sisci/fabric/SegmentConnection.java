@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection to a segment of another process or of this process, and the maps of that segment.
- * Safe for use by multiple threads.
+ * This process's side of a connection to a segment, which another process or this process owns, and
+ * its maps of that segment. Safe for use by multiple threads.
  */
 final class SegmentConnection {
 

@@ -6,7 +6,10 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
-/** A segment of the first node, to which another process of that node has attached. */
+/**
+ * A segment of the first node, to which another process of that node has attached by {@code
+ * SCIAttachLocalSegment}.
+ */
 final class AttachedSegmentScenario implements StateScenario {
 
     static final Kind KIND =

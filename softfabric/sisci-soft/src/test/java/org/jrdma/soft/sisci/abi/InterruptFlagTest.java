@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests of interrupt flags in a segment of the first node, into which the second node stores. */
+/**
+ * Tests of SISCI interrupt flags: words in a segment of the first node that interrupt it when the
+ * second node stores into them.
+ */
 class InterruptFlagTest {
 
     private static final int FLAG_OFFSET = 64;

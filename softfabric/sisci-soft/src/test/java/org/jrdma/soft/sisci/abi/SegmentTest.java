@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** Tests of a segment of the first node, to which the second node connects. */
 class SegmentTest {
 
     private static final long BYTES = 64 << 10;
