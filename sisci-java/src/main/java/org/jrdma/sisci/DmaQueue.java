@@ -369,12 +369,6 @@ public final class DmaQueue extends SisciObject {
      * reports this. In this case, the memory must stay allocated until {@link #state()} is not
      * POSTED.
      *
-     * <p>If the timeout expires or the thread is interrupted, this method aborts the transfer, and
-     * waits until the engine no longer accesses the memory of the transfer. If the engine still
-     * runs five seconds after the abort, the thrown exception has a suppressed exception that
-     * reports this. In this case, the memory must stay allocated until {@link #state()} is not
-     * POSTED.
-     *
      * @throws FabricTimeoutException if the transfer did not end in time
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if another transfer is running

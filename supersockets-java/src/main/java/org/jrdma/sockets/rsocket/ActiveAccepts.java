@@ -10,10 +10,6 @@ import java.util.function.BooleanSupplier;
  * <p>The library reuses the number of a closed rsocket. If a thread were still in {@code raccept}
  * with that number, it would accept the clients of the new listener. A new listener therefore waits
  * until the thread has returned from {@code raccept}. Safe for use by multiple threads.
- *
- * <p>The library reuses the number of a closed rsocket. If a thread were still in raccept with that
- * number, it would accept the clients of the new listener. A new listener therefore waits until the
- * thread has returned from raccept. Safe for use by multiple threads.
  */
 final class ActiveAccepts {
 
