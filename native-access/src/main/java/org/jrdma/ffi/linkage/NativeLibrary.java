@@ -104,6 +104,9 @@ public final class NativeLibrary {
             if (e.getCause() instanceof IllegalArgumentException invalidProperty) {
                 throw invalidProperty;
             }
+            if (e.getCause() instanceof VirtualMachineError lackOfMemory) {
+                throw lackOfMemory;
+            }
             throw e;
         }
         throw new LibraryNotFoundException(

@@ -99,6 +99,50 @@ class NativeLibraryTest {
         assertThat(child.exitCode()).isZero();
     }
 
+    @Test
+    void shouldThrowTheErrorThatPreventedTheCreationOfASoftwareLibrary(@TempDir Path folder)
+            throws Exception {
+        var services = Files.createDirectories(folder.resolve("META-INF/services"));
+        Files.writeString(
+                services.resolve(SoftwareLibrary.class.getName()), LargeLibrary.class.getName());
+        var thread = Thread.currentThread();
+        var before = thread.getContextClassLoader();
+        try (var loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+            thread.setContextClassLoader(loader);
+            assertThatExceptionOfType(OutOfMemoryError.class)
+                    .isThrownBy(
+                            () ->
+                                    NativeLibrary.software(
+                                            "libfabled.so.1", "fabled-soft", "org.fabled"))
+                    .withMessage("too large");
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    /** A software library whose creation fails for lack of memory. */
+    public static final class LargeLibrary implements SoftwareLibrary {
+
+        public LargeLibrary() {
+            throw new OutOfMemoryError("too large");
+        }
+
+        @Override
+        public String soname() {
+            return "libfabled.so.1";
+        }
+
+        @Override
+        public String name() {
+            return "fabled-soft";
+        }
+
+        @Override
+        public SymbolLookup symbols() {
+            return _ -> Optional.empty();
+        }
+    }
+
     /** A software library that is registered as a service only in a folder of a test. */
     public static final class FabledLibrary implements SoftwareLibrary {
 
