@@ -10,6 +10,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.perf.ChildProcess;
 import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
@@ -86,8 +87,14 @@ public final class ServeCommand implements Callable<Integer> {
                     "The name of a host that may connect. Can be repeated (default: all hosts).")
     private Set<String> hosts = Set.of();
 
+    @Option(names = ChildProcess.OPTION, hidden = true)
+    private boolean isChild;
+
     @Override
     public Integer call() throws IOException {
+        if (isChild) {
+            ChildProcess.exitWithParent();
+        }
         try (var _ = openSoftwareDevice();
                 var blocks = open()) {
             var subsystem = newSubsystem(storage, name);

@@ -2,14 +2,20 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.UUID;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jrdma.cli.output.Json;
+import org.jrdma.nvme.FabricsOptions;
+import org.jrdma.nvme.HostIdentity;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeFabrics;
 import org.jrdma.nvme.NvmeOptions;
 import org.jrdma.nvme.pcie.BorrowedController;
 import org.jrdma.nvme.pcie.ControllerAccess;
@@ -32,11 +38,14 @@ final class MeasuredDrive implements AutoCloseable {
     private static final int BAR_BYTES = 0x4000;
     private static final int BORROWER = 1;
     private static final Pattern DEVICE = Pattern.compile("\"device\":\"0x([0-9a-f]+)\"");
+    private static final Pattern TARGET =
+            Pattern.compile("\"name\":\"(?<name>[^\"]+)\",\"addresses\":\\[\"(?<host>[^\"]+):(?<port>\\d+)\"");
 
     /** The place of a controller. */
     enum Kind {
         LOCAL("a controller in this process"),
-        BORROWED("a controller of another process, borrowed by SmartIO");
+        BORROWED("a controller of another process, borrowed by SmartIO"),
+        RDMA("a controller of another process, over RDMA");
 
         private final String description;
 
@@ -69,8 +78,13 @@ final class MeasuredDrive implements AutoCloseable {
 
     private MeasuredDrive(Kind kind) throws IOException {
         try {
-            var access = kind == Kind.LOCAL ? host() : borrow();
-            drive = keep(Nvme.open(access, NvmeOptions.DEFAULTS));
+            drive =
+                    keep(
+                            switch (kind) {
+                                case LOCAL -> Nvme.open(host(), NvmeOptions.DEFAULTS);
+                                case BORROWED -> Nvme.open(borrow(), NvmeOptions.DEFAULTS);
+                                case RDMA -> connect();
+                            });
         } catch (Throwable e) {
             try {
                 close();
@@ -103,19 +117,44 @@ final class MeasuredDrive implements AutoCloseable {
     }
 
     private ControllerAccess borrow() throws IOException {
-        var lender = ChildProcess.start(List.of("lend", "--json", ChildProcess.OPTION, "nvme"));
-        keep(() -> ChildProcess.close(lender));
-        var line = ChildProcess.firstLine(lender);
-        var id = DEVICE.matcher(line == null ? "" : line);
-        if (!id.find()) {
-            throw new IOException("The process that lends the controller ended early.");
-        }
+        var id = start(DEVICE, "lend", "--json", ChildProcess.OPTION, "nvme");
         var node = keep(Sisci.from(new SoftSisci()).open());
         var device =
                 keep(
                         SmartIo.of(node)
                                 .borrow(Long.parseLong(id.group(1), 16), BorrowMode.EXCLUSIVE));
         return keep(BorrowedController.of(node, device));
+    }
+
+    private NvmeDrive connect() throws IOException {
+        var target =
+                start(
+                        TARGET,
+                        "nvme",
+                        "serve",
+                        "--json",
+                        ChildProcess.OPTION,
+                        "--address=0.0.0.0:0",
+                        "--block=" + BLOCK_BYTES,
+                        "memory");
+        var address =
+                new InetSocketAddress(target.group("host"), Integer.parseInt(target.group("port")));
+        return NvmeFabrics.connect(
+                address,
+                target.group("name"),
+                FabricsOptions.of(HostIdentity.of(UUID.randomUUID())));
+    }
+
+    /** Starts jrdma in a child process, and returns the parts of the first line of its output. */
+    private Matcher start(Pattern pattern, String... words) throws IOException {
+        var child = ChildProcess.start(List.of(words));
+        keep(() -> ChildProcess.close(child));
+        var line = ChildProcess.firstLine(child);
+        var parts = pattern.matcher(line == null ? "" : line);
+        if (!parts.find()) {
+            throw new IOException("The process with the controller ended early.");
+        }
+        return parts;
     }
 
     /** Closes all resources, and throws the first failure afterwards. */

@@ -10,6 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.verbs.Verbs;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,7 +23,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "nvme",
         description =
-                "Measures random reads and writes of 4 KiB on an NVMe controller in software by queue depth: a controller in this process, and one that another process lends.",
+                "Measures random reads and writes of 4 KiB on an NVMe controller in software by queue depth: a controller in this process, one that another process lends, and one that another process serves over RDMA.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 public final class NvmePerfCommand implements Callable<Integer> {
@@ -39,8 +41,9 @@ public final class NvmePerfCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "CONTROLLER",
             converter = MeasuredDrive.KindConverter.class,
-            description = "Controllers to measure: local, borrowed. By default both.")
-    private List<MeasuredDrive.Kind> kinds = List.of(MeasuredDrive.Kind.values());
+            description =
+                    "Controllers to measure: local, borrowed, rdma (default: all of them; rdma only if there is an RDMA device).")
+    private List<MeasuredDrive.Kind> kinds = List.of();
 
     @Option(
             names = {"-d", "--depths"},
@@ -72,7 +75,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         plot.ifPresent(PlotFile::check);
         var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-        for (var kind : kinds) {
+        for (var kind : kinds.isEmpty() ? availableKinds() : kinds) {
             try (var target = MeasuredDrive.open(kind)) {
                 measure(kind, target);
             }
@@ -86,6 +89,21 @@ public final class NvmePerfCommand implements Callable<Integer> {
             command.commandLine().getErr().println("Plot written to " + plot.get());
         }
         return 0;
+    }
+
+    private List<MeasuredDrive.Kind> availableKinds() {
+        var all = new ArrayList<>(List.of(MeasuredDrive.Kind.values()));
+        try {
+            if (Verbs.configured().devices().isEmpty()) {
+                throw new FabricException("There is no RDMA device");
+            }
+        } catch (FabricException e) {
+            all.remove(MeasuredDrive.Kind.RDMA);
+            command.commandLine()
+                    .getErr()
+                    .println("Omitting the controller over RDMA: " + e.getMessage());
+        }
+        return all;
     }
 
     private void measure(MeasuredDrive.Kind kind, MeasuredDrive target) throws IOException {

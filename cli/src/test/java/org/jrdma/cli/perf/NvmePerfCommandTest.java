@@ -29,14 +29,20 @@ class NvmePerfCommandTest {
     }
 
     @Test
-    void shouldMeasureBothControllersAndDrawAPlot() throws Exception {
+    void shouldMeasureAllControllersAndDrawAPlot() throws Exception {
         var plot = folder.resolve("plot.svg");
-        assertThat(execute("perf", "nvme", "-d", "1,3", "-t", "20", "--plot", plot.toString()))
-                .as("%s", errors)
-                .isZero();
+        System.setProperty("jrdma.fabric", "software"); // also for the child processes
+        try {
+            assertThat(execute("perf", "nvme", "-d", "1,3", "-t", "20", "--plot", plot.toString()))
+                    .as("%s", errors)
+                    .isZero();
+        } finally {
+            System.clearProperty("jrdma.fabric");
+        }
         assertThat(output.toString())
                 .contains("local read: a controller in this process; latency per command in us")
-                .contains("borrowed write: a controller of another process, borrowed by SmartIO");
+                .contains("borrowed write: a controller of another process, borrowed by SmartIO")
+                .contains("rdma read: a controller of another process, over RDMA");
         assertThat(output.toString().lines().filter(line -> line.matches(" +[13] .*[1-9].*")))
                 .hasSize(MeasuredDrive.Kind.values().length * OPERATIONS * 2);
         assertThat(Files.readString(plot))
@@ -44,7 +50,8 @@ class NvmePerfCommandTest {
                         NvmePerfCommand.BY_DEPTH.title(),
                         "queue depth (commands)",
                         "local read",
-                        "borrowed write");
+                        "borrowed write",
+                        "rdma read");
     }
 
     @Test
