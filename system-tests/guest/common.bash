@@ -34,15 +34,12 @@ maven() {
     mvn --quiet --batch-mode --offline "$@" > /dev/null 2>&1 || mvn --quiet --batch-mode "$@" >&2
 }
 
-<<<<<<< ours
 # Prints 'N passed, N failed, N skipped': the sums over all outputs of JUnit's console launcher in a file ($1).
 print_totals() {
     awk '/tests (successful|failed|skipped|aborted) *\]/ { count[$4] += $2 }
         END { printf "%d passed, %d failed, %d skipped\n", count["successful"], count["failed"], count["skipped"] + count["aborted"] }' "$1"
 }
 
-=======
->>>>>>> theirs
 # ---- Debian packages
 
 GUEST_PACKAGES=(busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest)
