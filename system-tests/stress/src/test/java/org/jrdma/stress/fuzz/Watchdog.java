@@ -128,13 +128,16 @@ final class Watchdog implements Runnable {
         /**
          * Describes the resources whose usage has grown too much since an earlier time. Returns an
          * empty string if there are none.
+         *
+         * @param heapBytes the size of the part of the heap that the kernel may have reclaimed
+         *     before that time, because it was unused
          */
-        String growthSince(Usage earlier) {
+        String growthSince(Usage earlier, long heapBytes) {
             var text = new StringBuilder();
             append(text, "heap bytes", earlier.heap, heap, 8 << 20);
             append(text, "descriptors", earlier.descriptors, descriptors, 16);
             append(text, "threads", earlier.threads, threads, 16);
-            append(text, "resident bytes", earlier.resident, resident, 128 << 20);
+            append(text, "resident bytes", earlier.resident, resident, (128 << 20) + heapBytes);
             return text.toString();
         }
 
