@@ -39,7 +39,8 @@ final class MeasuredDrive implements AutoCloseable {
     private static final int BORROWER = 1;
     private static final Pattern DEVICE = Pattern.compile("\"device\":\"0x([0-9a-f]+)\"");
     private static final Pattern TARGET =
-            Pattern.compile("\"name\":\"(?<name>[^\"]+)\",\"addresses\":\\[\"(?<host>[^\"]+):(?<port>\\d+)\"");
+            Pattern.compile(
+                    "\"name\":\"(?<name>[^\"]+)\",\"addresses\":\\[\"(?<host>[^\"]+):(?<port>\\d+)\"");
 
     /** The place of a controller. */
     enum Kind {

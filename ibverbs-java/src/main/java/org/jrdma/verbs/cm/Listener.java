@@ -91,7 +91,10 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Waits for a connect request and accepts it.
+     * Waits for a connect request and accepts it. A peer that does not complete the handshake
+     * delays this call until the timeout, or until the library gives up, which takes several
+     * seconds. A server that must not wait for such peers calls {@link #next(Duration)} in a loop,
+     * and accepts each request on its own thread.
      *
      * @param domain a protection domain of the listener's device
      * @param timeout the timeout for both steps together

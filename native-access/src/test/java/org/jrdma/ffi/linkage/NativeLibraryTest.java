@@ -110,10 +110,8 @@ class NativeLibraryTest {
         try (var loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
             thread.setContextClassLoader(loader);
             assertThatExceptionOfType(OutOfMemoryError.class)
-                    .isThrownBy(
-                            () ->
-                                    NativeLibrary.software(
-                                            "libfabled.so.1", "fabled-soft", "org.fabled"))
+                    .isThrownBy(() ->
+                            NativeLibrary.software("libfabled.so.1", "fabled-soft", "org.fabled"))
                     .withMessage("too large");
         } finally {
             thread.setContextClassLoader(before);
