@@ -105,16 +105,29 @@ class NativeLibraryTest {
         var services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(
                 services.resolve(SoftwareLibrary.class.getName()), LargeLibrary.class.getName());
-        var thread = Thread.currentThread();
-        var before = thread.getContextClassLoader();
-        try (var loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
-            thread.setContextClassLoader(loader);
-            assertThatExceptionOfType(OutOfMemoryError.class)
-                    .isThrownBy(() ->
-                            NativeLibrary.software("libfabled.so.1", "fabled-soft", "org.fabled"))
-                    .withMessage("too large");
-        } finally {
-            thread.setContextClassLoader(before);
+
+        var child = ChildJvm.onClassPath(TooLargeSoftware.class, "-Dtest.folder=" + folder);
+
+        assertThat(child.output()).contains("thrown java.lang.OutOfMemoryError: too large");
+        assertThat(child.exitCode()).isZero();
+    }
+
+    /** Main program whose software library cannot be created. */
+    static final class TooLargeSoftware {
+
+        private TooLargeSoftware() {}
+
+        public static void main(String... arguments) throws Exception {
+            var thread = Thread.currentThread();
+            try (var loader =
+                    new URLClassLoader(
+                            new URL[] {SoftwareOfSdkLoader.folder()},
+                            thread.getContextClassLoader())) {
+                thread.setContextClassLoader(loader);
+                NativeLibrary.software("libfabled.so.1", "fabled-soft", "org.fabled");
+            } catch (OutOfMemoryError e) {
+                System.out.println("thrown " + e);
+            }
         }
     }
 
