@@ -91,8 +91,13 @@ public final class ServeCommand implements Callable<Integer> {
                                 .policy(read.policy())
                                 .lease(read.lease())
                                 .sessionTimeout(read.session()));
-        // a standby takes over at once from a server that was closed
-        Runtime.getRuntime().addShutdownHook(new Thread(server::close));
+        var printer = Thread.currentThread();
+        Runtime.getRuntime()
+                .addShutdownHook(
+                        new Thread(() -> {
+                            printer.interrupt(); // the end is not a change of the role
+                            server.close(); // a standby takes over at once
+                        }));
         printEach(server);
         return 0;
     }

@@ -113,7 +113,8 @@ public final class StateEncoding {
     }
 
     private static void text(Encoder encoder, String text) {
-        encoder.writeText(text.substring(0, Math.min(text.length(), MAX_CHARACTERS)));
+        var isShort = text.length() <= MAX_CHARACTERS;
+        encoder.writeText(isShort ? text : text.substring(0, MAX_CHARACTERS - 1) + "…");
     }
 
     private static String text(Decoder decoder) throws VolumeException {
