@@ -4,6 +4,7 @@ import static org.jrdma.volume.drive.Drive.BLOCK_BYTES;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Instant;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
@@ -40,6 +41,9 @@ final class FileContent {
     private volatile long size;
     private volatile boolean isChanged;
 
+    /** The time of the last write in nanoseconds since 1970. */
+    private volatile long modified;
+
     /**
      * @param session the session that the lease belongs to
      * @param committed the extents that the coordinator knows
@@ -56,6 +60,11 @@ final class FileContent {
 
     long size() {
         return size;
+    }
+
+    /** Returns the time of the last write. Meaningful while {@link #isChanged()}. */
+    long modified() {
+        return modified;
     }
 
     /** Returns true if a commit is necessary. */
@@ -155,11 +164,17 @@ final class FileContent {
         return bytes;
     }
 
+    private static long now() {
+        var time = Instant.now();
+        return time.getEpochSecond() * 1_000_000_000L + time.getNano();
+    }
+
     /** Writes bytes. The blocks for new extents are reserved. */
     void write(long position, MemorySegment source) throws FabricException {
         if (position > size) {
             zeroEndOfLastBlock();
         }
+        modified = now();
         isChanged = true;
         for (var done = 0L; done < source.byteSize(); ) {
             var inBlock = (position + done) % BLOCK_BYTES;

@@ -48,7 +48,10 @@ final class OpenFile {
     private record Lease(LeaseMode mode, long number, long session, FileContent content) {}
 
     private @Nullable Lease lease;
-    private Attributes attributes;
+
+    /** The newest revision that this client knows. */
+    private long revision;
+
     private @Nullable VolumeException failure;
     private final FileLocks locks;
 
@@ -59,7 +62,7 @@ final class OpenFile {
         this.session = session;
         this.paths = paths;
         this.id = attributes.id();
-        this.attributes = attributes;
+        this.revision = attributes.revision();
         this.name = name;
         this.locks = new FileLocks(session, id);
     }
@@ -193,7 +196,7 @@ final class OpenFile {
             var content = new FileContent(paths, sessionBefore, grant.attributes(), extents);
             synchronized (this) {
                 if (session.term() == term) { // otherwise, the new coordinator does not know it
-                    attributes = grant.attributes();
+                    revision = grant.attributes().revision();
                     var acquired = new Lease(grant.mode(), grant.number(), sessionBefore, content);
                     lease = acquired;
                     return acquired;
@@ -301,7 +304,7 @@ final class OpenFile {
                                         encoder.writeLong(size);
                                     });
                     content.truncated(size);
-                    setAttributes(Attributes.decode(reply));
+                    changed(Attributes.decode(reply));
                     return true;
                 });
     }
@@ -338,8 +341,6 @@ final class OpenFile {
         if (!added.isEmpty()) {
             paths.flush(); // extents must not show data that a power failure could lose
         }
-        var time = java.time.Instant.now();
-        var nanos = time.getEpochSecond() * 1_000_000_000L + time.getNano();
         for (var first = 0; ; first += Change.MAX_EXTENTS) {
             var part = added.subList(first, Math.min(added.size(), first + Change.MAX_EXTENTS));
             var reply =
@@ -348,10 +349,10 @@ final class OpenFile {
                             encoder -> {
                                 encoder.writeLong(id);
                                 encoder.writeLong(content.size());
-                                encoder.writeLong(nanos);
+                                encoder.writeLong(content.modified());
                                 encoder.writeList(part, (target, extent) -> extent.encode(target));
                             });
-            setAttributes(Attributes.decode(reply));
+            changed(Attributes.decode(reply));
             if (first + Change.MAX_EXTENTS >= added.size()) {
                 break;
             }
@@ -359,8 +360,8 @@ final class OpenFile {
         content.committed();
     }
 
-    private synchronized void setAttributes(Attributes committed) {
-        attributes = committed;
+    private synchronized void changed(Attributes committed) {
+        revision = committed.revision();
     }
 
     /** Commits what was written, and keeps the lease. */
@@ -445,20 +446,24 @@ final class OpenFile {
     }
 
     /**
-     * Returns the attributes that only this client knows; null if the coordinator has newer ones.
+     * Returns attributes with the size and time of writes that were not committed; null if they are
+     * older than a commit of this client.
      */
-    synchronized @Nullable Attributes uncommitted() {
-        if (lease == null || lease.mode() != LeaseMode.WRITE || !lease.content().isChanged()) {
+    synchronized @Nullable Attributes withUncommitted(Attributes committed) {
+        if (committed.revision() < revision) {
             return null;
+        }
+        if (lease == null || lease.mode() != LeaseMode.WRITE || !lease.content().isChanged()) {
+            return committed;
         }
         return new Attributes(
                 id,
-                attributes.type(),
-                attributes.mode(),
+                committed.type(),
+                committed.mode(),
                 lease.content().size(),
-                attributes.revision(),
-                attributes.created(),
-                attributes.modified());
+                committed.revision(),
+                committed.created(),
+                lease.content().modified());
     }
 
     /** Writes what a new coordinator must know. */

@@ -126,10 +126,7 @@ public final class VolumeClient implements AutoCloseable {
                 var number = decoder.readLong();
                 var keep = LeaseMode.decode(decoder);
                 decoder.end();
-                OpenFile file;
-                synchronized (files) {
-                    file = files.get(id);
-                }
+                var file = openFile(id);
                 if (file != null) {
                     file.recall(number, keep);
                 }
@@ -174,13 +171,24 @@ public final class VolumeClient implements AutoCloseable {
      * @throws FabricException if it does not exist, or no coordinator works
      */
     public Attributes attributes(FilePath path) throws FabricException {
-        var committed = Attributes.decode(session.call(Operation.LOOKUP, path::encode));
-        OpenFile file;
-        synchronized (files) {
-            file = files.get(committed.id());
+        while (true) {
+            var committed = lookup(path);
+            var file = openFile(committed.id());
+            var current = file == null ? committed : file.withUncommitted(committed);
+            if (current != null) {
+                return current;
+            }
         }
-        var uncommitted = file == null ? null : file.uncommitted();
-        return uncommitted == null ? committed : uncommitted;
+    }
+
+    private Attributes lookup(FilePath path) throws FabricException {
+        return Attributes.decode(session.call(Operation.LOOKUP, path::encode));
+    }
+
+    private @Nullable OpenFile openFile(long id) {
+        synchronized (files) {
+            return files.get(id);
+        }
     }
 
     /**
@@ -242,12 +250,19 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /**
-     * Sets the mode, or the time of modification in nanoseconds since 1970, or both.
+     * Sets the mode, or the time of modification in nanoseconds since 1970, or both. Commits what
+     * clients have written before if the time is set, because a later commit would replace it.
      *
      * @throws FabricException if the file does not exist, or no coordinator works
      */
     public void setAttributes(FilePath path, OptionalInt mode, OptionalLong modified)
             throws FabricException {
+        if (modified.isPresent()) {
+            var file = openFile(lookup(path).id());
+            if (file != null) {
+                file.commit();
+            }
+        }
         var _ =
                 session.callOnce(
                         Operation.SET_ATTRIBUTES,
