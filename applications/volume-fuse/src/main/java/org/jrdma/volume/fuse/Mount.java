@@ -120,7 +120,6 @@ public final class Mount implements AutoCloseable {
                                 "fsname=" + server,
                                 "subtype=" + TYPE,
                                 // other clients change data, attributes and names at any time
-                                "direct_io",
                                 "attr_timeout=0",
                                 "entry_timeout=0",
                                 "negative_timeout=0"));
