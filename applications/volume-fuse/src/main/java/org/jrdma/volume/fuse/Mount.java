@@ -4,12 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.cryptomator.jfuse.api.Fuse;
 import org.cryptomator.jfuse.api.FuseMountFailedException;
 import org.jrdma.volume.client.ClientOptions;
@@ -30,10 +29,8 @@ public final class Mount implements AutoCloseable {
     private static final int UNMOUNT_SECONDS = 10;
     private static final String TYPE = "jrdma-volume";
 
-    /** Replaces the search for libfuse3 in the folders of the distribution. */
+    /** Selects the library, which is otherwise searched in the folders of the distributions. */
     private static final String LIBRARY_PROPERTY = "jrdma.libfuse3";
-
-    private static final List<String> LIBRARIES = List.of("libfuse3.so.4", "libfuse3.so.3");
 
     private final Path mountPoint;
     private final Optional<FileDrive> drive;
@@ -41,52 +38,17 @@ public final class Mount implements AutoCloseable {
     private final Fuse fuse;
     private boolean isClosed;
 
-    private Mount(Path mountPoint, Optional<FileDrive> drive, VolumeClient client, Fuse fuse) {
-        this.mountPoint = mountPoint;
-        this.drive = drive;
-        this.client = client;
-        this.fuse = fuse;
-    }
-
-    /**
-     * Mounts a volume until it is unmounted.
-     *
-     * @param arguments see {@code --help}
-     */
-    public static void main(String... arguments) throws InterruptedException {
-        var list = List.of(arguments);
-        if (list.contains("--help")) {
-            System.out.print(MountOptions.USAGE);
-            return;
-        }
-        try (var mount = open(MountOptions.parse(list))) {
-            Runtime.getRuntime().addShutdownHook(new Thread(mount::close));
-            System.out.printf(
-                    "Mounted the volume at %s, until \"umount %s\" or Ctrl+C (%s).%n",
-                    mount.mountPoint, mount.mountPoint, mount.client.describe());
-            while (mount.isMounted()) {
-                Thread.sleep(POLL_PAUSE);
-            }
-        } catch (IllegalArgumentException e) {
-            System.err.println("jrdma volume mount: " + e.getMessage());
-            System.exit(2);
-        } catch (IOException | FuseMountFailedException | UnsatisfiedLinkError e) {
-            System.err.println("jrdma volume mount: " + e.getMessage());
-            System.exit(1);
-        }
-    }
-
-    private static Mount open(MountOptions options) throws IOException, FuseMountFailedException {
+    private Mount(MountOptions options) throws IOException {
+        mountPoint = options.mountPoint();
         var builder = Fuse.builder();
-        builder.setLibraryPath(library().toString());
-        Optional<FileDrive> drive =
-                options.drive().isPresent()
-                        ? Optional.of(FileDrive.open(options.drive().get()))
-                        : Optional.empty();
-        var client =
+        builder.setLibraryPath(library());
+        var file = options.drive();
+        drive = file.isEmpty() ? Optional.empty() : Optional.of(FileDrive.open(file.get()));
+        var name = "mount-" + ProcessHandle.current().pid();
+        client =
                 new VolumeClient(
                         new ClientOptions(
-                                "mount-" + ProcessHandle.current().pid(),
+                                name,
                                 options.servers(),
                                 List.of(),
                                 true,
@@ -97,74 +59,73 @@ public final class Mount implements AutoCloseable {
         var process = Path.of("/proc/self");
         var user = (int) Files.getAttribute(process, "unix:uid");
         var group = (int) Files.getAttribute(process, "unix:gid");
-        var fuse = builder.build(new VolumeOperations(client, builder.errno(), user, group));
-        var mount = new Mount(options.mountPoint(), drive, client, fuse);
-        var isMounted = false;
-        try {
-            fuse.mount(TYPE, mount.mountPoint, "-o", flags(options));
-            isMounted = true;
-        } finally {
-            if (!isMounted) {
-                client.close();
-                drive.ifPresent(FileDrive::close);
-            }
-        }
-        return mount;
+        fuse = builder.build(new VolumeOperations(client, builder.errno(), user, group));
     }
 
-    private static String flags(MountOptions options) {
-        var server = options.servers().getFirst().getFirst();
-        var flags =
-                new ArrayList<>(
-                        List.of(
-                                "fsname=" + server,
-                                "subtype=" + TYPE,
-                                // other clients change data, attributes and names at any time
-                                "attr_timeout=0",
-                                "entry_timeout=0",
-                                "negative_timeout=0"));
-        if (options.isForAllUsers()) {
-            flags.add("allow_other");
-            flags.add("default_permissions"); // a volume does not check permissions
-        }
-        return String.join(",", flags);
-    }
-
-    private static Path library() throws IOException {
+    private static String library() throws IOException {
         var selected = System.getProperty(LIBRARY_PROPERTY);
-        if (selected != null) {
-            return Path.of(selected);
+        var files =
+                selected != null
+                        ? Stream.of(selected)
+                        : Stream.of("x86_64-linux-gnu/", "aarch64-linux-gnu/", "../lib64/", "")
+                                .map(folder -> "/usr/lib/" + folder + "libfuse3.so.")
+                                .flatMap(file -> Stream.of(file + 4, file + 3));
+        return files.filter(file -> Files.exists(Path.of(file)))
+                .findFirst()
+                .orElseThrow(() ->
+                        new IOException(
+                                "libfuse3 is not installed. On Debian: apt install fuse3. Or set the system property %s to its path."
+                                        .formatted(LIBRARY_PROPERTY)));
+    }
+
+    /**
+     * Mounts a volume until it is unmounted.
+     *
+     * @param arguments see {@code --help}
+     */
+    public static void main(String... arguments) throws InterruptedException {
+        if (List.of(arguments).contains("--help")) {
+            System.out.print(MountOptions.USAGE);
+            return;
         }
-        var machine =
-                switch (System.getProperty("os.arch").toLowerCase(Locale.ROOT)) {
-                    case "amd64" -> "x86_64";
-                    case String other -> other;
-                };
-        for (var name : LIBRARIES) {
-            for (var folder :
-                    List.of("/usr/lib/%s-linux-gnu".formatted(machine), "/usr/lib64", "/usr/lib")) {
-                var file = Path.of(folder, name);
-                if (Files.exists(file)) {
-                    return file;
+        try {
+            var options = MountOptions.parse(List.of(arguments));
+            try (var mount = new Mount(options)) {
+                mount.start(options);
+                System.out.printf(
+                        "Mounted the volume at %s (%s).%n",
+                        mount.mountPoint, mount.client.describe());
+                while (mount.isMounted()) {
+                    Thread.sleep(POLL_PAUSE);
                 }
             }
+        } catch (IllegalArgumentException e) {
+            System.err.println("jrdma volume mount: %s. See --help.".formatted(e.getMessage()));
+            System.exit(2);
+        } catch (IOException | FuseMountFailedException | UnsatisfiedLinkError e) {
+            System.err.println("jrdma volume mount: " + e.getMessage());
+            System.exit(1);
         }
-        throw new IOException(
-                "libfuse3 is not installed. Install it, on Debian with: apt install fuse3. Or set the system property %s to its path."
-                        .formatted(LIBRARY_PROPERTY));
+    }
+
+    private void start(MountOptions options) throws FuseMountFailedException {
+        // without timeouts, because other clients change attributes and names at any time; the
+        // kernel then compares the time of modification before it reads from its cache
+        var flags =
+                "fsname=%s,subtype=%s,attr_timeout=0,entry_timeout=0,negative_timeout=0%s"
+                        .formatted(
+                                options.servers().getFirst().getFirst(),
+                                TYPE,
+                                // a volume does not check permissions
+                                options.isForAllUsers() ? ",allow_other,default_permissions" : "");
+        fuse.mount(TYPE, mountPoint, "-o", flags);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
     }
 
     private boolean isMounted() throws IOException {
-        var name =
-                mountPoint
-                        .toString()
-                        .replace("\\", "\\134")
-                        .replace(" ", "\\040")
-                        .replace("\t", "\\011")
-                        .replace("\n", "\\012");
+        var name = mountPoint.toString().replace("\\", "\\134").replace(" ", "\\040");
         return Files.readAllLines(Path.of("/proc/self/mounts")).stream()
-                .map(line -> line.split(" "))
-                .anyMatch(fields -> fields[1].equals(name) && fields[2].equals("fuse." + TYPE));
+                .anyMatch(line -> line.contains(" %s fuse.%s ".formatted(name, TYPE)));
     }
 
     /**
@@ -178,14 +139,10 @@ public final class Mount implements AutoCloseable {
         }
         isClosed = true;
         try {
-            // the library frees its callbacks at once, so that it is only closed after its threads
-            // have ended
             if (!isMounted() || unmount("-u")) {
                 fuse.close();
-            } else {
-                LOG.warn(
-                        "{} is in use. The accesses of processes that still use it fail.",
-                        mountPoint);
+            } else { // fuse.close() would free callbacks that threads of the library still use
+                LOG.warn("{} is in use. Later accesses to its files fail.", mountPoint);
                 var _ = unmount("-uz");
             }
         } catch (IOException | TimeoutException e) {

@@ -4,22 +4,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.Set;
+import java.util.regex.Pattern;
 import org.jrdma.volume.net.NodeTransport;
 
 /**
- * The command line of {@link Mount}. A file of settings is the same as that of the command {@code
- * jrdma volume}. The settings that a mount does not use are ignored.
+ * The command line of {@link Mount}, with the settings of the command {@code jrdma volume}.
+ * Settings that a mount does not need are ignored.
  *
- * @param mountPoint the folder that becomes the root of the volume
  * @param servers the addresses of each server
  * @param drive the file that is the drive of the volume; empty to redirect all data
- * @param isForAllUsers true if all users can use the files, subject to their permissions
  */
 record MountOptions(
         Path mountPoint,
@@ -31,68 +27,60 @@ record MountOptions(
 
     static final String USAGE =
             """
-            Usage: Mount [--config=FILE] [--servers=SERVERS] [--drive=FILE]
-                         [--transports=TRANSPORTS] [--allow-other] FOLDER
-            Mounts a volume at an empty folder, until "umount FOLDER" or Ctrl+C.
+            Usage: Mount [OPTIONS] FOLDER
+            Mounts a volume at a folder, until "umount FOLDER" or Ctrl+C.
 
-              --config=FILE       a file with settings, which the options replace
-              --servers=SERVERS   the servers, separated by commas
-                                  (default: localhost:7471)
-              --drive=FILE        the file that is the drive of the volume
-                                  (default: the drive of a server)
-              --transports=LIST   the transports, the most preferred first
-                                  (default: verbs,sisci,sockets)
-              --allow-other       gives all users access, subject to the
-                                  permissions of the files
-              --help              prints this help
+              --allow-other      gives all users access, subject to the permissions
+              --config=FILE      a file with settings, which the options replace
+              --drive=FILE       the file that is the drive (default: redirected)
+              --servers=LIST     the servers (default: localhost:7471)
+              --transports=LIST  the transports, the most preferred first
+                                 (default: verbs,sisci,sockets)
             """;
 
-    private static final Set<String> KEYS = Set.of("config", "servers", "drive", "transports");
+    private static final Pattern OPTION =
+            Pattern.compile("--(?:(allow-other)|(config|drive|servers|transports)=(.*))");
+
     private static final String PORT = ":7471";
 
     /**
      * Parses a command line.
      *
      * @throws IllegalArgumentException if an argument or setting is invalid
-     * @throws IOException if the file of settings cannot be read
+     * @throws IOException if the folder does not exist, or the file of settings cannot be read
      */
     static MountOptions parse(List<String> arguments) throws IOException {
         var options = new Properties();
-        var folders = new ArrayList<Path>();
+        var folders = arguments.stream().filter(each -> !each.startsWith("--")).toList();
         for (var argument : arguments) {
-            var parts = argument.split("=", 2);
-            if (argument.equals("--allow-other")) {
-                options.setProperty("allow-other", "");
-            } else if (!argument.startsWith("--")) {
-                folders.add(Path.of(argument));
-            } else if (parts.length == 2 && KEYS.contains(parts[0].substring(2))) {
-                options.setProperty(parts[0].substring(2), parts[1]);
-            } else {
-                throw new IllegalArgumentException(
-                        "Invalid option \"%s\". See --help.".formatted(argument));
+            var option = OPTION.matcher(argument);
+            if (option.matches()) {
+                var isFlag = option.group(1) != null;
+                options.put(
+                        isFlag ? option.group(1) : option.group(2), isFlag ? "" : option.group(3));
+            } else if (!folders.contains(argument)) {
+                throw new IllegalArgumentException("Invalid option \"%s\"".formatted(argument));
             }
         }
         if (folders.size() != 1) {
-            throw new IllegalArgumentException(
-                    "%d folders are given, and 1 is needed. See --help.".formatted(folders.size()));
+            throw new IllegalArgumentException("Give one folder, not " + folders.size());
         }
         var settings = new Properties();
-        var file = options.getProperty("config");
-        if (file != null) {
-            try (var reader = Files.newBufferedReader(Path.of(file))) {
+        if (options.containsKey("config")) {
+            try (var reader = Files.newBufferedReader(Path.of(options.getProperty("config")))) {
                 settings.load(reader);
             }
         }
         settings.putAll(options);
         return new MountOptions(
-                folders.getFirst().toRealPath(),
+                Path.of(folders.getFirst()).toRealPath(),
                 list(settings.getProperty("servers", "localhost"), ",").stream()
-                        .map(server -> list(server, "\\+").stream().map(MountOptions::address))
-                        .map(addresses -> addresses.toList())
+                        .map(server ->
+                                list(server, "\\+").stream().map(MountOptions::address).toList())
                         .toList(),
-                Optional.of(settings.getProperty("drive", "").strip())
-                        .filter(drive -> !drive.isEmpty())
-                        .map(Path::of),
+                Optional.of(settings.getProperty("drive", ""))
+                        .filter(drive -> !drive.isBlank())
+                        .map(drive -> Path.of(drive.strip())),
                 list(settings.getProperty("transports", "verbs,sisci,sockets"), ",").stream()
                         .map(MountOptions::transport)
                         .toList(),
@@ -101,7 +89,7 @@ record MountOptions(
     }
 
     private static List<String> list(String text, String separator) {
-        return Arrays.stream(text.split(separator)).map(String::strip).toList();
+        return List.of(text.strip().split("\\s*" + separator + "\\s*"));
     }
 
     /** Returns an address with its transport, which is sockets by default, and its port. */
@@ -116,12 +104,13 @@ record MountOptions(
     }
 
     private static NodeTransport transport(String name) {
-        return Arrays.stream(NodeTransport.values())
-                .filter(transport -> transport.toString().equals(name))
-                .findAny()
-                .orElseThrow(() ->
-                        new IllegalArgumentException(
-                                "There is no transport \"%s\". The transports are: verbs, sisci, sockets."
-                                        .formatted(name)));
+        for (var transport : NodeTransport.values()) {
+            if (transport.toString().equals(name)) {
+                return transport;
+            }
+        }
+        throw new IllegalArgumentException(
+                "There is no transport \"%s\". The transports are: verbs, sisci, sockets."
+                        .formatted(name));
     }
 }

@@ -3,14 +3,17 @@ package org.jrdma.volume.fuse;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.cryptomator.jfuse.api.DirFiller;
 import org.cryptomator.jfuse.api.Errno;
@@ -19,12 +22,10 @@ import org.cryptomator.jfuse.api.FuseOperations;
 import org.cryptomator.jfuse.api.Stat;
 import org.cryptomator.jfuse.api.Statvfs;
 import org.cryptomator.jfuse.api.TimeSpec;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.FileHandle;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Names;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
@@ -33,21 +34,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes the file system requests of the kernel with a client of a volume. Each method returns 0
- * or a number of bytes, or a negative errno.
+ * Executes the requests of the kernel with a client of a volume. The methods return 0 or a number
+ * of bytes, or a negative errno.
  *
- * <p>The kernel caches neither data nor attributes nor names, because other clients change them.
- * Safe for use by multiple threads: libfuse calls from several.
+ * <p>Safe for use by multiple threads: libfuse calls from several.
  */
 final class VolumeOperations implements FuseOperations {
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeOperations.class);
+
     private static final int PERMISSIONS = 07777;
     private static final int RENAME_NOREPLACE = 1;
-    private static final long NANOS = 1_000_000_000L;
-
-    /** The name of bytes that are not UTF-8, as the library decodes them. */
-    private static final char REPLACEMENT = '\uFFFD';
+    private static final int NO_CHANGE = -1;
 
     // errno values of Linux that the library does not define
     private static final int EPERM = 1;
@@ -56,13 +54,18 @@ final class VolumeOperations implements FuseOperations {
     private static final int EILSEQ = 84;
 
     /** A file that a process has opened. */
-    private static final class Opened {
+    private record Opened(FileHandle handle, AtomicBoolean isWritten) {}
 
-        private final FileHandle handle;
-        private volatile boolean isWritten;
+    /** Thrown if a name cannot be stored. */
+    private static final class InvalidNameException extends IOException {
 
-        private Opened(FileHandle handle) {
-            this.handle = handle;
+        private static final long serialVersionUID = 1L;
+
+        private final int errno;
+
+        private InvalidNameException(int errno) {
+            super("Invalid name");
+            this.errno = errno;
         }
     }
 
@@ -91,30 +94,10 @@ final class VolumeOperations implements FuseOperations {
 
     @Override
     public Set<Operation> supportedOperations() {
-        return EnumSet.of(
-                Operation.CHMOD,
-                Operation.CHOWN,
-                Operation.CREATE,
-                Operation.FLUSH,
-                Operation.FSYNC,
-                Operation.FSYNCDIR,
-                Operation.GET_ATTR,
-                Operation.MKDIR,
-                Operation.OPEN,
-                Operation.READ,
-                Operation.READ_DIR,
-                Operation.RELEASE,
-                Operation.RENAME,
-                Operation.RMDIR,
-                Operation.STATFS,
-                Operation.SYMLINK,
-                Operation.TRUNCATE,
-                Operation.UNLINK,
-                Operation.UTIMENS,
-                Operation.WRITE);
+        // the default methods refuse some operations with ENOSYS, and must not refuse these
+        return EnumSet.complementOf(EnumSet.of(Operation.INIT, Operation.OPEN_DIR));
     }
 
-    /** A request of the kernel. Returns 0, a number of bytes, or a negative errno. */
     @FunctionalInterface
     private interface Request {
         int run() throws IOException;
@@ -125,29 +108,27 @@ final class VolumeOperations implements FuseOperations {
         void run() throws IOException;
     }
 
-    private int run(Operation operation, String path, Action action) {
-        return call(
-                operation,
-                path,
-                () -> {
-                    action.run();
-                    return 0;
-                });
+    private int run(Action action) {
+        return call(() -> {
+            action.run();
+            return 0;
+        });
     }
 
-    /** An exception that left this method would end the JVM, because native code has called it. */
-    @SuppressWarnings("CatchingUnchecked")
-    private int call(Operation operation, String path, Request request) {
+    /** Native code has called this method, so an exception that it throws would end the JVM. */
+    private int call(Request request) {
         try {
             return request.run();
+        } catch (InvalidNameException e) {
+            return -e.errno;
         } catch (VolumeException e) {
             var error = error(e);
             if (error == errno.eio()) {
-                LOG.warn("{} of {} failed", operation, path, e);
+                LOG.warn("A request failed", e);
             }
             return -error;
         } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{} of {} failed", operation, path, e);
+            LOG.warn("A request failed", e);
             return -errno.eio();
         }
     }
@@ -166,6 +147,19 @@ final class VolumeOperations implements FuseOperations {
         };
     }
 
+    private FilePath path(String text) throws InvalidNameException {
+        if (text.indexOf('\uFFFD') >= 0) { // the library has replaced bytes that are not UTF-8
+            throw new InvalidNameException(EILSEQ);
+        }
+        var path = FilePath.of(text);
+        for (var name : path.names()) {
+            if (name.getBytes(StandardCharsets.UTF_8).length > Names.MAX_BYTES) {
+                throw new InvalidNameException(errno.enametoolong());
+            }
+        }
+        return path;
+    }
+
     private Opened opened(FileInfo info) {
         var file = files.get(info.getFh());
         if (file == null) {
@@ -176,92 +170,58 @@ final class VolumeOperations implements FuseOperations {
 
     @Override
     public int getattr(String path, Stat stat, @Nullable FileInfo info) {
-        return run(
-                Operation.GET_ATTR, path, () -> fill(stat, client.attributes(FilePath.of(path))));
-    }
-
-    private void fill(Stat stat, Attributes attributes) {
-        var type = attributes.isFolder() ? Stat.S_IFDIR : Stat.S_IFREG;
-        stat.setMode(type | (attributes.mode() & PERMISSIONS));
-        stat.setNLink((short) 1);
-        stat.setUid(user);
-        stat.setGid(group);
-        stat.setSize(attributes.size());
-        var modified =
-                Instant.ofEpochSecond(
-                        Math.floorDiv(attributes.modified(), NANOS),
-                        Math.floorMod(attributes.modified(), NANOS));
-        stat.mTime().set(modified);
-        stat.aTime().set(modified);
-        stat.cTime().set(modified);
+        return run(() -> {
+            var attributes = client.attributes(path(path));
+            var type = attributes.isFolder() ? Stat.S_IFDIR : Stat.S_IFREG;
+            var modified = Instant.EPOCH.plusNanos(attributes.modified());
+            stat.setMode(type | (attributes.mode() & PERMISSIONS));
+            stat.setNLink((short) 1);
+            stat.setUid(user);
+            stat.setGid(group);
+            stat.setSize(attributes.size());
+            stat.mTime().set(modified);
+            stat.aTime().set(modified);
+            stat.cTime().set(modified);
+        });
     }
 
     @Override
     public int readdir(String path, DirFiller filler, long offset, FileInfo info, int flags) {
-        return run(
-                Operation.READ_DIR,
-                path,
-                () -> {
-                    filler.fill(".");
-                    filler.fill("..");
-                    var folder = FilePath.of(path);
-                    var entries = client.list(folder, "");
-                    while (!entries.isEmpty()) {
-                        for (var entry : entries) {
-                            var type = entry.isFolder() ? Stat.S_IFDIR : Stat.S_IFREG;
-                            filler.fill(entry.name(), stat -> stat.setMode(type));
-                        }
-                        entries = client.list(folder, entries.getLast().name());
-                    }
-                });
-    }
-
-    /** Checks the name of a file that is created. Returns 0 or a negative errno. */
-    private int checkName(String path) {
-        var name = path.substring(path.lastIndexOf('/') + 1);
-        if (name.indexOf(REPLACEMENT) >= 0) {
-            return -EILSEQ; // two names that are not UTF-8 could otherwise become one
-        }
-        return name.getBytes(java.nio.charset.StandardCharsets.UTF_8).length > Names.MAX_BYTES
-                ? -errno.enametoolong()
-                : 0;
-    }
-
-    private int runWithNewName(Operation operation, String path, Action action) {
-        var error = checkName(path);
-        return error != 0 ? error : run(operation, path, action);
+        return run(() -> {
+            filler.fill(".");
+            filler.fill("..");
+            var folder = path(path);
+            var entries = client.list(folder, "");
+            while (!entries.isEmpty()) {
+                for (var entry : entries) {
+                    var type = entry.isFolder() ? Stat.S_IFDIR : Stat.S_IFREG;
+                    filler.fill(entry.name(), stat -> stat.setMode(type));
+                }
+                entries = client.list(folder, entries.getLast().name());
+            }
+        });
     }
 
     @Override
     public int mkdir(String path, int mode) {
-        return runWithNewName(
-                Operation.MKDIR,
-                path,
-                () -> client.createFolder(FilePath.of(path), mode & PERMISSIONS));
+        return run(() -> client.createFolder(path(path), mode & PERMISSIONS));
     }
 
     @Override
     public int create(String path, int mode, FileInfo info) {
         var isNew = info.getOpenFlags().contains(StandardOpenOption.CREATE_NEW);
-        return runWithNewName(
-                Operation.CREATE,
-                path,
-                () ->
-                        open(
-                                path,
-                                info,
-                                isNew ? Creation.NEW : Creation.IF_MISSING,
-                                mode & PERMISSIONS));
+        var creation = isNew ? Creation.NEW : Creation.IF_MISSING;
+        return run(() -> open(path(path), info, creation, mode & PERMISSIONS));
     }
 
     @Override
     public int open(String path, FileInfo info) {
-        return run(Operation.OPEN, path, () -> open(path, info, Creation.EXISTING, 0));
+        return run(() -> open(path(path), info, Creation.EXISTING, 0));
     }
 
-    private void open(String path, FileInfo info, Creation creation, int mode)
-            throws FabricException {
-        var handle = client.open(FilePath.of(path), creation, mode);
+    private void open(FilePath path, FileInfo info, Creation creation, int mode)
+            throws IOException {
+        var handle = client.open(path, creation, mode);
         var isOpen = false;
         try {
             if (creation != Creation.NEW
@@ -269,7 +229,7 @@ final class VolumeOperations implements FuseOperations {
                 handle.truncate(0);
             }
             var number = lastFile.incrementAndGet();
-            files.put(number, new Opened(handle));
+            files.put(number, new Opened(handle, new AtomicBoolean()));
             info.setFh(number);
             isOpen = true;
         } finally {
@@ -281,64 +241,51 @@ final class VolumeOperations implements FuseOperations {
 
     @Override
     public int read(String path, ByteBuffer target, long count, long position, FileInfo info) {
-        return call(
-                Operation.READ,
-                path,
-                () -> opened(info).handle.read(position, MemorySegment.ofBuffer(target)));
+        return call(() -> opened(info).handle.read(position, MemorySegment.ofBuffer(target)));
     }
 
     @Override
     public int write(String path, ByteBuffer source, long count, long position, FileInfo info) {
-        return call(
-                Operation.WRITE,
-                path,
-                () -> {
-                    var file = opened(info);
-                    var bytes = MemorySegment.ofBuffer(source);
-                    file.isWritten = true;
-                    if (info.getOpenFlags().contains(StandardOpenOption.APPEND)) {
-                        var _ = file.handle.append(bytes);
-                    } else {
-                        file.handle.write(position, bytes);
-                    }
-                    return (int) count;
-                });
+        return call(() -> {
+            var file = opened(info);
+            var bytes = MemorySegment.ofBuffer(source);
+            file.isWritten.set(true);
+            if (info.getOpenFlags().contains(StandardOpenOption.APPEND)) {
+                var _ = file.handle.append(bytes);
+            } else {
+                file.handle.write(position, bytes);
+            }
+            return (int) count;
+        });
     }
 
     @Override
     public int truncate(String path, long size, @Nullable FileInfo info) {
-        return run(
-                Operation.TRUNCATE,
-                path,
-                () -> {
-                    if (info != null) {
-                        opened(info).handle.truncate(size);
-                        return;
-                    }
-                    try (var handle = client.open(FilePath.of(path), Creation.EXISTING, 0)) {
-                        handle.truncate(size);
-                    }
-                });
+        return run(() -> {
+            if (info != null) {
+                opened(info).handle.truncate(size);
+                return;
+            }
+            try (var handle = client.open(path(path), Creation.EXISTING, 0)) {
+                handle.truncate(size);
+            }
+        });
     }
 
-    /** Called by each close(2), whose caller receives the result. */
+    /** Called by each close(2), which returns the result. */
     @Override
     public int flush(String path, FileInfo info) {
-        return run(
-                Operation.FLUSH,
-                path,
-                () -> {
-                    var file = opened(info);
-                    if (file.isWritten) {
-                        file.isWritten = false;
-                        file.handle.force();
-                    }
-                });
+        return run(() -> {
+            var file = opened(info);
+            if (file.isWritten.getAndSet(false)) {
+                file.handle.force();
+            }
+        });
     }
 
     @Override
     public int fsync(String path, int datasync, FileInfo info) {
-        return run(Operation.FSYNC, path, () -> opened(info).handle.force());
+        return run(() -> opened(info).handle.force());
     }
 
     /** Does nothing: a change of a folder is durable before its request returns. */
@@ -349,36 +296,30 @@ final class VolumeOperations implements FuseOperations {
 
     @Override
     public int release(String path, FileInfo info) {
-        return run(
-                Operation.RELEASE,
-                path,
-                () -> {
-                    var file = files.remove(info.getFh());
-                    if (file != null) {
-                        file.handle.close();
-                    }
-                });
+        return run(() -> {
+            var file = files.remove(info.getFh());
+            if (file != null) {
+                file.handle.close();
+            }
+        });
     }
 
     @Override
     public int unlink(String path) {
-        return run(Operation.UNLINK, path, () -> client.remove(FilePath.of(path)));
+        return run(() -> client.remove(path(path)));
     }
 
     @Override
     public int rmdir(String path) {
-        return run(Operation.RMDIR, path, () -> client.remove(FilePath.of(path)));
+        return unlink(path);
     }
 
+    /** Refuses flags without support as renameat2(2) documents. */
     @Override
     public int rename(String from, String to, int flags) {
-        if ((flags & ~RENAME_NOREPLACE) != 0) {
-            return -errno.einval(); // as renameat2(2) documents for flags without support
-        }
-        return runWithNewName(
-                Operation.RENAME,
-                to,
-                () -> client.rename(FilePath.of(from), FilePath.of(to), flags == 0));
+        return (flags & ~RENAME_NOREPLACE) != 0
+                ? -errno.einval()
+                : run(() -> client.rename(path(from), path(to), flags == 0));
     }
 
     /** Refuses symbolic links as symlink(2) documents. The kernel refuses hard links itself. */
@@ -389,58 +330,40 @@ final class VolumeOperations implements FuseOperations {
 
     @Override
     public int chmod(String path, int mode, @Nullable FileInfo info) {
-        return run(
-                Operation.CHMOD,
-                path,
-                () ->
-                        client.setAttributes(
-                                FilePath.of(path),
-                                OptionalInt.of(mode & PERMISSIONS),
-                                OptionalLong.empty()));
+        var permissions = OptionalInt.of(mode & PERMISSIONS);
+        return run(() -> client.setAttributes(path(path), permissions, OptionalLong.empty()));
     }
 
-    /** Accepts the owner and group that all files have. The value -1 means no change. */
+    /** Accepts only the owner and group that all files have. */
     @Override
     public int chown(String path, int newUser, int newGroup, @Nullable FileInfo info) {
-        var isUnchanged =
-                (newUser == -1 || newUser == user) && (newGroup == -1 || newGroup == group);
-        return isUnchanged ? 0 : -EPERM;
+        var isSameUser = newUser == NO_CHANGE || newUser == user;
+        var isSameGroup = newGroup == NO_CHANGE || newGroup == group;
+        return isSameUser && isSameGroup ? 0 : -EPERM;
     }
 
     /** Sets the time of modification. A volume does not record the time of access. */
     @Override
     public int utimens(String path, TimeSpec accessed, TimeSpec modified, @Nullable FileInfo info) {
-        return run(
-                Operation.UTIMENS,
-                path,
-                () -> {
-                    var time = modified.getOptional();
-                    if (time.isPresent()) {
-                        client.setAttributes(
-                                FilePath.of(path),
-                                OptionalInt.empty(),
-                                OptionalLong.of(nanos(time.get())));
-                    }
-                });
-    }
-
-    private static long nanos(Instant time) {
-        return time.getEpochSecond() * NANOS + time.getNano();
+        return run(() -> {
+            var time = modified.getOptional();
+            if (time.isPresent()) {
+                var nanos = OptionalLong.of(Instant.EPOCH.until(time.get(), ChronoUnit.NANOS));
+                client.setAttributes(path(path), OptionalInt.empty(), nanos);
+            }
+        });
     }
 
     @Override
     public int statfs(String path, Statvfs result) {
-        return run(
-                Operation.STATFS,
-                path,
-                () -> {
-                    var capacity = client.capacity();
-                    result.setBsize(Drive.BLOCK_BYTES);
-                    result.setFrsize(Drive.BLOCK_BYTES);
-                    result.setBlocks(capacity.blocks());
-                    result.setBfree(capacity.free());
-                    result.setBavail(capacity.free());
-                    result.setNameMax(Names.MAX_BYTES);
-                });
+        return run(() -> {
+            var capacity = client.capacity();
+            result.setBsize(Drive.BLOCK_BYTES);
+            result.setFrsize(Drive.BLOCK_BYTES);
+            result.setBlocks(capacity.blocks());
+            result.setBfree(capacity.free());
+            result.setBavail(capacity.free());
+            result.setNameMax(Names.MAX_BYTES);
+        });
     }
 }

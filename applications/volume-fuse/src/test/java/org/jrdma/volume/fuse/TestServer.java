@@ -27,7 +27,9 @@ final class TestServer {
     public static void main(String... arguments) throws Exception {
         var port = Integer.parseInt(arguments[1]);
         var others =
-                Stream.of(arguments).skip(2).map(other -> List.of(address(Integer.parseInt(other))));
+                Stream.of(arguments)
+                        .skip(2)
+                        .map(other -> List.of(address(Integer.parseInt(other))));
         var local = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         var _ =
                 VolumeServer.start(
