@@ -5,14 +5,15 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.cryptomator.jfuse.api.DirFiller;
@@ -342,13 +343,16 @@ final class VolumeOperations implements FuseOperations {
         return isSameUser && isSameGroup ? 0 : -EPERM;
     }
 
-    /** Sets the time of modification. A volume does not record the time of access. */
+    /**
+     * Sets the time of modification, or the nearest time between the years 1677 and 2262. A volume
+     * does not record the time of access.
+     */
     @Override
     public int utimens(String path, TimeSpec accessed, TimeSpec modified, @Nullable FileInfo info) {
         return run(() -> {
             var time = modified.getOptional();
             if (time.isPresent()) {
-                var nanos = OptionalLong.of(Instant.EPOCH.until(time.get(), ChronoUnit.NANOS));
+                var nanos = OptionalLong.of(FileTime.from(time.get()).to(TimeUnit.NANOSECONDS));
                 client.setAttributes(path(path), OptionalInt.empty(), nanos);
             }
         });

@@ -176,7 +176,6 @@ class MountTest {
                         .redirectOutput(output.toFile());
         builder.environment().put("HOME", folder.toString());
         var status = builder.start().waitFor();
-        var status = process.waitFor();
         assertThat(status).as("%s%n%s%n%s", script, Files.readString(output), log()).isZero();
         return Files.readString(output);
     }
@@ -186,8 +185,8 @@ class MountTest {
         run(
                 """
                 cp -a "%s" tree
-                find tree -type f | head -20 | xargs chmod 755
-                find tree -type f | tail -20 | xargs touch -d '2001-02-03 04:05:06.789'
+                find tree -type f | sed -n 1,20p | xargs chmod 755
+                find tree -type f | sed -n 21,40p | xargs touch -d '2001-02-03 04:05:06.789'
                 """
                         .formatted(Path.of("../volume/src").toAbsolutePath().normalize()));
     }
@@ -329,12 +328,11 @@ class MountTest {
                 "truncate -s 10000 mounted/file; truncate -s 3 mounted/file; truncate -s 6 mounted/file");
         assertThat(path).hasContent("Hel\0\0\0");
 
-        var time = FileTime.from(Instant.parse("1969-07-20T20:17:40.123456789Z"));
+        var time = FileTime.from(Instant.parse("2001-02-03T04:05:06.123456789Z"));
         try (var file = FileChannel.open(path, WRITE)) {
             file.write(bytes("J"));
             Files.setLastModifiedTime(path, time);
-            Files.setPosixFilePermissions(
-                    path, PosixFilePermissions.fromString("rwxr-x---"));
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-x---"));
         }
         assertThat(Files.getLastModifiedTime(path)).isEqualTo(time);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
