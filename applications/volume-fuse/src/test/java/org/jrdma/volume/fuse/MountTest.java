@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
@@ -47,6 +48,8 @@ import org.junit.jupiter.api.io.TempDir;
 class MountTest {
 
     private static final long BLOCKS = 65_536;
+    private static final NodePolicy SOCKETS = NodePolicy.of(NodeTransport.SOCKETS);
+    private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir Path folder;
@@ -90,8 +93,7 @@ class MountTest {
         }
         other =
                 Volume.open(
-                        VolumeOptions.of("other-" + ports.getFirst(), addresses())
-                                .policy(NodePolicy.of(NodeTransport.SOCKETS)));
+                        VolumeOptions.of("other-" + ports.getFirst(), addresses()).policy(SOCKETS));
     }
 
     private Process server(int port, int otherPort) throws IOException {
@@ -219,9 +221,26 @@ class MountTest {
             assertThat(deadline.hasPassed()).isFalse();
         }
         assertThat(copy.isAlive()).isTrue();
-        servers.getFirst().destroyForcibly().waitFor();
+        var killed = coordinator();
+        servers.get(killed).destroyForcibly().waitFor();
         assertThat(copy.waitFor()).as(this::log).isZero();
+        assertThat(coordinator()).isNotEqualTo(killed);
         run("copy=mounted/copy\n" + SAME);
+    }
+
+    /** Returns the number of the server that is the coordinator. */
+    private int coordinator() throws IOException {
+        for (var server = 0; server < servers.size(); server++) {
+            if (servers.get(server).isAlive()) {
+                try (var query =
+                        ServerQuery.open(addresses().get(server), SOCKETS, QUERY_TIMEOUT)) {
+                    if (query.server().isCoordinator()) {
+                        return server;
+                    }
+                }
+            }
+        }
+        throw new AssertionError("There is no coordinator");
     }
 
     @Test

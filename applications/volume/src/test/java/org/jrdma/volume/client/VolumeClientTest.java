@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -141,6 +143,38 @@ class VolumeClientTest {
                 assertThat(file.size()).isEqualTo(size);
             }
         }
+    }
+
+    @Test
+    void shouldReportModeAndTimeOfAFileWithUncommittedWrites() throws FabricException {
+        var client = cluster.newClient("client");
+        try (var file = client.open(FILE, Creation.NEW, 0644)) {
+            var created = client.attributes(FILE).modified();
+            file.write(0, bytes("Hello"));
+            client.setAttributes(FILE, OptionalInt.of(0600), OptionalLong.empty());
+
+            var written = client.attributes(FILE);
+            assertThat(written.mode()).isEqualTo(0600);
+            assertThat(written.modified()).isGreaterThan(created);
+            file.force();
+            assertThat(client.attributes(FILE).modified()).isEqualTo(written.modified());
+        }
+    }
+
+    @Test
+    void shouldKeepATimeThatAnyClientSetsAfterAWrite() throws FabricException {
+        var writer = cluster.newClient("writer");
+        var other = cluster.newClient("other");
+        try (var file = writer.open(FILE, Creation.NEW, 0644)) {
+            for (var client : List.of(writer, other)) {
+                file.write(0, bytes("Hello"));
+                client.setAttributes(FILE, OptionalInt.empty(), OptionalLong.of(1234));
+                file.force();
+                assertThat(other.attributes(FILE).modified()).isEqualTo(1234);
+            }
+            file.write(0, bytes("J"));
+        }
+        assertThat(other.attributes(FILE).modified()).isGreaterThan(1234);
     }
 
     @Test

@@ -1,0 +1,77 @@
+package org.jrdma.volume.fuse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.jrdma.volume.net.NodeTransport.SISCI;
+import static org.jrdma.volume.net.NodeTransport.SOCKETS;
+import static org.jrdma.volume.net.NodeTransport.VERBS;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MountOptionsTest {
+
+    @TempDir Path folder;
+
+    private MountOptions parse(String options) throws IOException {
+        return MountOptions.parse(List.of((options + " " + folder).strip().split(" ")));
+    }
+
+    @Test
+    void shouldHaveDefaults() throws IOException {
+        assertThat(parse(""))
+                .isEqualTo(
+                        new MountOptions(
+                                folder.toRealPath(),
+                                List.of(List.of("sockets:localhost:7471")),
+                                java.util.Optional.empty(),
+                                List.of(VERBS, SISCI, SOCKETS),
+                                Duration.ofSeconds(30),
+                                false));
+    }
+
+    @Test
+    void shouldReplaceSettingsOfTheFileByOptions() throws IOException {
+        var file = folder.resolve("settings");
+        Files.writeString(
+                file,
+                """
+                servers = node1, node2:1 + verbs:10.0.0.1:2, [fd00::1]
+                transports = sockets, verbs
+                drive = /drive
+                lease.millis = 1000
+                retry.millis = 5000
+                """);
+
+        var read = parse("--config=" + file);
+        assertThat(read.servers())
+                .containsExactly(
+                        List.of("sockets:node1:7471"),
+                        List.of("sockets:node2:1", "verbs:10.0.0.1:2"),
+                        List.of("sockets:[fd00::1]:7471"));
+        assertThat(read.transports()).containsExactly(SOCKETS, VERBS);
+        assertThat(read.drive()).contains(Path.of("/drive"));
+        assertThat(read.retry()).isEqualTo(Duration.ofSeconds(5));
+
+        var replaced = parse("--allow-other --drive= --servers=a --config=" + file);
+        assertThat(replaced.servers()).containsExactly(List.of("sockets:a:7471"));
+        assertThat(replaced.drive()).isEmpty();
+        assertThat(replaced.isForAllUsers()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"--unknown=1", "--drive", "--allow-other=no", "--transports=tcp", "other"})
+    void shouldRejectInvalidArguments(String argument) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse(argument))
+                .withMessageMatching(".*(Invalid option|no transport|one folder).*");
+    }
+}
