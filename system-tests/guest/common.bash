@@ -45,6 +45,7 @@ print_totals() {
 GUEST_PACKAGES=(busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest)
 QEMU_PACKAGES=(qemu-system-x86 kmod)
 NVME_PACKAGES=(e2fsprogs fio)
+MOUNT_PACKAGES=(fuse3 fio git)
 CONTAINER_PACKAGES=(docker.io iptables busybox-static)
 UML_BUILD_PACKAGES=(gcc libc6-dev make flex bison bc xz-utils debian-archive-keyring)
 QEMU_BUILD_PACKAGES=(gcc libc6-dev make xz-utils zstd)

@@ -92,9 +92,7 @@ public final class Mount implements AutoCloseable {
             var options = MountOptions.parse(List.of(arguments));
             try (var mount = new Mount(options)) {
                 mount.start(options);
-                System.out.printf(
-                        "Mounted the volume at %s (%s).%n",
-                        mount.mountPoint, mount.client.describe());
+                System.out.printf("Mounted the volume at %s.%n", mount.mountPoint);
                 while (mount.isMounted()) {
                     Thread.sleep(POLL_PAUSE);
                 }
