@@ -27,7 +27,7 @@ record MountOptions(
 
     static final String USAGE =
             """
-            Usage: Mount [OPTIONS] FOLDER
+            Usage: ./jrdma volume mount [OPTIONS] FOLDER
             Mounts a volume at a folder, until "umount FOLDER" or Ctrl+C.
 
               --allow-other      gives all users access, subject to the permissions

@@ -41,6 +41,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Uses a mounted volume with system calls and with programs. */
 @Tag("slow")
@@ -62,7 +64,7 @@ class MountTest {
     private Volume other;
 
     @BeforeEach
-    void startServersAndMount() throws Exception {
+    void startServers() throws Exception {
         if (!Files.isWritable(Path.of("/dev/fuse"))) {
             throw missing("/dev/fuse does not exist, or this user cannot use it");
         }
@@ -80,12 +82,15 @@ class MountTest {
         servers.add(server(ports.get(0), ports.get(1)));
         servers.add(server(ports.get(1), ports.get(0)));
         mounted = Files.createDirectory(folder.resolve("mounted"));
-        mount =
-                java(
-                        Mount.class,
-                        "--servers=127.0.0.1:%d,127.0.0.1:%d".formatted(ports.get(0), ports.get(1)),
-                        "--transports=sockets",
-                        mounted.toString());
+    }
+
+    /** Mounts the volume without a path to the drive, and opens it in this process, too. */
+    private void mount(String... options) throws Exception {
+        var arguments = new ArrayList<>(List.of(options));
+        arguments.add("--servers=127.0.0.1:%d,127.0.0.1:%d".formatted(ports.get(0), ports.get(1)));
+        arguments.add("--transports=sockets");
+        arguments.add(mounted.toString());
+        mount = java(Mount.class, arguments.toArray(String[]::new));
         var deadline = Deadline.after(START_TIMEOUT);
         while (!Files.readString(Path.of("/proc/self/mounts")).contains(mounted.toString())) {
             assertThat(mount.isAlive() && !deadline.hasPassed()).as(this::log).isTrue();
@@ -94,6 +99,11 @@ class MountTest {
         other =
                 Volume.open(
                         VolumeOptions.of("other-" + ports.getFirst(), addresses()).policy(SOCKETS));
+    }
+
+    /** Mounts the volume with a path to the drive. */
+    private void mountDirect() throws Exception {
+        mount("--drive=" + drive);
     }
 
     private Process server(int port, int otherPort) throws IOException {
@@ -202,6 +212,7 @@ class MountTest {
 
     @Test
     void shouldKeepContentModeAndTimesOfACopiedTree() throws Exception {
+        mountDirect();
         createTree();
         run("cp -a tree mounted/copy; copy=mounted/copy\n" + SAME);
         run("cp -a mounted/copy back; copy=back\n" + SAME);
@@ -210,6 +221,7 @@ class MountTest {
 
     @Test
     void shouldEndACopyCorrectlyAfterTheCoordinatorWasKilled() throws Exception {
+        mount();
         createTree();
         var copy =
                 new ProcessBuilder("cp", "-a", "tree", "mounted/copy")
@@ -245,6 +257,7 @@ class MountTest {
 
     @Test
     void shouldStoreAGitRepository() throws Exception {
+        mountDirect();
         createTree();
         run(
                 """
@@ -267,8 +280,14 @@ class MountTest {
                 """);
     }
 
-    @Test
-    void shouldPassTheVerificationOfFio() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldPassTheVerificationOfFio(boolean isDirect) throws Exception {
+        if (isDirect) {
+            mountDirect();
+        } else {
+            mount();
+        }
         run(
                 """
                 verified() { fio --directory=mounted --size=16m --verify=crc32c --verify_fatal=1 "$@"; }
@@ -281,6 +300,7 @@ class MountTest {
 
     @Test
     void shouldShareDataAndAttributesOfOpenFilesWithOtherClients() throws Exception {
+        mountDirect();
         var here = mounted.resolve("file");
         var there = other.path("/file");
         try (var file = FileChannel.open(here, CREATE_NEW, READ, WRITE)) {
@@ -310,6 +330,7 @@ class MountTest {
 
     @Test
     void shouldAppendAtTheEndThatOtherClientsHaveMoved() throws Exception {
+        mount();
         var here = mounted.resolve("log");
         Files.writeString(here, "one ");
         try (var file = FileChannel.open(here, APPEND)) {
@@ -321,6 +342,7 @@ class MountTest {
 
     @Test
     void shouldRenameReplaceAndRemove() throws Exception {
+        mountDirect();
         var first = Files.writeString(mounted.resolve("first"), "1");
         var second = Files.writeString(mounted.resolve("second"), "2");
         Files.move(first, second, StandardCopyOption.ATOMIC_MOVE);
@@ -342,6 +364,7 @@ class MountTest {
 
     @Test
     void shouldChangeSizeModeAndTime() throws Exception {
+        mountDirect();
         var path = Files.writeString(mounted.resolve("file"), "Hello");
         run(
                 "truncate -s 10000 mounted/file; truncate -s 3 mounted/file; truncate -s 6 mounted/file");
@@ -360,6 +383,7 @@ class MountTest {
 
     @Test
     void shouldRefuseWhatAVolumeCannotStore() throws Exception {
+        mountDirect();
         var file = Files.writeString(mounted.resolve("file"), "Hello");
         assertThatThrownBy(() -> Files.createSymbolicLink(mounted.resolve("link"), file))
                 .isInstanceOf(FileSystemException.class)
