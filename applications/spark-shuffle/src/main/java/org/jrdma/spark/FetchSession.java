@@ -1,0 +1,233 @@
+package org.jrdma.spark;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.memory.BufferPool;
+import org.jrdma.verbs.model.RemoteMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads blocks of another executor over a channel: asks for the locations of the blocks, reads them
+ * into registered buffers, and delivers them. Confined to the thread of the {@link Peer}.
+ */
+final class FetchSession implements RdmaChannel.Handler {
+
+    /** Small blocks share a buffer of at least this length. */
+    private static final long SHARED_BUFFER_BYTES = 1 << 20;
+
+    private static final long BUFFER_WAIT_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final Duration BUFFER_POLL = Duration.ofMillis(2);
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(30);
+
+    private final RdmaChannel channel;
+    private final BufferPool buffers;
+    private final ShuffleMetrics metrics;
+    private final long maxBufferBytes;
+
+    // In the order in which blocks pass through them.
+    private final Deque<LocatedRequest> toSend = new ArrayDeque<>();
+    private final Map<Integer, LocatedRequest> sent = new HashMap<>();
+    private final Deque<ReadTask> waitingForBuffer = new ArrayDeque<>();
+    private final Deque<ReadTask.Read> toRead = new ArrayDeque<>();
+    private final Map<Long, ReadTask.Read> reading = new HashMap<>();
+    private final Deque<PeerMessage> toRelease = new ArrayDeque<>();
+
+    private final Set<ReadTask> unfinished = new HashSet<>();
+    private int openRequests;
+    private int lastRequest;
+    private long lastRead;
+    private long bufferWaitStart;
+    private boolean hasDelivered;
+
+    FetchSession(RdmaChannel channel, BufferPool buffers, ShuffleMetrics metrics) {
+        this.channel = channel;
+        this.buffers = buffers;
+        // The pool rounds lengths up by at most a quarter.
+        this.maxBufferBytes = buffers.statistics().maxBytes() / 5 * 4;
+        this.metrics = metrics;
+    }
+
+    /** Whether a block was delivered since this session started. */
+    boolean hasDelivered() {
+        return hasDelivered;
+    }
+
+    void add(Fetch fetch) {
+        var blocks = fetch.missing();
+        for (var i = 0; i < blocks.size(); i += PeerMessage.MAX_BLOCKS) {
+            var end = Math.min(i + PeerMessage.MAX_BLOCKS, blocks.size());
+            toSend.add(new LocatedRequest(++lastRequest, fetch, blocks.subList(i, end)));
+        }
+    }
+
+    boolean isIdle() {
+        return toSend.isEmpty() && openRequests == 0 && toRelease.isEmpty();
+    }
+
+    /**
+     * Sends and reads what is possible, and waits for a reply, a completed read or {@link
+     * RdmaChannel#wake()}.
+     *
+     * @param idleTimeout how long to wait if nothing is outstanding
+     * @return false if nothing was outstanding for this time
+     */
+    boolean advance(Duration idleTimeout) throws IOException {
+        send();
+        takeBuffers();
+        read();
+        var wasIdle = isIdle();
+        var isShort = !waitingForBuffer.isEmpty() && reading.isEmpty();
+        var timeout = wasIdle ? idleTimeout : isShort ? BUFFER_POLL : REPLY_TIMEOUT;
+        if (channel.await(this, timeout) != RdmaChannel.WaitResult.TIMED_OUT) {
+            return true;
+        }
+        if (!wasIdle && !isShort) {
+            throw new IOException(
+                    "The other executor has not answered for %d seconds on %s"
+                            .formatted(REPLY_TIMEOUT.toSeconds(), channel));
+        }
+        return !wasIdle;
+    }
+
+    private void send() throws IOException {
+        while (!toRelease.isEmpty() && trySend(toRelease.element())) {
+            toRelease.remove();
+        }
+        while (!toSend.isEmpty()
+                && toRelease.isEmpty()
+                && openRequests < PeerMessage.MAX_OPEN_REQUESTS
+                && trySend(toSend.element().message())) {
+            var request = toSend.remove();
+            sent.put(request.number(), request);
+            openRequests++;
+        }
+    }
+
+    private boolean trySend(PeerMessage message) throws IOException {
+        return channel.trySend(MemorySegment.ofBuffer(message.encode()));
+    }
+
+    private void takeBuffers() throws IOException {
+        while (!waitingForBuffer.isEmpty()) {
+            var task = waitingForBuffer.element();
+            var length = task.bufferBytes();
+            var isPossible = length <= maxBufferBytes;
+            var buffer = isPossible ? buffers.tryTake(length) : null;
+            if (buffer != null) {
+                waitingForBuffer.remove();
+                bufferWaitStart = 0;
+                toRead.addAll(task.start(buffer));
+                continue;
+            }
+            // Buffers may be held by tasks that wait for this block, so the wait is limited.
+            if (bufferWaitStart == 0) {
+                bufferWaitStart = System.nanoTime();
+            }
+            if (isPossible && System.nanoTime() - bufferWaitStart < BUFFER_WAIT_NANOS) {
+                return;
+            }
+            waitingForBuffer.remove();
+            task.leaveToStock();
+            finish(task);
+        }
+    }
+
+    private void read() throws IOException {
+        while (!toRead.isEmpty()) {
+            var next = toRead.element();
+            if (!channel.tryReadRemote(next.local(), next.remote(), ++lastRead)) {
+                return;
+            }
+            reading.put(lastRead, toRead.remove());
+        }
+    }
+
+    @Override
+    public void message(MemorySegment buffer, long length) throws IOException {
+        if (!(PeerMessage.decode(buffer.asSlice(0, length).asByteBuffer())
+                instanceof PeerMessage.Located(var number, var locations))) {
+            throw new ProtocolException("Unexpected request of the other executor");
+        }
+        var request = sent.remove(number);
+        if (request == null || locations.size() != request.blocks().size()) {
+            throw new ProtocolException("Unexpected reply %d".formatted(number));
+        }
+        request.openTasks++; // Until all tasks have been created.
+        plan(request, locations);
+        close(request);
+    }
+
+    /** Creates the tasks that read the blocks of a request. */
+    private void plan(LocatedRequest request, List<Optional<RemoteMemory>> locations) {
+        var refused = new ArrayList<Fetch.Block>();
+        var files = request.fetch().files();
+        @Nullable MemoryRead shared = null;
+        for (var i = 0; i < locations.size(); i++) {
+            var block = request.blocks().get(i);
+            var location = locations.get(i).orElse(null);
+            if (location == null) {
+                refused.add(block);
+            } else if (location.length() == 0) {
+                request.fetch().deliver(block, new NioManagedBuffer(ByteBuffer.allocate(0)));
+            } else if (files != null) {
+                enqueue(new FileRead(request, block, location, files, metrics));
+            } else {
+                if (shared == null || shared.bufferBytes() >= SHARED_BUFFER_BYTES) {
+                    shared = new MemoryRead(request, metrics);
+                    enqueue(shared);
+                }
+                shared.add(block, location);
+            }
+        }
+        request.fetch().leaveToStock(refused);
+    }
+
+    private void enqueue(ReadTask task) {
+        task.request().openTasks++;
+        unfinished.add(task);
+        waitingForBuffer.add(task);
+    }
+
+    @Override
+    public void done(long id) throws IOException {
+        var read = reading.remove(id);
+        switch (read.task().completed(read.index())) {
+            case READING -> {}
+            case NEEDS_BUFFER -> waitingForBuffer.addFirst(read.task());
+            case FINISHED -> finish(read.task());
+        }
+        hasDelivered = true;
+    }
+
+    private void finish(ReadTask task) {
+        unfinished.remove(task);
+        close(task.request());
+    }
+
+    private void close(LocatedRequest request) {
+        if (--request.openTasks == 0) {
+            openRequests--;
+            toRelease.add(new PeerMessage.Release(request.number()));
+        }
+    }
+
+    /** Releases all buffers after the channel was closed. */
+    void abandon() {
+        unfinished.forEach(ReadTask::abandon);
+        unfinished.clear();
+    }
+}

@@ -1,0 +1,173 @@
+package org.jrdma.spark;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.Queue;
+import java.util.Set;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.memory.BufferPool;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Another executor, from which this executor reads. All its blocks are read over one channel by one
+ * thread, which ends when it has been idle for a while. A failed channel is replaced once before
+ * the blocks are left to Spark's own client. Safe for use by multiple threads.
+ */
+final class Peer implements AutoCloseable {
+
+    /** Connects to an executor. */
+    interface Connector {
+        RdmaChannel connect(String executor) throws IOException;
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+
+    private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
+    private static final int MAX_FAILURES = 2;
+
+    private final String executor;
+    private final Connector connector;
+    private final PeerDirectory directory;
+    private final BufferPool buffers;
+    private final ShuffleMetrics metrics;
+
+    // Guarded by this.
+    private final Queue<Fetch> submitted = new ArrayDeque<>();
+    private @Nullable RdmaChannel channel;
+    private boolean isRunning;
+    private boolean isClosed;
+
+    /** The fetches that are not done. Confined to the thread of this peer. */
+    private final Set<Fetch> open = new LinkedHashSet<>();
+
+    Peer(
+            String executor,
+            Connector connector,
+            PeerDirectory directory,
+            BufferPool buffers,
+            ShuffleMetrics metrics) {
+        this.executor = executor;
+        this.connector = connector;
+        this.directory = directory;
+        this.buffers = buffers;
+        this.metrics = metrics;
+    }
+
+    /** Starts to fetch blocks. */
+    void submit(Fetch fetch) {
+        synchronized (this) {
+            if (!isClosed) {
+                submitted.add(fetch);
+                if (!isRunning) {
+                    isRunning = true;
+                    Thread.ofPlatform()
+                            .daemon()
+                            .name("jrdma-shuffle-fetch-" + executor)
+                            .start(this::run);
+                } else if (channel != null) {
+                    channel.wake();
+                }
+                return;
+            }
+        }
+        fetch.fail(new IOException("The executor is shutting down"));
+    }
+
+    private void run() {
+        var failures = 0;
+        while (true) {
+            @Nullable FetchSession session = null;
+            try (var opened = connector.connect(executor)) {
+                publish(opened);
+                session = new FetchSession(opened, buffers, metrics);
+                open.forEach(session::add);
+                fetch(session);
+                return;
+            } catch (Throwable e) { // The channel is closed by now.
+                publish(null);
+                if (session != null) {
+                    session.abandon();
+                }
+                open.removeIf(Fetch::isDone);
+                failures = session != null && session.hasDelivered() ? 1 : failures + 1;
+                if (failures < MAX_FAILURES && !(e instanceof PeerDirectory.NotListedException)) {
+                    LOG.info("Reconnecting to executor {}: {}", executor, e.toString());
+                } else if (giveUp(e)) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Fetches until the thread was idle for a while. */
+    private void fetch(FetchSession session) throws IOException {
+        while (true) {
+            for (var next = poll(); next != null; next = poll()) {
+                open.add(next);
+                session.add(next);
+            }
+            if (!session.advance(IDLE_TIMEOUT) && stop()) {
+                return;
+            }
+            open.removeIf(Fetch::isDone);
+        }
+    }
+
+    private synchronized @Nullable Fetch poll() {
+        return submitted.poll();
+    }
+
+    private synchronized void publish(@Nullable RdmaChannel channel) {
+        this.channel = channel;
+        if (channel != null && isClosed) {
+            channel.close();
+        }
+    }
+
+    /** Ends the thread unless there are new fetches. */
+    private synchronized boolean stop() {
+        if (!submitted.isEmpty()) {
+            return false;
+        }
+        isRunning = false;
+        channel = null;
+        return true;
+    }
+
+    /** Leaves all blocks to Spark's own client. */
+    private boolean giveUp(Throwable cause) {
+        for (var next = poll(); next != null; next = poll()) {
+            open.add(next);
+        }
+        if (isClosed()) {
+            open.forEach(fetch -> fetch.fail(cause));
+        } else {
+            LOG.warn(
+                    "Cannot read from executor {} by RDMA. {} fetches continue over TCP: {}",
+                    executor,
+                    open.size(),
+                    cause.toString());
+            directory.avoid(executor);
+            metrics.add(Metric.CONNECTION_FAILURES, 1);
+            open.forEach(fetch -> fetch.leaveToStock(fetch.missing()));
+        }
+        open.clear();
+        return stop();
+    }
+
+    private synchronized boolean isClosed() {
+        return isClosed;
+    }
+
+    @Override
+    public synchronized void close() {
+        isClosed = true;
+        if (channel != null) {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package org.jrdma.spark;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.api.plugin.PluginContext;
+
+/**
+ * Finds the addresses at which other executors listen. The driver knows them. Executors without an
+ * address, and those that failed, are avoided for a while. Safe for use by multiple threads.
+ */
+final class PeerDirectory {
+
+    /** Thrown if an executor does not offer its map outputs by RDMA, or was removed. */
+    static final class NotListedException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        NotListedException(String executor) {
+            super("Executor %s does not use RDMA or was removed".formatted(executor));
+        }
+    }
+
+    private static final Duration AVOIDANCE = Duration.ofSeconds(30);
+
+    private final PluginContext plugin;
+    private final Map<String, Long> avoidedUntil = new ConcurrentHashMap<>();
+
+    PeerDirectory(PluginContext plugin) {
+        this.plugin = plugin;
+    }
+
+    /** Reports to the driver where this executor listens. */
+    void publish(InetSocketAddress address) throws Exception {
+        plugin.ask(
+                new DriverMessage.Listening(
+                                plugin.executorID(),
+                                address.getAddress().getHostAddress(),
+                                address.getPort())
+                        .encode());
+    }
+
+    /**
+     * Asks the driver where an executor listens.
+     *
+     * @throws NotListedException if the driver knows no address
+     */
+    InetSocketAddress find(String executor) throws IOException {
+        Object answer;
+        try {
+            answer = plugin.ask(new DriverMessage.Find(executor).encode());
+        } catch (Exception e) {
+            throw new IOException(
+                    "The driver did not answer where executor %s is".formatted(executor), e);
+        }
+        if (answer instanceof String text
+                && !text.isEmpty()
+                && DriverMessage.decode(text)
+                        instanceof DriverMessage.Listening(var _, var host, var port)) {
+            return new InetSocketAddress(host, port);
+        }
+        throw new NotListedException(executor);
+    }
+
+    /** Returns true if RDMA should not be tried now. */
+    boolean isAvoided(String executor) {
+        var until = avoidedUntil.get(executor);
+        if (until == null) {
+            return false;
+        }
+        if (System.nanoTime() - until < 0) {
+            return true;
+        }
+        avoidedUntil.remove(executor, until);
+        return false;
+    }
+
+    void avoid(String executor) {
+        avoidedUntil.put(executor, System.nanoTime() + AVOIDANCE.toNanos());
+    }
+}

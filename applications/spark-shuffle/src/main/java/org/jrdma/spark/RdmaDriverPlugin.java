@@ -1,0 +1,131 @@
+package org.jrdma.spark;
+
+import com.codahale.metrics.Gauge;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The driver's part of the plug-in: selects the shuffle manager, knows the addresses of the
+ * executors, and sums up their metrics. Uses no class of the RDMA libraries.
+ */
+final class RdmaDriverPlugin implements DriverPlugin {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaDriverPlugin.class);
+
+    private static final String SPARK_VERSION = "4.2.";
+    private static final String MANAGER = "spark.shuffle.manager";
+    private static final String SORT = "sort";
+
+    private final Map<String, DriverMessage.Listening> addresses = new ConcurrentHashMap<>();
+    private final Map<String, long[]> reports = new ConcurrentHashMap<>();
+
+    /** Called before the shuffle manager is created, so that it can be selected here. */
+    @Override
+    public Map<String, String> init(SparkContext context, PluginContext plugin) {
+        var conf = context.conf();
+        var objection = objection(context.version(), conf);
+        if (objection.isPresent()) {
+            LOG.warn("Shuffle blocks are not read by RDMA: {}", objection.get());
+            return Map.of();
+        }
+        conf.set(MANAGER, RdmaShuffleManager.class.getName());
+        context.addSparkListener(
+                new SparkListener() {
+                    @Override
+                    public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+                        forget(removed.executorId());
+                    }
+                });
+        return Map.of(ChannelSettings.TOKEN, ChannelSettings.newToken());
+    }
+
+    /** Returns why the application uses stock Spark; empty if it does not. */
+    private static Optional<String> objection(String version, SparkConf conf) {
+        if (!conf.getBoolean(ShuffleSettings.ENABLED, true)) {
+            return Optional.of(ShuffleSettings.ENABLED + " is false.");
+        }
+        if (!version.startsWith(SPARK_VERSION)) {
+            return Optional.of(
+                    "This is Spark %s, but the plug-in is for Spark %sx. Use its artifact for this version of Spark."
+                            .formatted(version, SPARK_VERSION));
+        }
+        var manager = conf.get(MANAGER, SORT);
+        if (!manager.equals(SORT)) {
+            return Optional.of(
+                    "%s is %s. Remove this setting to use RDMA.".formatted(MANAGER, manager));
+        }
+        return ProtectionPolicy.objection(conf);
+    }
+
+    private void forget(String executor) {
+        addresses.remove(executor);
+        reports.computeIfPresent(executor, (_, values) -> withoutStates(values));
+    }
+
+    private static long[] withoutStates(long... values) {
+        var kept = values.clone();
+        for (var metric : Metric.values()) {
+            if (!metric.isCounter()) {
+                kept[metric.ordinal()] = 0;
+            }
+        }
+        return kept;
+    }
+
+    @Override
+    public void registerMetrics(String application, PluginContext plugin) {
+        for (var metric : Metric.values()) {
+            plugin.metricRegistry().register(metric.key(), (Gauge<Long>) () -> total(metric));
+        }
+    }
+
+    private long total(Metric metric) {
+        return reports.values().stream().mapToLong(values -> values[metric.ordinal()]).sum();
+    }
+
+    @Override
+    public @Nullable Object receive(Object message) {
+        switch (DriverMessage.decode((String) message)) {
+            case DriverMessage.Listening listening -> {
+                LOG.info(
+                        "Executor {} offers its shuffle blocks at {}:{}",
+                        listening.executor(),
+                        listening.host(),
+                        listening.port());
+                addresses.put(listening.executor(), listening);
+                return "";
+            }
+            case DriverMessage.Find(var executor) -> {
+                var address = addresses.get(executor);
+                return address == null ? "" : address.encode();
+            }
+            case DriverMessage.Report(var executor, var values) -> {
+                if (values.length == Metric.values().length) {
+                    reports.put(executor, values);
+                }
+                return null; // Spark warns about answers that no executor waits for.
+            }
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        if (!reports.isEmpty()) {
+            LOG.info(
+                    "Executors have read {} blocks ({} bytes) by RDMA and {} blocks over TCP",
+                    total(Metric.BLOCKS_READ),
+                    total(Metric.BYTES_READ),
+                    total(Metric.BLOCKS_BY_TCP));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package org.jrdma.spark;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.memory.BufferPool;
+import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The RDMA device of this executor, and what the plug-in does with it. */
+final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaExecutor.class);
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    /** IBV_ODP_SUPPORT_READ: peers may read memory with on-demand paging. */
+    private static final int READ_ON_DEMAND = 1 << 3;
+
+    private final PluginContext plugin;
+    private final ShuffleMetrics metrics;
+    private final ChannelSettings channels;
+    private final PeerDirectory directory;
+    private final Device device;
+    private final ProtectionDomain domain;
+    private final MapOutputs outputs;
+    private final BufferPool buffers;
+    private final BlockServer server;
+    private final Map<String, Peer> peers = new ConcurrentHashMap<>();
+
+    private RdmaExecutor(
+            PluginContext plugin, ShuffleMetrics metrics, ChannelSettings channels, Device device)
+            throws Exception {
+        var settings = ShuffleSettings.of(plugin.conf());
+        this.plugin = plugin;
+        this.metrics = metrics;
+        this.channels = channels;
+        this.directory = new PeerDirectory(plugin);
+        this.device = device;
+        domain = device.newProtectionDomain();
+        buffers = domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE);
+        metrics.define(Metric.BUFFER_BYTES, () -> buffers.statistics().registeredBytes());
+        metrics.define(Metric.BUFFER_BYTES_USED, () -> buffers.statistics().usedBytes());
+        outputs =
+                new MapOutputs(
+                        domain,
+                        key -> MapOutputFile.find(blockResolver(), key),
+                        settings.registeredBytes(),
+                        settings.onDemandPaging() && canReadOnDemand(device),
+                        metrics);
+        server = new BlockServer(domain, channels, outputs, metrics);
+        directory.publish(server.address());
+        LOG.info(
+                "Shuffle blocks are read by RDMA: device {} at {}, {}",
+                device.name(),
+                server.address(),
+                settings);
+    }
+
+    /**
+     * Opens the device and starts to offer map outputs.
+     *
+     * @throws Exception if there is no device, or the driver does not answer
+     */
+    static RdmaExecutor start(
+            PluginContext plugin, ShuffleMetrics metrics, ChannelSettings channels)
+            throws Exception {
+        var name = ShuffleSettings.of(plugin.conf()).device();
+        var verbs = Verbs.configured();
+        var device = name.isPresent() ? verbs.open(name.get()) : verbs.openFirst();
+        try {
+            return new RdmaExecutor(plugin, metrics, channels, device);
+        } catch (Throwable e) {
+            device.close();
+            throw e;
+        }
+    }
+
+    private static boolean canReadOnDemand(Device device) {
+        try {
+            var attributes = device.extendedAttributes();
+            return attributes.onDemand() && (attributes.reliableOnDemand() & READ_ON_DEMAND) != 0;
+        } catch (VerbsException e) {
+            LOG.debug("{} does not report on-demand paging", device, e);
+            return false;
+        }
+    }
+
+    private static IndexShuffleBlockResolver blockResolver() throws IOException {
+        if (SparkEnv.get().shuffleManager().shuffleBlockResolver()
+                instanceof IndexShuffleBlockResolver resolver) {
+            return resolver;
+        }
+        throw new IOException("Spark stores map outputs in an unknown way");
+    }
+
+    @Override
+    public BlockStoreClient client(BlockStoreClient stock) {
+        return new RdmaBlockStoreClient(stock, this, plugin.conf());
+    }
+
+    /** Returns another executor to read from; null if RDMA should not be tried now. */
+    Peer peer(String executor) {
+        return peers.computeIfAbsent(
+                executor, _ -> new Peer(executor, this::connect, directory, buffers, metrics));
+    }
+
+    boolean isAvoided(String executor) {
+        return directory.isAvoided(executor);
+    }
+
+    void countByTcp(int blocks) {
+        metrics.add(Metric.BLOCKS_BY_TCP, blocks);
+    }
+
+    private RdmaChannel connect(String executor) throws IOException {
+        var address = directory.find(executor);
+        return ConnectionManager.configured()
+                .connectChannel(address, domain, channels.connectOptions(), CONNECT_TIMEOUT);
+    }
+
+    @Override
+    public void forget(int shuffle) {
+        outputs.forget(shuffle);
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        peers.values().forEach(Peer::close);
+        outputs.close();
+        device.close();
+    }
+}

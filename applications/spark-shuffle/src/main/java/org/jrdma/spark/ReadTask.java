@@ -1,0 +1,43 @@
+package org.jrdma.spark;
+
+import java.io.IOException;
+import java.util.List;
+import org.jrdma.verbs.memory.MemorySlice;
+import org.jrdma.verbs.memory.PooledBuffer;
+import org.jrdma.verbs.model.RemoteMemory;
+
+/** Blocks that are read into the same buffer. Confined to the thread of the {@link Peer}. */
+interface ReadTask {
+
+    /**
+     * A part of a task: one RDMA READ.
+     *
+     * @param index the number of the read in its task
+     */
+    record Read(ReadTask task, int index, MemorySlice local, RemoteMemory remote) {}
+
+    /** The request that located the blocks. */
+    LocatedRequest request();
+
+    /** The length of the buffer that the next reads need. */
+    long bufferBytes();
+
+    /** Returns the next reads, into a buffer that this task then owns. */
+    List<Read> start(PooledBuffer buffer);
+
+    /** The state of a task after a read has completed. */
+    enum Progress {
+        READING,
+        NEEDS_BUFFER,
+        FINISHED
+    }
+
+    /** Handles the completion of a read. */
+    Progress completed(int index) throws IOException;
+
+    /** Leaves the blocks of this task to Spark's client, because there is no buffer for them. */
+    void leaveToStock();
+
+    /** Releases the buffer and files of an unfinished task whose reads have ended. */
+    void abandon();
+}

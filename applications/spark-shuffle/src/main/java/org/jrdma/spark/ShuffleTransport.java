@@ -1,0 +1,16 @@
+package org.jrdma.spark;
+
+import org.apache.spark.network.shuffle.BlockStoreClient;
+
+/**
+ * What the shuffle manager needs from the RDMA part of this executor. No type of the RDMA libraries
+ * appears here, because the shuffle manager also runs on the driver, which may lack the libraries.
+ */
+interface ShuffleTransport {
+
+    /** Returns a client that reads by RDMA if possible, and with {@code stock} otherwise. */
+    BlockStoreClient client(BlockStoreClient stock);
+
+    /** Deregisters the map outputs of a shuffle whose files have been deleted. */
+    void forget(int shuffle);
+}
