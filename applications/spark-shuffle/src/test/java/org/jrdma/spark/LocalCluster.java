@@ -1,10 +1,10 @@
 package org.jrdma.spark;
 
 import com.codahale.metrics.Gauge;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.spark.SparkEnv;
@@ -24,42 +24,23 @@ final class LocalCluster implements AutoCloseable {
 
     private final SparkSession session;
     private final LongAdder remoteBlocks = new LongAdder();
+    private final LongAdder remoteBytesToFiles = new LongAdder();
 
     private LocalCluster(SparkSession session) {
         this.session = session;
     }
 
-    /** Starts a cluster that uses the plug-in, on the software fabric. */
-    static LocalCluster withPlugin(Map<String, String> settings) throws Exception {
-        return start(
-                "software", Map.of("spark.plugins", RdmaShufflePlugin.class.getName()), settings);
-    }
-
-    /** Starts a cluster without the plug-in. */
-    static LocalCluster stock() throws Exception {
-        return start("software", Map.of(), Map.of());
-    }
-
-    private static LocalCluster start(
-            String fabric, Map<String, String> plugins, Map<String, String> settings)
-            throws Exception {
-        createSparkHome();
+    /** Starts a cluster that uses the plug-in on the software fabric. */
+    static LocalCluster start(Map<String, String> settings) throws Exception {
+        Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
         var builder =
-                SparkSession.builder()
-                        .appName("shuffle")
-                        .master("local-cluster[%d,1,512]".formatted(EXECUTORS))
+                builder("local-cluster[%d,1,512]".formatted(EXECUTORS))
+                        .config("spark.plugins", RdmaShufflePlugin.class.getName())
                         .config("spark.executor.memory", "512m")
-                        .config("spark.executor.extraClassPath", classPath())
-                        .config(
-                                "spark.executor.extraJavaOptions",
-                                "-Djrdma.fabric=" + fabric + " -XX:+UseSerialGC")
-                        .config("spark.driver.host", "localhost")
-                        .config("spark.driver.bindAddress", "127.0.0.1")
-                        .config("spark.ui.enabled", "false")
-                        .config("spark.shuffle.readHostLocalDisk", "false")
-                        .config("spark.sql.shuffle.partitions", "8")
-                        .config("spark.sql.autoBroadcastJoinThreshold", "-1");
-        plugins.forEach(builder::config);
+                        // Spark looks for jars in SPARK_HOME, where there are none.
+                        .config("spark.executor.extraClassPath", System.getProperty("java.class.path"))
+                        .config("spark.executor.extraJavaOptions", "-Djrdma.fabric=software")
+                        .config("spark.shuffle.readHostLocalDisk", "false");
         settings.forEach(builder::config);
         var cluster = new LocalCluster(builder.getOrCreate());
         try {
@@ -72,13 +53,20 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** Spark looks for jars in this directory, but executors have the class path of this test. */
-    private static void createSparkHome() throws IOException {
-        Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
+    /** Starts Spark without the plug-in in this JVM. */
+    static SparkSession stock() {
+        return builder("local[2]").getOrCreate();
     }
 
-    private static String classPath() {
-        return System.getProperty("java.class.path");
+    private static SparkSession.Builder builder(String master) {
+        return SparkSession.builder()
+                .appName("shuffle")
+                .master(master)
+                .config("spark.driver.host", "localhost")
+                .config("spark.driver.bindAddress", "127.0.0.1")
+                .config("spark.ui.enabled", "false")
+                .config("spark.sql.shuffle.partitions", "8")
+                .config("spark.sql.autoBroadcastJoinThreshold", "-1");
     }
 
     private void listen() {
@@ -88,10 +76,9 @@ final class LocalCluster implements AutoCloseable {
                             @Override
                             public void onTaskEnd(SparkListenerTaskEnd end) {
                                 if (end.taskMetrics() != null) {
-                                    remoteBlocks.add(
-                                            end.taskMetrics()
-                                                    .shuffleReadMetrics()
-                                                    .remoteBlocksFetched());
+                                    var read = end.taskMetrics().shuffleReadMetrics();
+                                    remoteBlocks.add(read.remoteBlocksFetched());
+                                    remoteBytesToFiles.add(read.remoteBytesReadToDisk());
                                 }
                             }
                         });
@@ -125,6 +112,22 @@ final class LocalCluster implements AutoCloseable {
     /** The remote blocks that all tasks have read, as counted by Spark. */
     long remoteBlocks() {
         return remoteBlocks.sum();
+    }
+
+    /** The bytes of remote blocks that tasks have read into files, as counted by Spark. */
+    long remoteBytesToFiles() {
+        return remoteBytesToFiles.sum();
+    }
+
+    /** Makes Spark forget all shuffles that no object uses, and the executors report metrics. */
+    void forgetShuffles() throws InterruptedException {
+        await(
+                REPORT_TIMEOUT,
+                () -> {
+                    System.gc();
+                    ShuffleJobs.context(session).parallelize(List.of(1, 2, 3, 4), 4).count();
+                    return metric(Metric.REGISTERED_FILES) == 0;
+                });
     }
 
     /** Waits until the executors have reported a value. */

@@ -1,0 +1,157 @@
+package org.jrdma.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests that a job whose executors or network fail has the same result as without the failure. */
+@Tag("slow")
+class FailureTest {
+
+    private static final int RECORDS = 50_000;
+    private static final int VALUE_BYTES = 500;
+    private static final int PARTITIONS = 16;
+    private static final int RECORDS_PER_PAUSE = 100;
+    private static final Duration BEFORE_FAILURE = Duration.ofSeconds(2);
+
+    private static LocalCluster cluster;
+
+    private JavaPairRDD<Long, byte[]> shuffled;
+    private String expected;
+
+    @BeforeAll
+    static void start() throws Exception {
+        // Small requests, one after the other, so that a failure affects blocks that are not read.
+        cluster =
+                LocalCluster.start(
+                        Map.of(
+                                "spark.reducer.maxSizeInFlight", "1m",
+                                "spark.reducer.maxReqsInFlight", "1",
+                                "spark.shuffle.compress", "false"));
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @BeforeEach
+    void shuffle() throws InterruptedException {
+        cluster.awaitExecutors(2);
+        shuffled =
+                ShuffleJobs.records(cluster.session(), RECORDS, VALUE_BYTES)
+                        .partitionBy(new HashPartitioner(PARTITIONS));
+        expected = digest(0);
+    }
+
+    /** Reads the shuffle, and pauses so that it takes several seconds. */
+    private String digest(int pauseMillis) {
+        return shuffled.mapPartitions(records -> {
+                    var hash = 0L;
+                    var count = 0;
+                    while (records.hasNext()) {
+                        var record = records.next();
+                        hash += 31 * record._1() + Arrays.hashCode(record._2());
+                        if (pauseMillis > 0 && ++count % RECORDS_PER_PAUSE == 0) {
+                            Thread.sleep(pauseMillis);
+                        }
+                    }
+                    return List.of(hash).iterator();
+                })
+                .reduce(Long::sum)
+                .toString();
+    }
+
+    /** Reads the shuffle during a failure, and prints how long this took. */
+    private void readDuring(String failure) {
+        var start = System.nanoTime();
+        assertThat(digest(20)).isEqualTo(expected);
+        System.out.printf(
+                "%s: the job took %d ms%n", failure, (System.nanoTime() - start) / 1_000_000);
+    }
+
+    @Test
+    void shouldRepeatTheMapTasksOfAnExecutorThatWasKilled() {
+        var victim =
+                ProcessHandle.current()
+                        .descendants()
+                        .filter(FailureTest::isExecutor)
+                        .findFirst()
+                        .orElseThrow();
+        Thread.startVirtualThread(() -> {
+            sleep(BEFORE_FAILURE);
+            victim.destroyForcibly();
+        });
+
+        readDuring("executor killed");
+        assertThat(victim.isAlive()).isFalse();
+    }
+
+    private static boolean isExecutor(ProcessHandle process) {
+        return process.info()
+                .commandLine()
+                .filter(line -> line.contains("CoarseGrainedExecutorBackend"))
+                .isPresent();
+    }
+
+    @Test
+    void shouldSurviveACableThatIsPulledForThreeSeconds() {
+        pullCable(Duration.ofSeconds(3));
+
+        readDuring("cable pulled for three seconds");
+    }
+
+    @Test
+    void shouldReadOverTcpIfACableIsPulledForLong() {
+        var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
+        pullCable(Duration.ofSeconds(40));
+
+        readDuring("cable pulled");
+        assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
+    }
+
+    /** Pulls the cable of one executor after a while, without waiting. */
+    private static void pullCable(Duration duration) {
+        ShuffleJobs.context(cluster.session())
+                .parallelize(IntStream.range(0, 8).boxed().toList(), 8)
+                .foreach(_ -> {
+                    if (isFirstCallOnLastExecutor()) {
+                        Thread.ofPlatform()
+                                .daemon()
+                                .start(() -> {
+                                    sleep(BEFORE_FAILURE);
+                                    PluggableFabric.pullCable();
+                                    sleep(duration);
+                                    PluggableFabric.insertCable();
+                                    System.clearProperty("test.cable");
+                                });
+                    }
+                });
+    }
+
+    /** Whether this is the first task on the executor whose cable is pulled. */
+    private static boolean isFirstCallOnLastExecutor() {
+        return !SparkEnv.get().executorId().equals("0")
+                && System.setProperty("test.cable", "pulled") == null;
+    }
+
+    private static void sleep(Duration duration) {
+        try {
+            Thread.sleep(duration);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
