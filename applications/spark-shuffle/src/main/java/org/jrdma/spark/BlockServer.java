@@ -97,9 +97,14 @@ final class BlockServer implements AutoCloseable {
                 .isPresent();
     }
 
+    /** Closes the channels of all executors, which may connect again. */
+    void closeChannels() {
+        channels.forEach(RdmaChannel::close);
+    }
+
     @Override
     public void close() {
         listener.close();
-        channels.forEach(RdmaChannel::close);
+        closeChannels();
     }
 }

@@ -13,11 +13,15 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
 /** Tests that a job whose executors or network fail has the same result as without the failure. */
 @Tag("slow")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FailureTest {
 
     private static final int RECORDS = 50_000;
@@ -83,13 +87,9 @@ class FailureTest {
     }
 
     @Test
+    @Order(1)
     void shouldRepeatTheMapTasksOfAnExecutorThatWasKilled() {
-        var victim =
-                ProcessHandle.current()
-                        .descendants()
-                        .filter(FailureTest::isExecutor)
-                        .findFirst()
-                        .orElseThrow();
+        var victim = LocalCluster.executors().getFirst();
         Thread.startVirtualThread(() -> {
             sleep(BEFORE_FAILURE);
             victim.destroyForcibly();
@@ -99,21 +99,20 @@ class FailureTest {
         assertThat(victim.isAlive()).isFalse();
     }
 
-    private static boolean isExecutor(ProcessHandle process) {
-        return process.info()
-                .commandLine()
-                .filter(line -> line.contains("CoarseGrainedExecutorBackend"))
-                .isPresent();
-    }
-
     @Test
-    void shouldSurviveACableThatIsPulledForThreeSeconds() {
+    @Order(2)
+    void shouldReadByRdmaIfACableIsPulledForThreeSeconds() {
+        var byRdma = cluster.metric(Metric.BLOCKS_READ);
+        var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
         pullCable(Duration.ofSeconds(3));
 
         readDuring("cable pulled for three seconds");
+        assertThat(cluster.metric(Metric.BLOCKS_READ)).isGreaterThan(byRdma);
+        assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
     }
 
     @Test
+    @Order(3)
     void shouldReadOverTcpIfACableIsPulledForLong() {
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
         pullCable(Duration.ofSeconds(40));

@@ -1,6 +1,7 @@
 package org.jrdma.spark;
 
 import com.codahale.metrics.Gauge;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,6 +25,7 @@ final class LocalCluster implements AutoCloseable {
 
     private final SparkSession session;
     private final LongAdder remoteBlocks = new LongAdder();
+    private final LongAdder remoteBytes = new LongAdder();
     private final LongAdder remoteBytesToFiles = new LongAdder();
 
     private LocalCluster(SparkSession session) {
@@ -78,6 +80,7 @@ final class LocalCluster implements AutoCloseable {
                                 if (end.taskMetrics() != null) {
                                     var read = end.taskMetrics().shuffleReadMetrics();
                                     remoteBlocks.add(read.remoteBlocksFetched());
+                                    remoteBytes.add(read.remoteBytesRead());
                                     remoteBytesToFiles.add(read.remoteBytesReadToDisk());
                                 }
                             }
@@ -114,9 +117,33 @@ final class LocalCluster implements AutoCloseable {
         return remoteBlocks.sum();
     }
 
+    /** The bytes of these blocks. */
+    long remoteBytes() {
+        return remoteBytes.sum();
+    }
+
     /** The bytes of remote blocks that tasks have read into files, as counted by Spark. */
     long remoteBytesToFiles() {
         return remoteBytesToFiles.sum();
+    }
+
+    /** Waits until Spark has reported the metrics of all tasks. */
+    void settle() throws Exception {
+        session.sparkContext().listenerBus().waitUntilEmpty(REPORT_TIMEOUT.toMillis());
+    }
+
+    /** The processes of the executors. */
+    static List<ProcessHandle> executors() {
+        return ProcessHandle.current().descendants().filter(LocalCluster::isExecutor).toList();
+    }
+
+    private static boolean isExecutor(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc/%d/cmdline".formatted(process.pid())))
+                    .contains("CoarseGrainedExecutorBackend");
+        } catch (IOException e) {
+            return false; // The process has ended.
+        }
     }
 
     /** Makes Spark forget all shuffles that no object uses, and the executors report metrics. */

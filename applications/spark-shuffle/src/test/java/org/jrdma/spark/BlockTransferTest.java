@@ -1,0 +1,308 @@
+package org.jrdma.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.memory.BufferPool;
+import org.jrdma.verbs.model.Access;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests the transfer of blocks between two executors, which are in this JVM, without Spark. */
+@Timeout(60)
+class BlockTransferTest {
+
+    private static final int PARTITION_BYTES = 10_000;
+    private static final int PARTITIONS = 20;
+    private static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
+    private static final int POOL_BYTES = 4 << 20;
+    private static final String SERVER = "1";
+
+    @TempDir Path folder;
+
+    private final ShuffleMetrics metrics = new ShuffleMetrics();
+    private final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
+    private final Map<MapOutputFile.Key, MapOutputFile> files = new ConcurrentHashMap<>();
+    private final FakePluginContext plugin = new FakePluginContext();
+    private Device device;
+    private ProtectionDomain domain;
+    private MapOutputs outputs;
+    private BlockServer server;
+    private BufferPool buffers;
+    private Peer peer;
+
+    @BeforeEach
+    void connect() throws Exception {
+        device = Verbs.software().openFirst();
+        domain = device.newProtectionDomain();
+        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, false, metrics);
+        server = new BlockServer(domain, settings, outputs, metrics);
+        plugin.answer =
+                new DriverMessage.Listening(
+                                SERVER, address().getAddress().getHostAddress(), address().getPort())
+                        .encode();
+        buffers = domain.newBufferPool(POOL_BYTES, Access.LOCAL_WRITE);
+        peer = peer(settings);
+    }
+
+    private InetSocketAddress address() {
+        return server.address();
+    }
+
+    private Peer peer(ChannelSettings channels) {
+        var directory = new PeerDirectory(plugin);
+        return new Peer(
+                SERVER, executor -> connect(directory, executor, channels), directory, buffers, metrics);
+    }
+
+    private RdmaChannel connect(PeerDirectory directory, String executor, ChannelSettings channels)
+            throws IOException {
+        return ConnectionManager.software()
+                .connectChannel(
+                        directory.find(executor),
+                        domain,
+                        channels.connectOptions(),
+                        Duration.ofSeconds(5));
+    }
+
+    private MapOutputFile find(MapOutputFile.Key key) throws IOException {
+        var file = files.get(key);
+        if (file == null) {
+            throw new NoSuchFileException(key.toString());
+        }
+        return file;
+    }
+
+    @AfterEach
+    void close() {
+        peer.close();
+        server.close();
+        outputs.close();
+        device.close();
+    }
+
+    /** Writes the output of a map task: each byte of a partition is the number of the partition. */
+    private void write(int shuffle, long map) throws IOException {
+        var content = new byte[FILE_BYTES];
+        for (var i = 0; i < content.length; i++) {
+            content[i] = (byte) (i / PARTITION_BYTES);
+        }
+        var file = Files.write(folder.resolve(shuffle + "-" + map), content);
+        var offsets =
+                IntStream.rangeClosed(0, PARTITIONS).mapToLong(i -> (long) i * PARTITION_BYTES);
+        files.put(
+                new MapOutputFile.Key(shuffle, map),
+                new MapOutputFile(file, FILE_BYTES, offsets.toArray()));
+    }
+
+    /** What a task receives. */
+    private static final class Task implements BlockFetchingListener {
+
+        final Map<String, ManagedBuffer> blocks = new ConcurrentHashMap<>();
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+        final List<String> stock = new ArrayList<>();
+
+        @Override
+        public void onBlockFetchSuccess(String name, ManagedBuffer content) {
+            blocks.put(name, content.retain());
+            received.add(name);
+        }
+
+        @Override
+        public void onBlockFetchFailure(String name, Throwable cause) {
+            received.add(name + " failed");
+        }
+
+        void stock(String... names) {
+            stock.addAll(List.of(names));
+            received.addAll(List.of(names));
+        }
+
+        void await(int count) throws InterruptedException {
+            for (var i = 0; i < count; i++) {
+                assertThat(received.poll(30, TimeUnit.SECONDS)).isNotNull();
+            }
+        }
+
+        byte[] bytes(String name) throws IOException {
+            var bytes = new byte[(int) blocks.get(name).size()];
+            ByteBuffer content = blocks.get(name).nioByteBuffer();
+            content.get(bytes);
+            return bytes;
+        }
+
+        void release() {
+            blocks.values().forEach(ManagedBuffer::release);
+        }
+    }
+
+    private Task fetch(String... names) throws InterruptedException {
+        return fetch(peer, names);
+    }
+
+    private static Task fetch(Peer peer, String... names) throws InterruptedException {
+        var task = new Task();
+        var blocks =
+                Arrays.stream(names)
+                        .map(name -> new Fetch.Block(name, BlockRange.parse(name).orElseThrow()))
+                        .toList();
+        peer.submit(new Fetch(blocks, task, task::stock, null));
+        task.await(names.length);
+        return task;
+    }
+
+    @Test
+    void shouldReadBlocksAndReturnTheirBuffers() throws Exception {
+        write(0, 1);
+        write(0, 2);
+
+        var task = fetch("shuffle_0_1_0", "shuffle_0_1_19", "shuffle_0_2_3_5");
+
+        assertThat(task.stock).isEmpty();
+        assertThat(task.bytes("shuffle_0_1_0")).hasSize(PARTITION_BYTES).containsOnly(0);
+        assertThat(task.bytes("shuffle_0_1_19")).hasSize(PARTITION_BYTES).containsOnly(19);
+        assertThat(task.bytes("shuffle_0_2_3_5")).hasSize(2 * PARTITION_BYTES).contains(3, 4);
+        assertThat(value(Metric.BLOCKS_READ)).isEqualTo(3);
+        assertThat(value(Metric.REGISTRATIONS)).isEqualTo(2);
+
+        task.release();
+        assertThat(buffers.statistics().usedBytes()).isZero();
+    }
+
+    private long value(Metric metric) {
+        return metrics.values()[metric.ordinal()];
+    }
+
+    @Test
+    void shouldReadMoreBlocksThanFitIntoOneMessage() throws Exception {
+        write(0, 1);
+        var names =
+                IntStream.range(0, 3 * PeerMessage.MAX_BLOCKS)
+                        .mapToObj(i -> "shuffle_0_1_%d_%d".formatted(i % 19, i % 19 + 1 + i / 128 % 2))
+                        .distinct()
+                        .toArray(String[]::new);
+
+        var task = fetch(names);
+
+        assertThat(task.stock).isEmpty();
+        assertThat(task.blocks).hasSize(names.length);
+        task.release();
+    }
+
+    @Test
+    void shouldLeaveUnknownBlocksToStock() throws Exception {
+        write(0, 1);
+
+        var task = fetch("shuffle_0_1_0", "shuffle_0_7_0", "shuffle_0_1_20", "shuffle_0_1_5_3");
+
+        assertThat(task.blocks).containsOnlyKeys("shuffle_0_1_0");
+        assertThat(task.stock)
+                .containsExactlyInAnyOrder("shuffle_0_7_0", "shuffle_0_1_20", "shuffle_0_1_5_3");
+        task.release();
+    }
+
+    @Test
+    void shouldDeregisterLeastRecentlyUsedOutputsAtTheLimit() throws Exception {
+        for (var map = 1; map <= 4; map++) {
+            write(0, map);
+            fetch("shuffle_0_%d_0".formatted(map)).release();
+        }
+
+        assertThat(value(Metric.BLOCKS_READ)).isEqualTo(4);
+        assertThat(value(Metric.EVICTIONS)).isEqualTo(2);
+        assertThat(value(Metric.REGISTERED_FILES)).isEqualTo(2);
+        assertThat(value(Metric.REGISTERED_BYTES)).isEqualTo(2 * FILE_BYTES);
+    }
+
+    @Test
+    void shouldLeaveBlocksToStockIfTheOutputsInUseReachTheLimit() throws Exception {
+        write(0, 1);
+        write(0, 2);
+        write(0, 3);
+        var first = outputs.acquire(new MapOutputFile.Key(0, 1)).orElseThrow();
+        var second = outputs.acquire(new MapOutputFile.Key(0, 2)).orElseThrow();
+
+        assertThat(fetch("shuffle_0_3_0").stock).containsExactly("shuffle_0_3_0");
+
+        outputs.release(first);
+        outputs.release(second);
+        assertThat(fetch("shuffle_0_3_0").stock).isEmpty();
+    }
+
+    @Test
+    void shouldKeepAForgottenOutputUntilItsLastUserHasFinished() throws Exception {
+        write(5, 1);
+        var output = outputs.acquire(new MapOutputFile.Key(5, 1)).orElseThrow();
+
+        outputs.forget(5);
+        assertThat(value(Metric.REGISTERED_FILES)).isOne();
+
+        outputs.release(output);
+        assertThat(value(Metric.REGISTERED_FILES)).isZero();
+        assertThat(value(Metric.REGISTERED_BYTES)).isZero();
+    }
+
+    @Test
+    void shouldLeaveBlocksToStockIfNoBufferIsReleased() throws Exception {
+        write(0, 1);
+        var held = buffers.tryTake(POOL_BYTES);
+
+        assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+
+        held.release();
+        assertThat(fetch("shuffle_0_1_0").stock).isEmpty();
+    }
+
+    @Test
+    void shouldReconnectIfTheChannelFails() throws Exception {
+        write(0, 1);
+        fetch("shuffle_0_1_0").release();
+
+        server.closeChannels();
+
+        assertThat(fetch("shuffle_0_1_1").stock).isEmpty();
+    }
+
+    @Test
+    void shouldRejectAnExecutorOfAnotherApplication() throws Exception {
+        write(0, 1);
+        try (var stranger = peer(ChannelSettings.of(ChannelSettings.newToken()))) {
+            assertThat(fetch(stranger, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+        }
+    }
+
+    @Test
+    void shouldLeaveBlocksToStockIfTheDriverKnowsNoAddress() throws Exception {
+        plugin.answer = "";
+
+        assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+        assertThatThrownBy(() -> new PeerDirectory(plugin).find(SERVER))
+                .isInstanceOf(PeerDirectory.NotListedException.class);
+    }
+}
