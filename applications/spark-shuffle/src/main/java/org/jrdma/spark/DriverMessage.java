@@ -1,6 +1,7 @@
 package org.jrdma.spark;
 
-import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -15,17 +16,18 @@ sealed interface DriverMessage {
     /** Asks for the address of an executor. The answer is empty if the driver knows none. */
     record Find(String executor) implements DriverMessage {}
 
-    /** The values of all metrics of an executor, in the order of {@link Metric}. */
-    record Report(String executor, long... values) implements DriverMessage {}
+    /** The values of all metrics of an executor. */
+    record Report(String executor, Map<Metric, Long> values) implements DriverMessage {}
 
+    /** Encodes this message. */
     default String encode() {
         return switch (this) {
             case Listening(var executor, var host, var port) ->
                     String.join(" ", "listening", executor, host, Integer.toString(port));
             case Find(var executor) -> "find " + executor;
             case Report(var executor, var values) ->
-                    Arrays.stream(values)
-                            .mapToObj(Long::toString)
+                    values.entrySet().stream()
+                            .map(value -> value.getKey().name() + " " + value.getValue())
                             .collect(Collectors.joining(" ", "report " + executor + " ", ""));
         };
     }
@@ -37,22 +39,22 @@ sealed interface DriverMessage {
      */
     static DriverMessage decode(String text) {
         var words = text.split(" ", -1);
-        if (words.length >= 2) {
-            switch (words[0]) {
-                case "listening" -> {
-                    return new Listening(words[1], words[2], Integer.parseInt(words[3]));
-                }
-                case "find" -> {
-                    return new Find(words[1]);
-                }
+        try {
+            return switch (words[0]) {
+                case "listening" -> new Listening(words[1], words[2], Integer.parseInt(words[3]));
+                case "find" -> new Find(words[1]);
                 case "report" -> {
-                    return new Report(
-                            words[1],
-                            Arrays.stream(words).skip(2).mapToLong(Long::parseLong).toArray());
+                    var values = new EnumMap<Metric, Long>(Metric.class);
+                    for (var i = 2; i < words.length; i += 2) {
+                        values.put(Metric.valueOf(words[i]), Long.valueOf(words[i + 1]));
+                    }
+                    yield new Report(words[1], values);
                 }
-                default -> {}
-            }
+                default -> throw new IllegalArgumentException("Unknown type");
+            };
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+            throw new IllegalArgumentException(
+                    "Not a message of the RDMA shuffle: \"%s\"".formatted(text), e);
         }
-        throw new IllegalArgumentException("Not a message of the RDMA shuffle: " + text);
     }
 }

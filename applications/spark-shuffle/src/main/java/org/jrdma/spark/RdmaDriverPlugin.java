@@ -1,6 +1,7 @@
 package org.jrdma.spark;
 
 import com.codahale.metrics.Gauge;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,7 +28,7 @@ final class RdmaDriverPlugin implements DriverPlugin {
     private static final String SORT = "sort";
 
     private final Map<String, DriverMessage.Listening> addresses = new ConcurrentHashMap<>();
-    private final Map<String, long[]> reports = new ConcurrentHashMap<>();
+    private final Map<String, Map<Metric, Long>> reports = new ConcurrentHashMap<>();
 
     /** Called before the shuffle manager is created, so that it can be selected here. */
     @Override
@@ -72,14 +73,10 @@ final class RdmaDriverPlugin implements DriverPlugin {
         reports.computeIfPresent(executor, (_, values) -> withoutStates(values));
     }
 
-    private static long[] withoutStates(long... values) {
-        var kept = values.clone();
-        for (var metric : Metric.values()) {
-            if (!metric.isCounter()) {
-                kept[metric.ordinal()] = 0;
-            }
-        }
-        return kept;
+    private static Map<Metric, Long> withoutStates(Map<Metric, Long> values) {
+        var counters = new EnumMap<>(values);
+        counters.keySet().removeIf(metric -> !metric.isCounter());
+        return counters;
     }
 
     @Override
@@ -90,7 +87,7 @@ final class RdmaDriverPlugin implements DriverPlugin {
     }
 
     private long total(Metric metric) {
-        return reports.values().stream().mapToLong(values -> values[metric.ordinal()]).sum();
+        return reports.values().stream().mapToLong(values -> values.getOrDefault(metric, 0L)).sum();
     }
 
     @Override
@@ -110,9 +107,7 @@ final class RdmaDriverPlugin implements DriverPlugin {
                 return address == null ? "" : address.encode();
             }
             case DriverMessage.Report(var executor, var values) -> {
-                if (values.length == Metric.values().length) {
-                    reports.put(executor, values);
-                }
+                reports.put(executor, values);
                 return null; // Spark warns about answers that no executor waits for.
             }
         }

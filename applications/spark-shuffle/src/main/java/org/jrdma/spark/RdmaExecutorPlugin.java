@@ -1,6 +1,5 @@
 package org.jrdma.spark;
 
-import java.util.Arrays;
 import java.util.Map;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.ExecutorPlugin;
@@ -17,7 +16,7 @@ final class RdmaExecutorPlugin implements ExecutorPlugin {
     private final ShuffleMetrics metrics = new ShuffleMetrics();
     private @Nullable PluginContext plugin;
     private @Nullable RdmaExecutor executor;
-    private long[] reported = metrics.values();
+    private Map<Metric, Long> reported = metrics.values();
 
     /** Called before the shuffle manager is created. */
     @Override
@@ -50,7 +49,7 @@ final class RdmaExecutorPlugin implements ExecutorPlugin {
     /** Sends the metrics to the driver if they have changed. */
     private synchronized void report() {
         var values = metrics.values();
-        if (executor == null || Arrays.equals(values, reported)) {
+        if (executor == null || values.equals(reported)) {
             return;
         }
         try {

@@ -44,19 +44,21 @@ public final class ShuffleCheck {
                             })
                             .repartitionAndSortWithinPartitions(new HashPartitioner(PARTITIONS));
             var count =
-                    sorted.mapPartitions(records -> {
-                                var read = 0L;
-                                var last = Long.MIN_VALUE;
-                                while (records.hasNext()) {
-                                    var key = records.next()._1();
-                                    if (key < last) {
-                                        throw new IllegalStateException("The records are not sorted");
-                                    }
-                                    last = key;
-                                    read++;
-                                }
-                                return List.of(read).iterator();
-                            })
+                    sorted.mapPartitions(
+                                    records -> {
+                                        var read = 0L;
+                                        var last = Long.MIN_VALUE;
+                                        while (records.hasNext()) {
+                                            var key = records.next()._1();
+                                            if (key < last) {
+                                                throw new IllegalStateException(
+                                                        "The records are not sorted");
+                                            }
+                                            last = key;
+                                            read++;
+                                        }
+                                        return List.of(read).iterator();
+                                    })
                             .reduce(Long::sum);
             System.out.printf("%d records are sorted.%n", count);
             System.out.printf(
@@ -67,14 +69,15 @@ public final class ShuffleCheck {
         }
     }
 
-    private static Object total(Metric metric) {
+    private static long total(Metric metric) {
         var sources =
                 SparkEnv.get()
                         .metricsSystem()
                         .getSourcesByName("plugin." + RdmaShufflePlugin.class.getName());
         return sources.isEmpty()
                 ? 0L
-                : ((Gauge<?>) sources.head().metricRegistry().getGauges().get(metric.key()))
-                        .getValue();
+                : (Long)
+                        ((Gauge<?>) sources.head().metricRegistry().getGauges().get(metric.key()))
+                                .getValue();
     }
 }

@@ -2,7 +2,6 @@ package org.jrdma.spark;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -31,9 +30,13 @@ final class ShuffleMetrics {
         counters.get(metric).add(count);
     }
 
-    /** Returns the current values, in the order of {@link Metric}. */
-    long[] values() {
-        return Arrays.stream(Metric.values()).mapToLong(this::value).toArray();
+    /** Returns the current values of all metrics. */
+    Map<Metric, Long> values() {
+        var values = new EnumMap<Metric, Long>(Metric.class);
+        for (var metric : Metric.values()) {
+            values.put(metric, value(metric));
+        }
+        return values;
     }
 
     private long value(Metric metric) {
@@ -50,10 +53,6 @@ final class ShuffleMetrics {
 
     @Override
     public String toString() {
-        var values = new EnumMap<Metric, Long>(Metric.class);
-        for (var metric : Metric.values()) {
-            values.put(metric, value(metric));
-        }
-        return values.toString();
+        return values().toString();
     }
 }

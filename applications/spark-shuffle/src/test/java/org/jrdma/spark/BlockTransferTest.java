@@ -65,7 +65,9 @@ class BlockTransferTest {
         server = new BlockServer(domain, settings, outputs, metrics);
         plugin.answer =
                 new DriverMessage.Listening(
-                                SERVER, address().getAddress().getHostAddress(), address().getPort())
+                                SERVER,
+                                address().getAddress().getHostAddress(),
+                                address().getPort())
                         .encode();
         buffers = domain.newBufferPool(POOL_BYTES, Access.LOCAL_WRITE);
         peer = peer(settings);
@@ -78,7 +80,11 @@ class BlockTransferTest {
     private Peer peer(ChannelSettings channels) {
         var directory = new PeerDirectory(plugin);
         return new Peer(
-                SERVER, executor -> connect(directory, executor, channels), directory, buffers, metrics);
+                SERVER,
+                executor -> connect(directory, executor, channels),
+                directory,
+                buffers,
+                metrics);
     }
 
     private RdmaChannel connect(PeerDirectory directory, String executor, ChannelSettings channels)
@@ -196,7 +202,7 @@ class BlockTransferTest {
     }
 
     private long value(Metric metric) {
-        return metrics.values()[metric.ordinal()];
+        return metrics.values().get(metric);
     }
 
     @Test
@@ -204,7 +210,8 @@ class BlockTransferTest {
         write(0, 1);
         var names =
                 IntStream.range(0, 3 * PeerMessage.MAX_BLOCKS)
-                        .mapToObj(i -> "shuffle_0_1_%d_%d".formatted(i % 19, i % 19 + 1 + i / 128 % 2))
+                        .mapToObj(i ->
+                                "shuffle_0_1_%d_%d".formatted(i % 19, i % 19 + 1 + i / 128 % 2))
                         .distinct()
                         .toArray(String[]::new);
 

@@ -3,6 +3,7 @@ package org.jrdma.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class DriverMessageTest {
@@ -15,20 +16,17 @@ class DriverMessageTest {
         var find = new DriverMessage.Find("1");
         assertThat(DriverMessage.decode(find.encode())).isEqualTo(find);
 
-        var report = new DriverMessage.Report("1", 5, -1, Long.MAX_VALUE);
-        assertThat(DriverMessage.decode(report.encode()))
-                .isInstanceOfSatisfying(
-                        DriverMessage.Report.class,
-                        decoded -> {
-                            assertThat(decoded.executor()).isEqualTo("1");
-                            assertThat(decoded.values()).containsExactly(5, -1, Long.MAX_VALUE);
-                        });
+        var report = new DriverMessage.Report("1", new ShuffleMetrics().values());
+        assertThat(DriverMessage.decode(report.encode())).isEqualTo(report);
     }
 
     @Test
     void shouldRejectOtherTexts() {
-        assertThatThrownBy(() -> DriverMessage.decode("hello world"))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("hello world");
+        for (var text :
+                List.of("hello world", "", "find", "listening 1 host port", "report 1 X 2")) {
+            assertThatThrownBy(() -> DriverMessage.decode(text))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining('"' + text + '"');
+        }
     }
 }

@@ -62,18 +62,19 @@ class FailureTest {
 
     /** Reads the shuffle, and pauses so that it takes several seconds. */
     private String digest(int pauseMillis) {
-        return shuffled.mapPartitions(records -> {
-                    var hash = 0L;
-                    var count = 0;
-                    while (records.hasNext()) {
-                        var record = records.next();
-                        hash += 31 * record._1() + Arrays.hashCode(record._2());
-                        if (pauseMillis > 0 && ++count % RECORDS_PER_PAUSE == 0) {
-                            Thread.sleep(pauseMillis);
-                        }
-                    }
-                    return List.of(hash).iterator();
-                })
+        return shuffled.mapPartitions(
+                        records -> {
+                            var hash = 0L;
+                            var count = 0;
+                            while (records.hasNext()) {
+                                var record = records.next();
+                                hash += 31 * record._1() + Arrays.hashCode(record._2());
+                                if (pauseMillis > 0 && ++count % RECORDS_PER_PAUSE == 0) {
+                                    Thread.sleep(pauseMillis);
+                                }
+                            }
+                            return List.of(hash).iterator();
+                        })
                 .reduce(Long::sum)
                 .toString();
     }

@@ -19,7 +19,7 @@ import org.apache.spark.sql.SparkSession;
  */
 final class LocalCluster implements AutoCloseable {
 
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(120);
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(10);
     private static final int EXECUTORS = 2;
 
@@ -40,7 +40,9 @@ final class LocalCluster implements AutoCloseable {
                         .config("spark.plugins", RdmaShufflePlugin.class.getName())
                         .config("spark.executor.memory", "512m")
                         // Spark looks for jars in SPARK_HOME, where there are none.
-                        .config("spark.executor.extraClassPath", System.getProperty("java.class.path"))
+                        .config(
+                                "spark.executor.extraClassPath",
+                                System.getProperty("java.class.path"))
                         .config("spark.executor.extraJavaOptions", "-Djrdma.fabric=software")
                         .config("spark.shuffle.readHostLocalDisk", "false");
         settings.forEach(builder::config);

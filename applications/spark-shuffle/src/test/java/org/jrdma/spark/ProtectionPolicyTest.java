@@ -29,7 +29,9 @@ class ProtectionPolicyTest {
         assertThat(ProtectionPolicy.objection(conf))
                 .hasValueSatisfying(text -> assertThat(text).contains(protection));
 
-        assertThat(ProtectionPolicy.objection(conf.clone().set("spark.io.encryption.enabled", "true")))
+        assertThat(
+                        ProtectionPolicy.objection(
+                                conf.clone().set("spark.io.encryption.enabled", "true")))
                 .isEmpty();
         assertThat(
                         ProtectionPolicy.objection(

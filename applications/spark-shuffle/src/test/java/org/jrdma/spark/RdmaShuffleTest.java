@@ -104,8 +104,7 @@ class RdmaShuffleTest {
 
     @Test
     void shouldUseStockSparkIfConnectionsAreProtectedButBlocksAreNot() throws Exception {
-        var settings =
-                Map.of("spark.authenticate", "true", "spark.authenticate.secret", "secret");
+        var settings = Map.of("spark.authenticate", "true", "spark.authenticate.secret", "secret");
         try (var cluster = LocalCluster.start(settings)) {
             assertThat(ShuffleJobs.sort(cluster.session(), RECORDS))
                     .isEqualTo(expected.get("sort"));

@@ -66,30 +66,41 @@ final class ShuffleBenchmark {
         }
 
         private static String digest(JavaPairRDD<Long, byte[]> shuffled) {
-            return shuffled.mapPartitions(all -> {
-                        var sum = 0L;
-                        while (all.hasNext()) {
-                            var record = all.next();
-                            sum += record._1() ^ record._2()[record._2().length / 2];
-                        }
-                        return List.of(sum).iterator();
-                    })
+            return shuffled.mapPartitions(
+                            all -> {
+                                var sum = 0L;
+                                while (all.hasNext()) {
+                                    var record = all.next();
+                                    sum += record._1() ^ record._2()[record._2().length / 2];
+                                }
+                                return List.of(sum).iterator();
+                            })
                     .reduce(Long::sum)
                     .toString();
         }
     }
 
     /** The sums of the measured rounds. */
-    private record Sums(String result, double cpuSeconds, double wallSeconds, long bytes, long blocks) {}
+    private record Sums(
+            String result, double cpuSeconds, double wallSeconds, long bytes, long blocks) {}
 
     public static void main(String... arguments) throws Exception {
         var rounds = Integer.parseInt(arguments[0]);
-        var shapes = arguments.length > 1 ? List.of(arguments).subList(1, arguments.length) : SHAPES.keySet();
+        var shapes =
+                arguments.length > 1
+                        ? List.of(arguments).subList(1, arguments.length)
+                        : SHAPES.keySet();
         var stock = measure(rounds, shapes, "false");
         var rdma = measure(rounds, shapes, "true");
         System.out.printf(
                 "%n%-6s %-6s %14s %14s %12s %12s %10s%n",
-                "shape", "path", "remote bytes", "remote blocks", "CPU ns/byte", "CPU us/block", "wall ms");
+                "shape",
+                "path",
+                "remote bytes",
+                "remote blocks",
+                "CPU ns/byte",
+                "CPU us/block",
+                "wall ms");
         for (var shape : shapes) {
             print(shape, "stock", stock.get(shape), rounds);
             print(shape, "rdma", rdma.get(shape), rounds);
@@ -103,8 +114,10 @@ final class ShuffleBenchmark {
         try (var cluster =
                 LocalCluster.start(
                         Map.of(
-                                "spark.jrdma.shuffle.enabled", enabled,
-                                "spark.shuffle.compress", "false"))) {
+                                "spark.jrdma.shuffle.enabled",
+                                enabled,
+                                "spark.shuffle.compress",
+                                "false"))) {
             for (var shape : shapes) {
                 sums.put(shape, measure(rounds, SHAPES.get(shape), cluster));
             }
