@@ -84,7 +84,7 @@ class MountTest {
         mounted = Files.createDirectory(folder.resolve("mounted"));
     }
 
-    /** Mounts the volume without a path to the drive, and opens it in this process, too. */
+    /** Mounts the volume with options, and opens it in this process, too. */
     private void mount(String... options) throws Exception {
         var arguments = new ArrayList<>(List.of(options));
         arguments.add("--servers=127.0.0.1:%d,127.0.0.1:%d".formatted(ports.get(0), ports.get(1)));
