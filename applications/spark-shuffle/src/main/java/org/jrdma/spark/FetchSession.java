@@ -82,7 +82,7 @@ final class FetchSession implements RdmaChannel.Handler {
      * Sends and reads what is possible, and waits for a reply, a completed read or {@link
      * RdmaChannel#wake()}.
      *
-     * @param idleTimeout how long to wait if nothing is outstanding
+     * @param idleTimeout the maximum wait if nothing is outstanding
      * @return false if nothing was outstanding for this time
      */
     boolean advance(Duration idleTimeout) throws IOException {

@@ -34,6 +34,10 @@ final class RdmaDriverPlugin implements DriverPlugin {
     @Override
     public Map<String, String> init(SparkContext context, PluginContext plugin) {
         var conf = context.conf();
+        if (!conf.getBoolean(ShuffleSettings.ENABLED, true)) {
+            LOG.info("Shuffle blocks are not read by RDMA: {} is false", ShuffleSettings.ENABLED);
+            return Map.of();
+        }
         var objection = objection(context.version(), conf);
         if (objection.isPresent()) {
             LOG.warn("Shuffle blocks are not read by RDMA: {}", objection.get());
@@ -50,11 +54,8 @@ final class RdmaDriverPlugin implements DriverPlugin {
         return Map.of(ChannelSettings.TOKEN, ChannelSettings.newToken());
     }
 
-    /** Returns why the application uses stock Spark; empty if it does not. */
+    /** Returns why the application cannot use RDMA; empty if it can. */
     private static Optional<String> objection(String version, SparkConf conf) {
-        if (!conf.getBoolean(ShuffleSettings.ENABLED, true)) {
-            return Optional.of(ShuffleSettings.ENABLED + " is false.");
-        }
         if (!version.startsWith(SPARK_VERSION)) {
             return Optional.of(
                     "This is Spark %s, but the plug-in is for Spark %sx. Use its artifact for this version of Spark."

@@ -111,7 +111,7 @@ final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
         return new RdmaBlockStoreClient(stock, this, plugin.conf());
     }
 
-    /** Returns another executor to read from; null if RDMA should not be tried now. */
+    /** Returns another executor to read from. */
     Peer peer(String executor) {
         return peers.computeIfAbsent(
                 executor, _ -> new Peer(executor, this::connect, directory, buffers, metrics));

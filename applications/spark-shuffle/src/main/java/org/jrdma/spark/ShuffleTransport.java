@@ -3,7 +3,7 @@ package org.jrdma.spark;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
- * What the shuffle manager needs from the RDMA part of this executor. No type of the RDMA libraries
+ * The RDMA part of this executor, as the shuffle manager sees it. No type of the RDMA libraries
  * appears here, because the shuffle manager also runs on the driver, which may lack the libraries.
  */
 interface ShuffleTransport {

@@ -127,7 +127,7 @@ class BlockTransferTest {
                 new MapOutputFile(file, FILE_BYTES, offsets.toArray()));
     }
 
-    /** What a task receives. */
+    /** A task that stores the blocks that it receives. */
     private static final class Task implements BlockFetchingListener {
 
         final Map<String, ManagedBuffer> blocks = new ConcurrentHashMap<>();
