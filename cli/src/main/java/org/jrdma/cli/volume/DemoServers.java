@@ -25,7 +25,7 @@ final class DemoServers implements AutoCloseable {
 
     private static final NodePolicy SOCKETS = NodePolicy.of(NodeTransport.SOCKETS);
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration PAUSE = Duration.ofMillis(50);
 
