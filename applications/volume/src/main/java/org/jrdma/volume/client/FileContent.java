@@ -4,7 +4,6 @@ import static org.jrdma.volume.drive.Drive.BLOCK_BYTES;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Instant;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
@@ -164,17 +163,12 @@ final class FileContent {
         return bytes;
     }
 
-    private static long now() {
-        var time = Instant.now();
-        return time.getEpochSecond() * 1_000_000_000L + time.getNano();
-    }
-
     /** Writes bytes. The blocks for new extents are reserved. */
     void write(long position, MemorySegment source) throws FabricException {
         if (position > size) {
             zeroEndOfLastBlock();
         }
-        modified = now();
+        modified = Attributes.now();
         isChanged = true;
         for (var done = 0L; done < source.byteSize(); ) {
             var inBlock = (position + done) % BLOCK_BYTES;

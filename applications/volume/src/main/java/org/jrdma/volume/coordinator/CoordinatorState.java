@@ -136,10 +136,4 @@ final class CoordinatorState {
                             .formatted(namespace.encodedBytes(), journal.maxSnapshotBytes()));
         }
     }
-
-    /** Returns the time for changes. */
-    static long now() {
-        var now = java.time.Instant.now();
-        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
-    }
 }

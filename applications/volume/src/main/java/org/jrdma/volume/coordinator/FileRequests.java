@@ -2,6 +2,7 @@ package org.jrdma.volume.coordinator;
 
 import java.util.List;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Change;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Extent;
@@ -169,7 +170,7 @@ final class FileRequests {
                 header,
                 transaction -> {
                     checkWriter(session, file);
-                    transaction.apply(new Change.Truncate(file, size, CoordinatorState.now()));
+                    transaction.apply(new Change.Truncate(file, size, Attributes.now()));
                     return attributes(file);
                 });
     }

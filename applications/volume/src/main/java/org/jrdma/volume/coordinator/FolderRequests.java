@@ -2,6 +2,7 @@ package org.jrdma.volume.coordinator;
 
 import java.util.ArrayList;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Change;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.FileType;
@@ -98,7 +99,7 @@ final class FolderRequests {
                             path.name(),
                             type,
                             mode,
-                            CoordinatorState.now()));
+                            Attributes.now()));
             return state.namespace.inode(id);
         } catch (VolumeException e) {
             throw at(path, e);
@@ -129,10 +130,7 @@ final class FolderRequests {
                             }
                             return attributes(inode);
                         });
-        var file =
-                org.jrdma.volume.metadata.Attributes.decode(
-                                Reply.decode(java.nio.ByteBuffer.wrap(reply)))
-                        .id();
+        var file = Attributes.decode(Reply.decode(java.nio.ByteBuffer.wrap(reply))).id();
         var _ = state.namespace.inode(file); // it may have been removed since the first execution
         session.open(file);
         return reply;
@@ -163,8 +161,7 @@ final class FolderRequests {
                 transaction -> {
                     var id = find(path).attributes().id();
                     var folder = find(path.folder()).attributes().id();
-                    transaction.apply(
-                            new Change.Remove(folder, path.name(), CoordinatorState.now()));
+                    transaction.apply(new Change.Remove(folder, path.name(), Attributes.now()));
                     freeIfUnused(transaction, id);
                     return Reply.empty();
                 });
@@ -199,7 +196,7 @@ final class FolderRequests {
                                     from.name(),
                                     toFolder.attributes().id(),
                                     to.name(),
-                                    CoordinatorState.now()));
+                                    Attributes.now()));
                     if (replaced != null) {
                         freeIfUnused(transaction, replaced);
                     }

@@ -1,5 +1,6 @@
 package org.jrdma.volume.metadata;
 
+import java.time.Instant;
 import org.jrdma.volume.model.VolumeException;
 
 /**
@@ -21,6 +22,12 @@ public record Attributes(
 
     /** The largest size of a file. */
     public static final long MAX_SIZE = 1L << 60;
+
+    /** Returns the current time in nanoseconds since 1970. */
+    public static long now() {
+        var now = Instant.now();
+        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
+    }
 
     /** Returns true for a folder. */
     public boolean isFolder() {

@@ -1,7 +1,6 @@
 package org.jrdma.volume.metadata;
 
 import java.time.Duration;
-import java.time.Instant;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
@@ -20,9 +19,7 @@ public final class VolumeFormat {
      */
     public static Superblock create(Drive drive) throws FabricException {
         var superblock = Superblock.forDrive(drive);
-        var now = Instant.now();
-        var time = now.getEpochSecond() * 1_000_000_000L + now.getNano();
-        Journal.create(drive, superblock, new Namespace(superblock.data(), time));
+        Journal.create(drive, superblock, new Namespace(superblock.data(), Attributes.now()));
         new CoordinatorLease(drive, superblock.leaseBlock(), Duration.ofSeconds(1)).format();
         superblock.write(drive);
         return superblock;
