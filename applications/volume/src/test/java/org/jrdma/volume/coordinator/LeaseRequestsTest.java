@@ -13,6 +13,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.Attributes;
+import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.metadata.Extent;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.VolumeFormat;
@@ -32,7 +33,13 @@ import org.junit.jupiter.api.Test;
 /** Tests the requests for leases and locks of clients that reconnect or answer late. */
 class LeaseRequestsTest {
 
-    private static final Peer OTHER_LINK = (_, _) -> ByteBuffer.wrap(Reply.empty());
+    /** A connection whose client returns leases at once. Each object is another connection. */
+    private static final class IdleLink implements Peer {
+        @Override
+        public ByteBuffer call(ByteBuffer request, Duration timeout) {
+            return ByteBuffer.wrap(Reply.empty());
+        }
+    }
 
     private Coordinator coordinator;
 
@@ -61,7 +68,7 @@ class LeaseRequestsTest {
         return Attributes.decode(reply).id();
     }
 
-    private static void encodePath(org.jrdma.volume.metadata.Encoder request) {
+    private static void encodePath(Encoder request) {
         try {
             FilePath.of("/file").encode(request);
         } catch (VolumeException e) {
@@ -125,7 +132,7 @@ class LeaseRequestsTest {
         assertThat(open(holder.get())).isEqualTo(2);
         acquireWriteLease(holder.get(), 2);
 
-        var other = TestClient.open(coordinator, OTHER_LINK);
+        var other = TestClient.open(coordinator, new IdleLink());
         assertThat(open(other)).isEqualTo(2);
         assertTimeoutPreemptively(Duration.ofSeconds(20), () -> acquireWriteLease(other, 2));
 
@@ -134,9 +141,9 @@ class LeaseRequestsTest {
 
     @Test
     void shouldRejectRequestsFromAnEarlierConnectionOfAClient() throws FabricException {
-        var earlier = TestClient.open(coordinator, (_, _) -> ByteBuffer.wrap(Reply.empty()));
+        var earlier = TestClient.open(coordinator, new IdleLink());
         var file = open(earlier);
-        var current = TestClient.reconnect(earlier, OTHER_LINK);
+        var current = TestClient.reconnect(earlier, new IdleLink());
 
         assertThatExceptionOfType(VolumeException.class)
                 .isThrownBy(() -> lock(earlier, file, false))
@@ -147,10 +154,10 @@ class LeaseRequestsTest {
 
     @Test
     void shouldEndTheWaitForALockWhenTheClientConnectsAgain() throws Exception {
-        var holder = TestClient.open(coordinator, OTHER_LINK);
+        var holder = TestClient.open(coordinator, new IdleLink());
         var file = open(holder);
         lock(holder, file, false);
-        var earlier = TestClient.open(coordinator, (_, _) -> ByteBuffer.wrap(Reply.empty()));
+        var earlier = TestClient.open(coordinator, new IdleLink());
         var failure = new AtomicReference<VolumeException>();
         var waiting =
                 Thread.ofVirtual()
@@ -161,7 +168,7 @@ class LeaseRequestsTest {
                                 failure.set(e);
                             }
                         });
-        var _ = TestClient.reconnect(earlier, OTHER_LINK);
+        var _ = TestClient.reconnect(earlier, new IdleLink());
 
         assertThat(waiting.join(Duration.ofSeconds(20))).isTrue();
         assertThat(failure.get()).hasMessageContaining("another connection");
