@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaProcess;
 import org.jrdma.processes.Program;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.Volume;
@@ -57,19 +58,9 @@ class VolumeCommandTest {
     }
 
     private static Program start(String... arguments) throws IOException {
-        var words =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-XX:+UseSerialGC",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Jrdma.class.getName(),
-                                "volume"));
+        var words = new ArrayList<>(List.of("volume"));
         words.addAll(List.of(arguments));
-        return Program.start(words);
+        return JrdmaProcess.start(List.of(), words);
     }
 
     private Path createVolume() {
