@@ -92,18 +92,24 @@ public final class NvmePerfCommand implements Callable<Integer> {
     }
 
     private List<MeasuredDrive.Kind> availableKinds() {
-        var all = new ArrayList<>(List.of(MeasuredDrive.Kind.values()));
-        try {
-            if (Verbs.configured().devices().isEmpty()) {
-                throw new FabricException("There is no RDMA device");
-            }
-        } catch (FabricException e) {
-            all.remove(MeasuredDrive.Kind.RDMA);
-            command.commandLine()
-                    .getErr()
-                    .println("Omitting the controller over RDMA: " + e.getMessage());
+        var missing = reasonWithoutRdma();
+        if (missing.isEmpty()) {
+            return List.of(MeasuredDrive.Kind.values());
         }
-        return all;
+        command.commandLine()
+                .getErr()
+                .println("Omitting the controller over RDMA: " + missing.get());
+        return List.of(MeasuredDrive.Kind.LOCAL, MeasuredDrive.Kind.BORROWED);
+    }
+
+    private static Optional<String> reasonWithoutRdma() {
+        try {
+            return Verbs.configured().devices().isEmpty()
+                    ? Optional.of("There is no RDMA device")
+                    : Optional.empty();
+        } catch (FabricException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
     }
 
     private void measure(MeasuredDrive.Kind kind, MeasuredDrive target) throws IOException {
