@@ -10,6 +10,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
+import java.util.List;
 import org.jrdma.sockets.Tasks.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,6 +52,27 @@ class PipeTest {
         assertThat(pipe.source().read(ByteBuffer.allocateDirect(1))).isEqualTo(-1);
         assertThatThrownBy(() -> pipe.sink().write(TestBytes.of("a")))
                 .isExactlyInstanceOf(ClosedChannelException.class);
+    }
+
+    @Test
+    void shouldRefuseReadOnlyBuffersBeforeItReads() throws Exception {
+        pipe.sink().write(TestBytes.of("abc"));
+
+        for (var buffer : List.of(ByteBuffer.allocate(1), ByteBuffer.allocateDirect(1))) {
+            assertThatThrownBy(() -> pipe.source().read(buffer.asReadOnlyBuffer()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("Read-only buffer");
+            assertThatThrownBy(() ->
+                            pipe.source()
+                                    .read(
+                                            new ByteBuffer[] {
+                                                ByteBuffer.allocate(1), buffer.asReadOnlyBuffer()
+                                            }))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("Read-only buffer");
+        }
+
+        assertThat(TestBytes.read(pipe.source(), 3)).isEqualTo("abc");
     }
 
     @Test

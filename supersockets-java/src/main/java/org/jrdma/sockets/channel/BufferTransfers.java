@@ -32,6 +32,12 @@ final class BufferTransfers {
         }
     }
 
+    static void requireWritable(ByteBuffer[] targets, int from, int end) {
+        for (var i = from; i < end; i++) {
+            requireWritable(targets[i]);
+        }
+    }
+
     static void requireWritable(MemorySegment target) {
         if (target.isReadOnly()) {
             throw new IllegalArgumentException(

@@ -103,6 +103,7 @@ public final class SelectablePipe extends Pipe {
         public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, targets.length);
             var to = offset + length;
+            BufferTransfers.requireWritable(targets, offset, to);
             var input = endpoint.input();
             input.lock();
             try {

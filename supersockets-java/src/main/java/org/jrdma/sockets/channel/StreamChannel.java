@@ -251,9 +251,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, targets.length);
         var to = offset + length;
-        for (var i = offset; i < to; i++) {
-            BufferTransfers.requireWritable(targets[i]);
-        }
+        BufferTransfers.requireWritable(targets, offset, to);
         var count = SocketCalls.AGAIN;
         input.lock();
         try {
