@@ -24,10 +24,9 @@ final class IncomingWrite {
      * Starts to receive a WRITE message, with the RDMA extended header (RETH) of its first packet.
      */
     void begin(IncomingPacket packet) {
-        var header = packet.rdma();
-        address = header.address();
-        key = header.key();
-        bytes = Integer.toUnsignedLong(header.length());
+        address = packet.rdmaAddress();
+        key = packet.rdmaKey();
+        bytes = packet.rdmaLength();
     }
 
     /** Returns the length of the whole message in bytes, as announced by its first packet. */

@@ -91,7 +91,7 @@ final class ReplayCache {
         }
         switch (packet.opCode().operation()) {
             case SEND, WRITE -> repeatAcknowledgement(packet.sequence(), expected, messages);
-            case READ_REQUEST -> repeatRead(packet, Integer.toUnsignedLong(packet.rdma().length()));
+            case READ_REQUEST -> repeatRead(packet, packet.rdmaLength());
             case ATOMIC_WRITE, FLUSH -> repeatRead(packet, 0);
             case COMPARE_AND_SWAP, FETCH_AND_ADD -> repeatAtomic(packet.sequence());
             default -> throw new IllegalStateException("Not a request: " + packet.opCode());
@@ -143,7 +143,6 @@ final class ReplayCache {
      * like a READ of 0 bytes.
      */
     private void repeatRead(IncomingPacket packet, long bytes) {
-        var header = packet.rdma();
         for (var age = 1; age <= executed.length; age++) {
             var known = executed(age);
             var skipped = distance(known.sequence, packet.sequence());
@@ -151,12 +150,12 @@ final class ReplayCache {
             if (known.isRead()
                     && skipped >= 0
                     && skipped < known.packets
-                    && header.key() == known.key
-                    && header.address() == known.address + skippedBytes
+                    && packet.rdmaKey() == known.key
+                    && packet.rdmaAddress() == known.address + skippedBytes
                     && bytes <= known.bytes - skippedBytes) {
                 withheld = false;
                 responses.repeatRead(
-                        known, packet.sequence(), link.packets(bytes), header.address(), bytes);
+                        known, packet.sequence(), link.packets(bytes), packet.rdmaAddress(), bytes);
                 return;
             }
         }

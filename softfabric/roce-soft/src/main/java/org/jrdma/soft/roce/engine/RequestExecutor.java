@@ -43,14 +43,17 @@ final class RequestExecutor {
 
     private int read(
             IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
-        var header = packet.rdma();
-        var bytes = Integer.toUnsignedLong(header.length());
+        var bytes = packet.rdmaLength();
         if (!queuePair.permits(Access.REMOTE_READ) || bytes > MessageLimits.MAX_BYTES) {
             return AcknowledgeHeader.INVALID_REQUEST;
         }
         if (bytes > 0
                 && !memory.permits(
-                        accessor, header.key(), header.address(), bytes, Access.REMOTE_READ)) {
+                        accessor,
+                        packet.rdmaKey(),
+                        packet.rdmaAddress(),
+                        bytes,
+                        Access.REMOTE_READ)) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }
         describeRead(response, packet, accessor, bytes, messages);
@@ -67,13 +70,12 @@ final class RequestExecutor {
             AccessIdentity accessor,
             long bytes,
             int messages) {
-        var header = packet.rdma();
         response.read(
                 packet.sequence(),
                 queuePair.link().packets(bytes),
                 accessor,
-                header.address(),
-                header.key(),
+                packet.rdmaAddress(),
+                packet.rdmaKey(),
                 bytes,
                 messages);
     }
@@ -104,17 +106,16 @@ final class RequestExecutor {
 
     private int atomicWrite(
             IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
-        var header = packet.rdma();
         if (!queuePair.permits(Access.REMOTE_WRITE)
-                || header.length() != Long.BYTES
+                || packet.rdmaLength() != Long.BYTES
                 || packet.payloadBytes() != Long.BYTES
-                || (header.address() & Long.BYTES - 1) != 0) {
+                || (packet.rdmaAddress() & Long.BYTES - 1) != 0) {
             return AcknowledgeHeader.INVALID_REQUEST;
         }
         if (!memory.writeAtomically(
                 accessor,
-                header.key(),
-                header.address(),
+                packet.rdmaKey(),
+                packet.rdmaAddress(),
                 packet.buffer().memory(),
                 packet.payloadOffset())) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
@@ -127,7 +128,6 @@ final class RequestExecutor {
     private int flush(
             IncomingPacket packet, AccessIdentity accessor, Response response, int messages) {
         var flush = packet.flush();
-        var header = packet.rdma();
         var right =
                 switch (flush.placement()) {
                     case FlushHeader.GLOBAL -> Access.FLUSH_GLOBAL;
@@ -139,11 +139,12 @@ final class RequestExecutor {
         if (right == 0 || flush.selectivity() > FlushHeader.REGION || !queuePair.permits(right)) {
             return AcknowledgeHeader.INVALID_REQUEST;
         }
-        var bytes = Integer.toUnsignedLong(header.length());
+        var bytes = packet.rdmaLength();
         var permitted =
                 flush.selectivity() == FlushHeader.REGION
-                        ? memory.permitsAll(accessor, header.key(), right)
-                        : memory.permits(accessor, header.key(), header.address(), bytes, right);
+                        ? memory.permitsAll(accessor, packet.rdmaKey(), right)
+                        : memory.permits(
+                                accessor, packet.rdmaKey(), packet.rdmaAddress(), bytes, right);
         if (!permitted) {
             return AcknowledgeHeader.REMOTE_ACCESS_ERROR;
         }

@@ -70,8 +70,8 @@ final class RequestWriter {
             return false;
         }
         if (operation == Operation.WRITE && position.begins()) {
-            new RdmaHeader(work.remoteAddress, work.remoteKey, (int) work.bytes())
-                    .encode(target, headers);
+            RdmaHeader.encode(
+                    target, headers, work.remoteAddress, work.remoteKey, (int) work.bytes());
         }
         if (immediate) {
             new ImmediateHeader(work.immediate).encode(target, body - ImmediateHeader.BYTES);
@@ -91,7 +91,7 @@ final class RequestWriter {
 
     /** Sends a WRITE of 0 bytes that requests an acknowledgement. */
     void sendEmptyWrite(PacketBuffer packet, int sequence) {
-        new RdmaHeader(0, 0, 0).encode(packet.memory(), HEADERS);
+        RdmaHeader.encode(packet.memory(), HEADERS, 0, 0, 0);
         link.send(packet, OpCode.RC_WRITE_ONLY, false, 0, true, sequence);
     }
 
@@ -102,8 +102,9 @@ final class RequestWriter {
     void sendRead(PacketBuffer packet, SendWork work, int first, int end, int sequence) {
         var offset = (long) first * link.pathMtu();
         var bytes = Math.min(work.bytes(), (long) end * link.pathMtu()) - offset;
-        new RdmaHeader(work.remoteAddress + offset, work.remoteKey, (int) bytes)
-                .encode(packet.memory(), begin(packet, work));
+        var headers = begin(packet, work);
+        RdmaHeader.encode(
+                packet.memory(), headers, work.remoteAddress + offset, work.remoteKey, (int) bytes);
         var opCode = OpCode.of(transport, Operation.READ_REQUEST);
         link.send(packet, opCode, false, 0, true, sequence);
     }
@@ -129,8 +130,7 @@ final class RequestWriter {
         if (!work.gather(memory, domain, 0, packet.memory(), body, Long.BYTES)) {
             return false;
         }
-        new RdmaHeader(work.remoteAddress, work.remoteKey, Long.BYTES)
-                .encode(packet.memory(), HEADERS);
+        RdmaHeader.encode(packet.memory(), HEADERS, work.remoteAddress, work.remoteKey, Long.BYTES);
         link.send(packet, OpCode.RC_ATOMIC_WRITE, false, Long.BYTES, true, sequence);
         return true;
     }
@@ -138,8 +138,12 @@ final class RequestWriter {
     void sendFlush(PacketBuffer packet, SendWork work, int sequence) {
         new FlushHeader(work.flushPlacement, work.flushSelectivity)
                 .encode(packet.memory(), HEADERS);
-        new RdmaHeader(work.remoteAddress, work.remoteKey, work.flushBytes)
-                .encode(packet.memory(), HEADERS + FlushHeader.BYTES);
+        RdmaHeader.encode(
+                packet.memory(),
+                HEADERS + FlushHeader.BYTES,
+                work.remoteAddress,
+                work.remoteKey,
+                work.flushBytes);
         link.send(packet, OpCode.RC_FLUSH, false, 0, true, sequence);
     }
 }

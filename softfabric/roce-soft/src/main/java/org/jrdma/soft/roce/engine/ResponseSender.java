@@ -96,6 +96,6 @@ final class ResponseSender {
     }
 
     private static void encode(int syndrome, int messages, PacketBuffer packet) {
-        new AcknowledgeHeader(syndrome, messages).encode(packet.memory(), HEADERS);
+        AcknowledgeHeader.encode(packet.memory(), HEADERS, syndrome, messages);
     }
 }

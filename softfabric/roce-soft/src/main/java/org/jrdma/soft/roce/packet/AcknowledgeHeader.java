@@ -31,7 +31,8 @@ public record AcknowledgeHeader(int syndrome, int messages) {
         return new AcknowledgeHeader(word >>> 24, word & 0xff_ffff);
     }
 
-    public void encode(MemorySegment memory, long offset) {
+    /** Encodes a header at an offset, without an object for the header. */
+    public static void encode(MemorySegment memory, long offset, int syndrome, int messages) {
         BigEndian.putInteger(memory, offset, syndrome << 24 | messages);
     }
 

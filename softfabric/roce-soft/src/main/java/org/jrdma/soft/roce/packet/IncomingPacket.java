@@ -108,12 +108,24 @@ public final class IncomingPacket {
     }
 
     /**
-     * Decodes the header {@link HeaderKind#RDMA}. As with the following methods, the caller must
-     * ensure that the opcode has this header.
+     * Returns the address in the header {@link HeaderKind#RDMA}. As with the following methods, the
+     * caller must ensure that the opcode has this header.
      */
-    public RdmaHeader rdma() {
-        var flushes = opCode.operation() == Operation.FLUSH;
-        return RdmaHeader.decode(memory(), firstHeader() + (flushes ? FlushHeader.BYTES : 0));
+    public long rdmaAddress() {
+        return RdmaHeader.address(memory(), rdmaHeader());
+    }
+
+    public int rdmaKey() {
+        return RdmaHeader.key(memory(), rdmaHeader());
+    }
+
+    /** Returns the length of the remote memory in bytes. */
+    public long rdmaLength() {
+        return RdmaHeader.length(memory(), rdmaHeader());
+    }
+
+    private int rdmaHeader() {
+        return firstHeader() + (opCode.operation() == Operation.FLUSH ? FlushHeader.BYTES : 0);
     }
 
     public FlushHeader flush() {

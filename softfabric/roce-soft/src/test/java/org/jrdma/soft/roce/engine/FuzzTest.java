@@ -242,16 +242,17 @@ class FuzzTest {
         }
         switch (remaining.isEmpty() ? null : remaining.getFirst()) {
             case RDMA ->
-                    new RdmaHeader(
-                                    address,
-                                    key,
-                                    random.nextInt(9) == 0 ? random.nextInt() : bytes(opCode))
-                            .encode(memory, headers);
+                    RdmaHeader.encode(
+                            memory,
+                            headers,
+                            address,
+                            key,
+                            random.nextInt(9) == 0 ? random.nextInt() : bytes(opCode));
             case ATOMIC -> new AtomicHeader(address, key, 1, 2).encode(memory, headers);
             case FLUSH -> {
                 new FlushHeader(random.nextInt(16), random.nextInt(4)).encode(memory, headers);
-                new RdmaHeader(address, key, random.nextInt(3) * 256)
-                        .encode(memory, headers + FlushHeader.BYTES);
+                RdmaHeader.encode(
+                        memory, headers + FlushHeader.BYTES, address, key, random.nextInt(3) * 256);
             }
             case INVALIDATE -> new InvalidateHeader(key).encode(memory, headers);
             case DATAGRAM -> {

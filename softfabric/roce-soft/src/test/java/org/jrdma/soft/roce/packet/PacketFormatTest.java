@@ -105,10 +105,9 @@ class PacketFormatTest {
     void shouldDecodeEveryHeader() throws Exception {
         assertThat(decoded(ACKNOWLEDGE).acknowledgement())
                 .isEqualTo(new AcknowledgeHeader(0x1f, 7));
-        assertThat(decoded(WRITE).rdma())
-                .isEqualTo(new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4));
+        assertRemoteMemory(decoded(WRITE), 0x0123456789abcdefL, 4);
         assertThat(payload(decoded(WRITE))).containsExactly('A', 'B', 'C', 'D');
-        assertThat(decoded(READ).rdma().length()).isEqualTo(0x100000);
+        assertThat(decoded(READ).rdmaLength()).isEqualTo(0x100000);
         assertThat(decoded(COMPARE_AND_SWAP).atomic())
                 .isEqualTo(new AtomicHeader(0x0123456789abcde8L, 0xcafebabe, 0x1111, 0x2222));
         assertThat(decoded(ATOMIC_RESULT).acknowledgement().messages()).isEqualTo(9);
@@ -116,6 +115,12 @@ class PacketFormatTest {
         assertThat(decoded(DATAGRAM).datagram()).isEqualTo(new DatagramHeader(0x11111111, 0x123));
         assertThat(decoded(DATAGRAM).immediate()).isEqualTo(new ImmediateHeader(0xdeadbeef));
         assertThat(payload(decoded(DATAGRAM))).containsExactly('x');
+    }
+
+    private static void assertRemoteMemory(IncomingPacket packet, long address, int length) {
+        assertThat(packet.rdmaAddress()).isEqualTo(address);
+        assertThat(packet.rdmaKey()).isEqualTo(0xcafebabe);
+        assertThat(packet.rdmaLength()).isEqualTo(length);
     }
 
     /**
@@ -132,7 +137,7 @@ class PacketFormatTest {
                                 + "00000000");
         assertThat(flush.opCode()).isEqualTo(OpCode.RC_FLUSH);
         assertThat(flush.flush()).isEqualTo(new FlushHeader(3, FlushHeader.REGION));
-        assertThat(flush.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcde8L, 0xcafebabe, 0x1000));
+        assertRemoteMemory(flush, 0x0123456789abcde8L, 0x1000);
         assertThat(flush.payloadBytes()).isZero();
         var write =
                 decoded(
@@ -141,7 +146,7 @@ class PacketFormatTest {
                                 + "0807060504030201"
                                 + "00000000");
         assertThat(write.opCode()).isEqualTo(OpCode.RC_ATOMIC_WRITE);
-        assertThat(write.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcde8L, 0xcafebabe, 8));
+        assertRemoteMemory(write, 0x0123456789abcde8L, 8);
         assertThat(payload(write)).containsExactly(8, 7, 6, 5, 4, 3, 2, 1);
     }
 
@@ -169,7 +174,7 @@ class PacketFormatTest {
                                 + "00000000");
         assertThat(write.opCode()).isEqualTo(OpCode.XRC_WRITE_ONLY_IMMEDIATE);
         assertThat(write.extended()).isEqualTo(new XrcHeader(7));
-        assertThat(write.rdma()).isEqualTo(new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4));
+        assertRemoteMemory(write, 0x0123456789abcdefL, 4);
         assertThat(write.immediate()).isEqualTo(new ImmediateHeader(0xdeadbeef));
         assertThat(payload(write)).containsExactly('A', 'B', 'C', 'D');
         var swap =
@@ -192,11 +197,11 @@ class PacketFormatTest {
         BaseTransportHeader.encode(
                 memory, 0, OpCode.RC_SEND_ONLY, true, 1, 0xffff, 0x123, true, 0xabc);
         assertThat(hex(memory, 12)).isEqualTo(SEND.substring(0, 24));
-        new RdmaHeader(0x0123456789abcdefL, 0xcafebabe, 4).encode(memory, 0);
+        RdmaHeader.encode(memory, 0, 0x0123456789abcdefL, 0xcafebabe, 4);
         assertThat(hex(memory, 16)).isEqualTo(WRITE.substring(24, 56));
         new AtomicHeader(0x0123456789abcde8L, 0xcafebabe, 0x1111, 0x2222).encode(memory, 0);
         assertThat(hex(memory, 28)).isEqualTo(COMPARE_AND_SWAP.substring(24, 80));
-        new AcknowledgeHeader(0x1f, 9).encode(memory, 0);
+        AcknowledgeHeader.encode(memory, 0, 0x1f, 9);
         new AtomicResultHeader(0x3333).encode(memory, 4);
         assertThat(hex(memory, 12)).isEqualTo(ATOMIC_RESULT.substring(24, 48));
         new DatagramHeader(0x11111111, 0x123).encode(memory, 0);
