@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -155,6 +156,7 @@ class CommandPageTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldDocumentTheKeysOfPerf() throws Exception {
         assertPrints(
                 "perf",
@@ -169,6 +171,7 @@ class CommandPageTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldDocumentTheKeysOfPing() throws Exception {
         assertPrints("ping", ".", "ping", "--json", "-c2", "-i20", "--fabric=SOFTWARE");
     }

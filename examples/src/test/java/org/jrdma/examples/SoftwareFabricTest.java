@@ -131,6 +131,7 @@ class SoftwareFabricTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldReachAllMembersOfAGroup() throws Exception {
         var options = List.of("-f", "software", "-m", ownGroup(1));
         try (var first = multicast(options, "-n", "2");

@@ -39,6 +39,7 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -434,6 +435,7 @@ class ConnectionManagerTest {
      * their exceptions would report that the peers do not answer.
      */
     @Test
+    @Tag("slow")
     void shouldFailAllWaitsIfNoEventCanBeTakenAndRecoverWithANewChannel() throws Exception {
         library.answer("rdma_get_cm_event", -1, Errno.EBADF);
         acceptingPeer();

@@ -20,6 +20,7 @@ import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -332,6 +333,7 @@ class SegmentTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldRetryFailedClosesOfDependentsBeforeThoseOfOwners() throws Exception {
         node.newSegment(7, 4096).offer();
         var remote = node.connect(4, 7, TIMEOUT);

@@ -18,6 +18,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /** A target whose namespaces are those of a drive on PCIe. */
@@ -120,6 +121,7 @@ class ExportedDriveTest {
     }
 
     @SoftFabricTest(devices = 2)
+    @Tag("slow")
     void shouldContinueAfterATimeoutOfTheDrive() throws Exception {
         var options =
                 NvmeOptions.DEFAULTS

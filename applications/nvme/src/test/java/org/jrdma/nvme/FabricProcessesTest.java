@@ -65,6 +65,7 @@ class FabricProcessesTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldFreeTheQueuesOfAHostThatIsKilled() throws Exception {
         try (var device = Verbs.software().openFirst();
                 var storage = BlockStorage.inMemory(FabricProcess.BLOCKS, 512);

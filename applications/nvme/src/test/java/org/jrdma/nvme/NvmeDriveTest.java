@@ -17,6 +17,7 @@ import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -292,6 +293,7 @@ class NvmeDriveTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldReportAControllerThatDoesNotBecomeReady() {
         try (var dead = new DeadController()) {
             dead.registers.writeLong(Registers.CAPABILITIES, capabilities(true, 12).encode());

@@ -209,6 +209,7 @@ class NvmeFabricsTest {
     }
 
     @SoftFabricTest(devices = 2)
+    @Tag("slow")
     void shouldVerifyDataOnFourQueues() throws Exception {
         try (var drive = connect()) {
             FabricVerifier.verify(drive, 4, 500);
@@ -216,6 +217,7 @@ class NvmeFabricsTest {
     }
 
     @SoftFabricTest(devices = 2, loss = 0.01)
+    @Tag("slow")
     void shouldVerifyDataOnANetworkThatLosesPackets() throws Exception {
         try (var drive = connect()) {
             FabricVerifier.verify(drive, 2, 100);

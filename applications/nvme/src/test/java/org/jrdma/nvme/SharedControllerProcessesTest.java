@@ -87,6 +87,7 @@ class SharedControllerProcessesTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldContinueWhenTheOtherProcessIsKilledDuringTransfers() throws Exception {
         try (var arena = Arena.ofShared()) {
             continueWhenTheOtherProcessIsKilled(first.mapSegments(arena));

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.cli.JrdmaProcess;
 import org.jrdma.processes.Program;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,7 @@ class NvmeCommandTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldServeDiscoverAndListADrive() throws Exception {
         var file = folder.resolve("blocks");
         try (var server =

@@ -37,6 +37,7 @@ class PerfCommandTest {
     }
 
     @ParameterizedTest
+    @Tag("slow")
     @CsvSource({
         "write, 'RDMA WRITE, on the software fabric', 1, 4K",
         "pio, 'SISCI processor stores, on the software fabric', 8, 4K",

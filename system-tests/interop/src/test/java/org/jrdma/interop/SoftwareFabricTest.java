@@ -65,6 +65,7 @@ class SoftwareFabricTest {
     }
 
     @ParameterizedTest
+    @Tag("slow")
     @MethodSource("pingPongs")
     void shouldRunPingPong(Class<?> example, String options) throws Exception {
         var port = freePort();

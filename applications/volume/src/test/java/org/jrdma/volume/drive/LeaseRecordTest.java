@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import org.jrdma.ffi.FabricException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests which node {@link CoordinatorLease} makes the coordinator. */
@@ -55,6 +56,7 @@ class LeaseRecordTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldNotTakeTheRecordOfAHolderThatRenews() throws Exception {
         var holder = formatted();
         var _ = take(holder, 1);
@@ -68,6 +70,7 @@ class LeaseRecordTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldDeposeAHolderBeforeAnotherNodeTakesTheRecord() throws Exception {
         var holder = formatted();
         var _ = take(holder, 1);

@@ -416,6 +416,7 @@ abstract class NodeConnectionContract {
     }
 
     @Test
+    @Tag("slow")
     void shouldKeepAnIdleConnection() throws Exception {
         try (var connection = connect()) {
             assertThatExceptionOfType(FabricTimeoutException.class)

@@ -19,6 +19,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -108,6 +109,7 @@ class ZooKeeperEnsembleTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldKeepItsDataWhenTheLeaderIsStopped() throws Exception {
         try (var client = connect()) {
             client.create(

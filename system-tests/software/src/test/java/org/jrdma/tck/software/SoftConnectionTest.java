@@ -40,6 +40,7 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -191,6 +192,7 @@ class SoftConnectionTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldTimeOutIfThePeerIsKilledAfterItHasReceivedTheRequest() throws Exception {
         try (var killedPeer = ChildJvm.start(List.of(OWN_ADDRESS), HalfPeer.class)) {
             var hostAndPort = killedPeer.line().split(" ", -1);
@@ -211,6 +213,7 @@ class SoftConnectionTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldTimeOutIfThePeerIsKilledAfterItsRequestAndServeOtherPeers() throws Exception {
         var here = listener.localAddress();
         try (var killedPeer =
