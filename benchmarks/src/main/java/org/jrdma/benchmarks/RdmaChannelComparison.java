@@ -69,7 +69,7 @@ public final class RdmaChannelComparison {
                 var domain = device.newProtectionDomain()) {
             var endpoints = new Endpoints(connections, listener, domain);
             System.out.println(
-                    "| | channel | verbs | channel to verbs | bound | channel, B/op | verbs, B/op"
+                    "| workload | channel | verbs | channel to verbs | bound | channel, B/op | verbs, B/op"
                             + " |");
             System.out.println("|---|---|---|---|---|---|---|");
             var trips = compare(endpoints, new Workload(SMALL_BYTES, 64, 200, 1));
