@@ -119,6 +119,7 @@ class NetCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldFindTheJvmAmongAllProcesses() throws Exception {
         try (var child = new Child(List.of(), "tcp")) {

@@ -67,6 +67,7 @@ class PerfCommandTest {
         shouldMeasureAPathBySize(path, description, small, large);
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"fetch-add", "swap"})
     void shouldMeasureAtomicsWithTheirOnlySize(String path) {
@@ -120,6 +121,7 @@ class PerfCommandTest {
                 .hasLineCount(4);
     }
 
+    @Tag("slow")
     @Test
     void shouldPingWithJson() {
         assertThat(run("ping", "write", "--json", "-c1", "-i40", "--fabric=SOFTWARE")).isZero();
@@ -132,6 +134,7 @@ class PerfCommandTest {
     }
 
     /** The output must contain the lines that were printed before the peer failed. */
+    @Tag("slow")
     @Test
     void shouldPrintEachPingImmediately() throws Exception {
         var answers = new AtomicInteger();
@@ -320,6 +323,7 @@ class PerfCommandTest {
                         "in C not compared: the C programs need an RDMA device and cannot use the software fabric\n");
     }
 
+    @Tag("slow")
     @Test
     void shouldPrintTheComparisonAsJson() {
         assertThat(

@@ -15,6 +15,7 @@ import org.jrdma.interop.pingpong.UdPingPong;
 import org.jrdma.interop.pingpong.XsrqPingPong;
 import org.jrdma.interop.rping.Rping;
 import org.jrdma.processes.Programs;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the messages of programs that cannot run. The tests run with and without a device. */
+@Tag("slow")
 class InteropFailureTest {
 
     @Test

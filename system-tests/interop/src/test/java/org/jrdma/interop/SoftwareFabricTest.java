@@ -279,6 +279,7 @@ class SoftwareFabricTest {
     }
 
     /** A listener at the wildcard address prints the addresses of all devices. */
+    @Tag("slow")
     @Test
     void shouldReportWhereItListens() throws Exception {
         try (var server = example(RdmaServer.class, "-f software")) {
@@ -320,6 +321,7 @@ class SoftwareFabricTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void shouldReportThatTheServerIsAnotherProgram() throws Exception {
         var address = ownAddress();

@@ -196,6 +196,7 @@ class SnippetTest {
     }
 
     /** Runs the program with a server in this process. */
+    @Tag("slow")
     @Test
     void shouldRunTheProgramOfTheVolumePage() throws Exception {
         for (var snippet : in(ROOT.resolve("docs/use/volume.md"))) {
