@@ -21,7 +21,7 @@ final class DolphinChecks {
         } catch (LibraryNotFoundException e) {
             return Finding.absent("libsisci", e.problem(), e.remedy());
         } catch (IllegalCallerException e) {
-            return Finding.hidden("libsisci", "native access is denied");
+            return Finding.unknown("libsisci", "native access is denied");
         }
     }
 

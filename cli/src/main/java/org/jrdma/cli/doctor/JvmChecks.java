@@ -34,7 +34,7 @@ final class JvmChecks {
     private static Finding closeBarrier() {
         var subject = "close()";
         if (!isNativeAccessEnabled()) {
-            return Finding.hidden(subject, "native access is denied");
+            return Finding.unknown(subject, "native access is denied");
         }
         return switch (Barrier.ofThisProcess()) {
             case MEMBARRIER -> Finding.fine(subject, "uses membarrier(2)");

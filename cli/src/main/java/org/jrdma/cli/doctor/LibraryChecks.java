@@ -40,7 +40,7 @@ final class LibraryChecks {
                             e.remedy())
                     : Finding.absent(name, e.problem(), e.remedy());
         } catch (IllegalCallerException e) {
-            return Finding.hidden(name, "native access is denied");
+            return Finding.unknown(name, "native access is denied");
         }
     }
 }

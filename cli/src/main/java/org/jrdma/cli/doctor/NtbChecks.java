@@ -165,13 +165,13 @@ final class NtbChecks {
             try {
                 var space = ByteBuffer.wrap(Files.readAllBytes(bridge.resolve("config")));
                 if (space.capacity() < CONVENTIONAL) {
-                    return Finding.hidden(subject, "visible to root only");
+                    return Finding.unknown(subject, "visible to root only");
                 }
                 if (redirects(space.order(ByteOrder.LITTLE_ENDIAN))) {
                     redirecting.add(bridge.getFileName().toString());
                 }
             } catch (IOException e) {
-                return Finding.hidden(subject, e.toString());
+                return Finding.unknown(subject, e.toString());
             }
         }
         return redirecting.isEmpty()

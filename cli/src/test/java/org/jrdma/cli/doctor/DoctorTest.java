@@ -5,7 +5,7 @@ import static org.jrdma.ffi.doctor.Verdict.ABSENT;
 import static org.jrdma.ffi.doctor.Verdict.BROKEN;
 import static org.jrdma.ffi.doctor.Verdict.DOUBTFUL;
 import static org.jrdma.ffi.doctor.Verdict.FINE;
-import static org.jrdma.ffi.doctor.Verdict.HIDDEN;
+import static org.jrdma.ffi.doctor.Verdict.UNKNOWN;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -403,7 +403,7 @@ class DoctorTest {
 
         var finding = find("adapter 0000:03:00.0 ACS");
 
-        assertThat(finding.verdict()).isEqualTo(HIDDEN);
+        assertThat(finding.verdict()).isEqualTo(UNKNOWN);
         assertThat(finding.seen()).contains("root only");
     }
 

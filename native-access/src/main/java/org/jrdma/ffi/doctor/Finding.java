@@ -31,8 +31,8 @@ public record Finding(String subject, Verdict verdict, String seen, String break
         return new Finding(subject, Verdict.ABSENT, seen, "", fix);
     }
 
-    /** Creates a finding with {@link Verdict#HIDDEN}. */
-    public static Finding hidden(String subject, String why) {
-        return new Finding(subject, Verdict.HIDDEN, why, "", "");
+    /** Creates a finding with {@link Verdict#UNKNOWN}. */
+    public static Finding unknown(String subject, String why) {
+        return new Finding(subject, Verdict.UNKNOWN, why, "", "");
     }
 }

@@ -54,7 +54,7 @@ public final class NetworkPathChecks {
     private static Finding firewall(Machine machine) {
         var subject = "firewall";
         if (!machine.isLocal()) {
-            return Finding.hidden(subject, "the checked files are not those of this machine");
+            return Finding.unknown(subject, "the checked files are not those of this machine");
         }
         try {
             var process =
@@ -67,12 +67,12 @@ public final class NetworkPathChecks {
                             .toList();
             return process.waitFor() == 0
                     ? firewall(rules)
-                    : Finding.hidden(subject, "this user may not list its rules");
+                    : Finding.unknown(subject, "this user may not list its rules");
         } catch (IOException e) {
-            return Finding.hidden(subject, "nft, which lists its rules, is not installed");
+            return Finding.unknown(subject, "nft, which lists its rules, is not installed");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Finding.hidden(subject, "interrupted");
+            return Finding.unknown(subject, "interrupted");
         }
     }
 

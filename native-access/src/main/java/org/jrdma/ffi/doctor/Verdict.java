@@ -11,5 +11,5 @@ public enum Verdict {
     /** The subject is not present, which is not an error. */
     ABSENT,
     /** The subject could not be checked. */
-    HIDDEN
+    UNKNOWN
 }
