@@ -6,13 +6,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.BindException;
-import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,11 +16,9 @@ import java.time.Duration;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.SystemProperties;
@@ -34,11 +28,9 @@ import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
-import org.jrdma.verbs.model.GidEntry;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -190,11 +182,6 @@ public abstract class FabricProgram implements Callable<Integer> {
                 "\"%s\" is not a whole number from 0 to %d".formatted(text, Integer.MAX_VALUE));
     }
 
-    /** Returns an exception for an error in the command line, which {@link #run} throws. */
-    protected final ParameterException usageError(String message) {
-        return new ParameterException(new CommandLine(this), message);
-    }
-
     /** Returns the machine's libibverbs or that of the software fabric. */
     protected final Verbs verbs() throws IOException {
         return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
@@ -254,48 +241,6 @@ public abstract class FabricProgram implements Callable<Integer> {
                 throw e; // Dolphin's software is installed, so its library is the problem.
             }
             return false;
-        }
-    }
-
-    /**
-     * Returns the address of a listener as text, with the name of its device. For the wildcard
-     * address, returns the addresses of all RDMA devices of this machine, because each of them
-     * reaches the listener.
-     */
-    protected final String describe(InetSocketAddress listener) throws IOException {
-        var listenAddress = listener.getAddress();
-        var addresses = new ArrayList<String>();
-        for (var description : verbs().devices()) {
-            try (var device = verbs().open(description.name())) {
-                var gids = new ArrayList<GidEntry>();
-                for (var port = 1; port <= device.attributes().ports(); port++) {
-                    gids.addAll(device.gids(port));
-                }
-                // The GIDs of RoCE contain IP addresses. For iWARP, the network interface has them.
-                var gidIps = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
-                (gidIps.isEmpty() ? gids.stream().flatMap(FabricProgram::ipv4) : gidIps.stream())
-                        .distinct()
-                        .filter(ip -> listenAddress.isAnyLocalAddress() || listenAddress.equals(ip))
-                        .map(InetAddress::getHostAddress)
-                        .forEach(ip -> addresses.add("%s (%s)".formatted(ip, device.name())));
-            }
-        }
-        return "port %d of %s"
-                .formatted(
-                        listener.getPort(),
-                        addresses.isEmpty()
-                                ? listenAddress.getHostAddress()
-                                : String.join(", ", addresses));
-    }
-
-    private static Stream<InetAddress> ipv4(GidEntry gid) {
-        try {
-            var netDevice = NetworkInterface.getByName(gid.netDevice());
-            return netDevice == null
-                    ? Stream.empty()
-                    : netDevice.inetAddresses().filter(Inet4Address.class::isInstance);
-        } catch (SocketException _) {
-            return Stream.empty();
         }
     }
 

@@ -69,8 +69,8 @@ class SoftwareFabricTest {
     @Test
     void shouldNotifyAServerOfDataWrittenByManyClients() throws Exception {
         try (var server = writeNotify("-n", "3")) {
-            server.awaitOutput("(soft0)");
-            var address = server.output().replaceAll("(?s).* of ([0-9.]+) .*", "$1");
+            server.awaitOutput("waiting at");
+            var address = server.output().replaceAll("(?s).*waiting at ([0-9.]+).*", "$1");
             try (var first = writeNotify("-n", "5", address);
                     var second = writeNotify("-n", "5", address);
                     var third = writeNotify("-n", "5", "-m", address)) {

@@ -44,7 +44,7 @@ public final class WriteNotify extends FabricProgram {
         }
         try (var listener = connectionManager().listen(new InetSocketAddress(port));
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            IO.println("waiting at " + describe(listener.localAddress()));
+            listener.localAddresses().forEach(at -> IO.println("waiting at " + at.getHostString()));
             for (var number = 1; number <= Math.max(1, count); number++) {
                 var name = "client " + number;
                 var request = listener.next(FOREVER);

@@ -1,9 +1,19 @@
 package org.jrdma.interop;
 
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jrdma.examples.FabricProgram;
 import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.model.GidEntry;
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -42,6 +52,53 @@ public abstract class RdmaCoreProgram extends FabricProgram {
             return Integer.decode(text);
         } catch (NumberFormatException e) {
             throw new TypeConversionException("\"%s\" is not a whole number".formatted(text));
+        }
+    }
+
+    /** Returns an exception for an error in the command line, which {@link #run} throws. */
+    protected final ParameterException usageError(String message) {
+        return new ParameterException(new CommandLine(this), message);
+    }
+
+    /**
+     * Returns the address of a listener as text, with the name of its device. For the wildcard
+     * address, returns the addresses of all RDMA devices of this machine, because each of them
+     * reaches the listener.
+     */
+    protected final String describe(InetSocketAddress listener) throws IOException {
+        var listenAddress = listener.getAddress();
+        var addresses = new ArrayList<String>();
+        for (var description : verbs().devices()) {
+            try (var device = verbs().open(description.name())) {
+                var gids = new ArrayList<GidEntry>();
+                for (var port = 1; port <= device.attributes().ports(); port++) {
+                    gids.addAll(device.gids(port));
+                }
+                // The GIDs of RoCE contain IP addresses. For iWARP, the network interface has them.
+                var gidIps = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
+                (gidIps.isEmpty() ? gids.stream().flatMap(RdmaCoreProgram::ipv4) : gidIps.stream())
+                        .distinct()
+                        .filter(ip -> listenAddress.isAnyLocalAddress() || listenAddress.equals(ip))
+                        .map(InetAddress::getHostAddress)
+                        .forEach(ip -> addresses.add("%s (%s)".formatted(ip, device.name())));
+            }
+        }
+        return "port %d of %s"
+                .formatted(
+                        listener.getPort(),
+                        addresses.isEmpty()
+                                ? listenAddress.getHostAddress()
+                                : String.join(", ", addresses));
+    }
+
+    private static Stream<InetAddress> ipv4(GidEntry gid) {
+        try {
+            var netDevice = NetworkInterface.getByName(gid.netDevice());
+            return netDevice == null
+                    ? Stream.empty()
+                    : netDevice.inetAddresses().filter(Inet4Address.class::isInstance);
+        } catch (SocketException _) {
+            return Stream.empty();
         }
     }
 
