@@ -431,7 +431,7 @@ public final class Engine {
 
     private static void log(int queuePair, Throwable cause) {
         try {
-            LOG.error("Queue pair {} failed", queuePair, cause);
+            LOG.error("Queue pair 0x{} failed", "%06x".formatted(queuePair), cause);
         } catch (Throwable unlogged) {
             // If logging fails, the other queue pairs must continue.
         }
