@@ -1,6 +1,7 @@
 package org.jrdma.ffi;
 
 import java.time.Duration;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +63,7 @@ public record Deadline(long nanoTime, Duration duration) {
      * @param cause the failure of the last attempt; null if there was none
      */
     public FabricTimeoutException missed(String event, @Nullable Throwable cause) {
-        var timeout = duration.toString().substring(2).toLowerCase(java.util.Locale.ROOT);
+        var timeout = duration.toString().substring(2).toLowerCase(Locale.ROOT);
         return new FabricTimeoutException(event + " within " + timeout, cause);
     }
 }

@@ -1,5 +1,6 @@
 package org.jrdma.soft.sisci.control;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -56,7 +57,7 @@ public record FabricFile(int node, Kind kind, int number, int member) {
             return Optional.of(
                     new FabricFile(
                             Integer.parseInt(parts.group(1)),
-                            Kind.valueOf(parts.group(2).toUpperCase(java.util.Locale.ROOT)),
+                            Kind.valueOf(parts.group(2).toUpperCase(Locale.ROOT)),
                             Integer.parseUnsignedInt(parts.group(3)),
                             Integer.parseInt(parts.group(4))));
         } catch (IllegalArgumentException e) {
@@ -76,7 +77,7 @@ public record FabricFile(int node, Kind kind, int number, int member) {
         return "%s.%s.%s."
                 .formatted(
                         node,
-                        kind.name().toLowerCase(java.util.Locale.ROOT),
+                        kind.name().toLowerCase(Locale.ROOT),
                         Integer.toUnsignedString(number));
     }
 }

@@ -25,8 +25,7 @@ final class ConnectionEventObject {
 
     /**
      * Creates the structure for an event. Each {@code rdma_cm_id} that the event refers to must
-     * already have its native structure. The identifiers that the event refers to must already have
-     * their native structures.
+     * already have its native structure.
      */
     ConnectionEventObject(PendingEvent event) {
         this.event = event;

@@ -68,10 +68,8 @@ final class IdentifierEvents {
      * Reports a connect request that arrived at this listening {@code rdma_cm_id}. The {@code
      * rdma_cm_id} that was created for the request reports its later events to the same channel.
      *
-     * @param incoming the events of the {@code rdma_cm_id} that was created for the request @return
-     *     false if this object was stopped; the request is not reported then
-     * @param incoming the events of the new identifier
-     * @return false if this identifier was stopped; the request is not reported then
+     * @param incoming the events of the {@code rdma_cm_id} that was created for the request
+     * @return false if this object was stopped; the request is not reported then
      */
     synchronized boolean report(IdentifierEvents incoming, PendingEvent request) {
         if (stopped) {
