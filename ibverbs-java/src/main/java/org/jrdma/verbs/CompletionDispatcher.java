@@ -1,7 +1,6 @@
 package org.jrdma.verbs;
 
 import java.time.Duration;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.model.VerbsException;
@@ -43,9 +42,9 @@ public final class CompletionDispatcher extends NativeObject {
         device.events().register(this);
         try {
             DispatchLoop.start(nativeQueue);
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             close();
-            throw new VerbsException("ibv_req_notify_cq", e.getMessage());
+            throw e;
         }
     }
 

@@ -125,19 +125,23 @@ public final class EventChannel extends NativeObject {
         this.dispatching = dispatching;
         try {
             LinuxCalls.setNonBlocking(channel.descriptor());
+            waiter =
+                    dispatching
+                            ? DescriptorWaiter.watch(channel.descriptor(), this::dispatch)
+                            : DescriptorWaiter.on(channel.descriptor());
+            lifetime().onClose(waiter::close);
             if (dispatching) {
-                waiter = DescriptorWaiter.watch(channel.descriptor(), this::dispatch);
                 waiter.arm();
-            } else {
-                waiter = DescriptorWaiter.on(channel.descriptor());
             }
         } catch (FabricException e) {
             close();
             throw new VerbsException(
                     "rdma_create_event_channel",
                     "Cannot wait for the events of a channel: " + e.getMessage());
+        } catch (Throwable e) {
+            close();
+            throw e;
         }
-        lifetime().onClose(waiter::close);
     }
 
     private static String adviceOnOpening(int errno) {

@@ -3,6 +3,7 @@ package org.jrdma.verbs.queue;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.verbs.internal.WorkCompletions;
+import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +34,7 @@ public final class DispatchLoop {
 
     private int next;
 
-    private DispatchLoop(NativeCompletionQueue<AsyncWorkQueue> queue) throws FabricException {
+    private DispatchLoop(NativeCompletionQueue<AsyncWorkQueue> queue) throws VerbsException {
         this.queue = queue;
         this.table = queue.attachments().table();
         this.batch = new WorkCompletions(Math.min(BATCH, queue.attachments().capacity()));
@@ -41,10 +42,14 @@ public final class DispatchLoop {
     }
 
     /** Starts to dispatch the completions of a queue. The loop stops when the queue is closed. */
-    public static void start(NativeCompletionQueue<AsyncWorkQueue> queue) throws FabricException {
+    public static void start(NativeCompletionQueue<AsyncWorkQueue> queue) throws VerbsException {
         var loop = new DispatchLoop(queue);
         queue.arm();
-        loop.waiter.arm();
+        try {
+            loop.waiter.arm();
+        } catch (FabricException e) {
+            throw new VerbsException("ibv_req_notify_cq", e.getMessage());
+        }
     }
 
     /**

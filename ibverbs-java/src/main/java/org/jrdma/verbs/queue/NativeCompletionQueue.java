@@ -118,7 +118,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
             this.queue = config.extended ? createExtended(device, config) : create(device, config);
-        } catch (VerbsException | RuntimeException | Error e) {
+        } catch (Throwable e) {
             destroyChannel();
             throw e;
         }
@@ -412,12 +412,20 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                         device.address(),
                         CheckedCall.to("ibv_create_comp_channel", () -> "on " + device.name()));
         try {
-            LinuxCalls.setNonBlocking(CompletionFunctions.descriptor(opened));
+            setNonBlocking(opened);
             return opened;
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             functions.destroyChannel(
                     opened,
                     CheckedCall.to("ibv_destroy_comp_channel", () -> "on " + device.name()));
+            throw e;
+        }
+    }
+
+    private static void setNonBlocking(MemorySegment channel) throws VerbsException {
+        try {
+            LinuxCalls.setNonBlocking(CompletionFunctions.descriptor(channel));
+        } catch (FabricException e) {
             throw new VerbsException("ibv_create_comp_channel", e.getMessage());
         }
     }

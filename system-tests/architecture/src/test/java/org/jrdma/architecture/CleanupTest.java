@@ -14,20 +14,29 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that the libraries release their resources even if an Error is thrown, such as an
- * OutOfMemoryError or a StackOverflowError: a catch block that releases a resource and throws the
- * exception again must catch Throwable.
+ * OutOfMemoryError or a StackOverflowError: a catch block that releases a resource and throws an
+ * exception must catch Throwable, or be followed by a block that does.
  */
 class CleanupTest {
 
     private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();
 
     private static final List<String> LIBRARIES =
-            List.of("native-access", "ibverbs-java", "sisci-java", "supersockets-java");
+            List.of(
+                    "native-access",
+                    "ibverbs-java",
+                    "sisci-java",
+                    "supersockets-java",
+                    "softfabric/roce-soft",
+                    "softfabric/sisci-soft");
 
     private static final Pattern PARTIAL_CLEANUP =
             Pattern.compile(
-                    "catch \\((?![^)]*(?:Throwable|Error)\\b)[^)]* (\\w+)\\) \\{[^{}]*"
-                            + "\\b\\w+(?:\\(\\))?\\.(?:close|release|forget|remove)\\([^{}]*throw \\1;");
+                    "catch \\((?![^)]*(?:Throwable|Error)\\b)[^)]* \\w+\\) \\{[^{}]*"
+                            + "\\b\\w+(?:\\(\\))?(?:\\.|::)"
+                            + "(?:abandon|close|destroy\\w*|forget|release|remove|stop)\\b"
+                            + "[^{}]*throw [^{}]*\\}"
+                            + "(?! catch \\([^)]*(?:Throwable|Error)\\b)");
 
     @Test
     void shouldReleaseResourcesAfterEachKindOfFailure() throws IOException {
@@ -56,9 +65,20 @@ class CleanupTest {
     @ValueSource(
             strings = {
                 "catch (IOException | RuntimeException e) {\n    file.close();\n    throw e;\n}",
-                "catch (FabricException e) {\n    fabric.poller().forget(attempt);\n    throw e;\n}"
+                "catch (FabricException e) {\n    fabric.poller().forget(attempt);\n    throw e;\n}",
+                "catch (ErrnoException e) {\n    all.forEach(this::release);\n    throw e;\n}",
+                "catch (IOException e) {\n    file.close();\n    throw new Failure(e);\n}"
             })
     void shouldFindAPartialCleanup(String block) {
         assertThat(PARTIAL_CLEANUP.matcher(block).find()).isTrue();
+    }
+
+    @Test
+    void shouldAcceptACleanupThatIsFollowedByOneForAllOtherFailures() {
+        var blocks =
+                "catch (IOException e) {\n    file.close();\n    throw new Failure(e);\n}"
+                        + " catch (Throwable e) {\n    file.close();\n    throw e;\n}";
+
+        assertThat(PARTIAL_CLEANUP.matcher(blocks).find()).isFalse();
     }
 }

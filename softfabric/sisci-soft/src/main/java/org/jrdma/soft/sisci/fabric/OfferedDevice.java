@@ -143,7 +143,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             try {
                 SystemCalls.reserve(file, Mapping.wholePages(bytes));
                 return new Bar(file, Mapping.of(file, 0, bytes, true), bytes);
-            } catch (FabricException e) {
+            } catch (Throwable e) {
                 SystemCalls.close(file);
                 throw e;
             }

@@ -66,7 +66,7 @@ final class ConnectionDevices {
                 }
             }
             return all;
-        } catch (ErrnoException e) {
+        } catch (Throwable e) {
             all.forEach(this::release);
             throw e;
         }

@@ -115,7 +115,7 @@ public final class ConnectionExports {
                                 rdma_addrinfo.ai_qp_type(requested)));
         try {
             created.bind(name);
-        } catch (ErrnoException e) {
+        } catch (Throwable e) {
             created.stop();
             created.destroy();
             throw e;

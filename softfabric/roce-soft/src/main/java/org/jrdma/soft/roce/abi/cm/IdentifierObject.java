@@ -153,12 +153,20 @@ final class IdentifierObject {
         if (structure != null || device == null || name == null || peer == null) {
             return;
         }
-        device = devices.retain(device);
-        var created = createStructure();
-        created.name(name);
-        created.peer(peer);
-        created.device(device);
-        created.route(device, peer.address(), mtu, options.trafficClass);
+        var retained = devices.retain(device);
+        try {
+            var created = new IdentifierStructure(this, type);
+            created.channel(events.channel());
+            created.name(name);
+            created.peer(peer);
+            created.device(retained);
+            created.route(retained, peer.address(), mtu, options.trafficClass);
+            device = retained;
+            structure = created; // Set last, because this method is repeated after a failure.
+        } catch (Throwable e) {
+            devices.release(retained);
+            throw e;
+        }
     }
 
     IdentifierType type() {
@@ -250,7 +258,7 @@ final class IdentifierObject {
         var found = requested.isWildcard() ? null : devices.at(requested.address());
         try {
             assign(ports.reserve(this, requested));
-        } catch (ErrnoException e) {
+        } catch (Throwable e) {
             if (found != null) {
                 devices.release(found);
             }
