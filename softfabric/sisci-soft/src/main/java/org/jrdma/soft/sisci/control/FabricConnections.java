@@ -105,7 +105,7 @@ public final class FabricConnections implements AutoCloseable {
         this.wakeUp = EventDescriptor.open();
         try {
             this.listening = PacketSocket.listen(directory.path(self));
-        } catch (FabricException e) {
+        } catch (Throwable e) {
             wakeUp.close();
             throw e;
         }
@@ -126,29 +126,31 @@ public final class FabricConnections implements AutoCloseable {
      */
     public Optional<Connection> connect(int node, int member) throws FabricException {
         var entry = FabricFile.ofMember(node, member);
-        synchronized (outgoing) {
-            var known = outgoing.get(entry);
-            if (known != null) {
-                return Optional.of(known);
-            }
-            for (var attempt = 1; ; attempt++) {
-                try {
-                    return Optional.of(open(entry));
-                } catch (FabricException e) {
-                    switch (e.code()) {
-                        case Errno.ECONNREFUSED, Errno.ENOENT -> {
+        for (var attempt = 1; ; attempt++) {
+            try {
+                return Optional.of(connection(entry));
+            } catch (FabricException e) {
+                switch (e.code()) {
+                    case Errno.ECONNREFUSED, Errno.ENOENT -> {
+                        return Optional.empty();
+                    }
+                    case Errno.EAGAIN -> { // The backlog of the peer is full.
+                        if (attempt == CONNECT_ATTEMPTS) {
                             return Optional.empty();
                         }
-                        case Errno.EAGAIN -> { // The backlog of the peer is full.
-                            if (attempt == CONNECT_ATTEMPTS) {
-                                return Optional.empty();
-                            }
-                            LockSupport.parkNanos(CONNECT_PAUSE_NANOS);
-                        }
-                        default -> throw e;
+                        // Pauses without the lock, for which the receiving thread may wait.
+                        LockSupport.parkNanos(CONNECT_PAUSE_NANOS);
                     }
+                    default -> throw e;
                 }
             }
+        }
+    }
+
+    private Connection connection(FabricFile entry) throws FabricException {
+        synchronized (outgoing) {
+            var known = outgoing.get(entry);
+            return known == null ? open(entry) : known;
         }
     }
 

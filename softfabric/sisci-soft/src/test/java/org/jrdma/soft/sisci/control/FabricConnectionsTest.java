@@ -1,10 +1,15 @@
 package org.jrdma.soft.sisci.control;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -134,6 +139,36 @@ class FabricConnectionsTest {
         failing.close(); // waits for the thread of the manager
 
         assertThat(failed.getCount()).isZero();
+    }
+
+    @Test
+    void shouldConnectToAProcessWhileTheBacklogOfAnotherOneIsFull() throws Exception {
+        var path = directory.path(FabricFile.ofMember(12, 0));
+        var full = PacketSocket.listen(path);
+        limitBacklogToOne(full);
+        var pending = PacketSocket.connect(path);
+        var attempt = new FutureTask<>(() -> sender.connect(12, 0));
+        var thread = Thread.ofPlatform().daemon().start(attempt);
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(sender.connect(4, 0)).isPresent();
+
+        assertThat(attempt.isDone()).isFalse();
+        assertThat(attempt.get()).isEmpty();
+        SystemCalls.close(pending);
+        SystemCalls.close(full);
+    }
+
+    private static void limitBacklogToOne(int socket) {
+        var listen = Linker.nativeLinker().defaultLookup().findOrThrow("listen");
+        var function = Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+        try {
+            assertThat((int) function.invokeExact(listen, socket, 0)).isZero();
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Another process could guess the number of a request. */
