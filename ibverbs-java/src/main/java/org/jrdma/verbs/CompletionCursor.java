@@ -95,9 +95,7 @@ public final class CompletionCursor implements AutoCloseable {
         guard.enter();
         try {
             if (closed || lifetime.isClosed()) {
-                throw closed
-                        ? new IllegalStateException("The cursor is closed")
-                        : lifetime.closedException();
+                throw closed ? closedException() : lifetime.closedException();
             }
             count = nativeQueue.poll(batch);
         } finally {
@@ -110,6 +108,8 @@ public final class CompletionCursor implements AutoCloseable {
     /**
      * Moves to the next completion of the batch, skipping completions of closed queue pairs.
      * Returns false if the batch has no more completions.
+     *
+     * @throws IllegalStateException if the cursor is closed
      */
     public boolean next() {
         checkThread();
@@ -127,6 +127,9 @@ public final class CompletionCursor implements AutoCloseable {
             }
         }
         current = count;
+        if (closed) {
+            throw closedException();
+        }
         return false;
     }
 
@@ -351,6 +354,13 @@ public final class CompletionCursor implements AutoCloseable {
     public void close() {
         checkThread();
         closed = true;
+        count = 0;
+        current = 0;
+        workQueue = null;
+    }
+
+    private static IllegalStateException closedException() {
+        return new IllegalStateException("The cursor is closed");
     }
 
     boolean isOver(CompletionQueue candidate) {

@@ -144,6 +144,27 @@ class LifetimeTest {
     }
 
     @Test
+    void shouldRefuseACursorThatIsClosed() throws VerbsException {
+        try (var pair = Pair.connected()) {
+            var side = pair.left();
+            var cursor = side.cursor();
+            side.post(side.queuePair().prepareReceive(side.region().slice(0, 8)));
+            side.queuePair().modify(QueuePairChange.to(QueuePairState.ERROR));
+            while (cursor.poll() == 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(cursor.next()).isTrue();
+
+            cursor.close();
+
+            assertThatThrownBy(cursor::id).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(cursor::next)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+        }
+    }
+
+    @Test
     void shouldRefuseAQueuePairThatIsClosedBeforeItWasConnected() throws VerbsException {
         try (var pair = Pair.unconnected()) {
             var side = pair.left();
