@@ -15,7 +15,7 @@ public final class ChannelClosedException extends VerbsException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient TerminationCause termination;
+    private final TerminationCause termination;
 
     ChannelClosedException(
             Object connection, TerminationCause termination, @Nullable Throwable cause) {

@@ -1,12 +1,14 @@
 package org.jrdma.verbs.cm;
 
+import java.io.Serializable;
+
 /**
  * The cause for which an {@link RdmaChannel} has ended.
  *
  * @param cause the cause as a constant, for decisions of the program
  * @param reason a description of the cause, for messages
  */
-public record TerminationCause(Cause cause, String reason) {
+public record TerminationCause(Cause cause, String reason) implements Serializable {
 
     /** A cause for which a channel ends. */
     public enum Cause {
