@@ -182,7 +182,7 @@ final class ExtendedPoller extends CompletionPoller {
             batch.sourceQueuePairNumber(index, toInt(sourceQueuePair));
         }
         if ((fields & SOURCE_LID) != 0) {
-            // The vlan field of ibv_wc has only 16 bits.
+            // The field slid of ibv_wc has only 16 bits.
             batch.sourceLid(index, (short) toInt(sourceLid));
         }
         if ((fields & SERVICE_LEVEL) != 0) {
