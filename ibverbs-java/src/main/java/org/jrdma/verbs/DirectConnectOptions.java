@@ -227,8 +227,7 @@ public final class DirectConnectOptions {
         return switch (type) {
             case RELIABLE_CONNECTION, XRC_RECEIVE ->
                     change.maxDestinationReads(Math.min(maxDestinationReads, deviceReads))
-                            .receiverNotReadyTimer(
-                                    DurationCodes.receiverNotReadyTimer(receiverNotReadyTimer));
+                            .receiverNotReadyTimer(receiverNotReadyTimer);
             case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET, XRC_SEND -> change;
         };
     }
@@ -237,12 +236,11 @@ public final class DirectConnectOptions {
         var change = QueuePairChange.to(QueuePairState.READY_TO_SEND).sendSequence(sequence);
         return switch (type) {
             case RELIABLE_CONNECTION, XRC_SEND ->
-                    change.timeout(DurationCodes.acknowledgeTimeout(acknowledgeTimeout))
+                    change.acknowledgeTimeout(acknowledgeTimeout)
                             .retries(retries)
                             .receiverNotReadyRetries(receiverNotReadyRetries)
                             .maxReads(Math.min(maxReads, deviceReads));
-            case XRC_RECEIVE ->
-                    change.timeout(DurationCodes.acknowledgeTimeout(acknowledgeTimeout));
+            case XRC_RECEIVE -> change.acknowledgeTimeout(acknowledgeTimeout);
             case UNRELIABLE_CONNECTION, UNRELIABLE_DATAGRAM, RAW_PACKET -> change;
         };
     }

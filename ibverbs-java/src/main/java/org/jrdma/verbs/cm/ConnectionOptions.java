@@ -43,7 +43,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
     Preparation<Q> preparation = _ -> {};
     int maxReads = 16;
     int maxDestinationReads = 16;
-    int receiverNotReadyTimerCode = DurationCodes.receiverNotReadyTimer(Duration.ofNanos(640_000));
+    Duration receiverNotReadyTimer = Duration.ofNanos(640_000);
     int retries = MAX_RETRIES;
     int receiverNotReadyRetries = MAX_RETRIES;
     Optional<Duration> acknowledgeTimeout = Optional.empty();
@@ -60,7 +60,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
         preparation = other.preparation;
         maxReads = other.maxReads;
         maxDestinationReads = other.maxDestinationReads;
-        receiverNotReadyTimerCode = other.receiverNotReadyTimerCode;
+        receiverNotReadyTimer = other.receiverNotReadyTimer;
         retries = other.retries;
         receiverNotReadyRetries = other.receiverNotReadyRetries;
         acknowledgeTimeout = other.acknowledgeTimeout;
@@ -146,8 +146,8 @@ public final class ConnectionOptions<Q extends QueuePair> {
      * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
     public ConnectionOptions<Q> receiverNotReadyTimer(Duration timer) {
-        return with(copy ->
-                copy.receiverNotReadyTimerCode = DurationCodes.receiverNotReadyTimer(timer));
+        DurationCodes.receiverNotReadyTimer(timer); // Throws if the time is invalid.
+        return with(copy -> copy.receiverNotReadyTimer = timer);
     }
 
     /**

@@ -170,7 +170,7 @@ final class Handshake<Q extends QueuePair> {
             if (change.attributes().contains(QueuePairAttribute.MAX_DESTINATION_READS)) {
                 change =
                         change.maxDestinationReads(destinationReads)
-                                .receiverNotReadyTimer(options.receiverNotReadyTimerCode);
+                                .receiverNotReadyTimer(options.receiverNotReadyTimer);
             }
             created.modify(change);
             change = identifier.queuePairChange(QueuePairState.READY_TO_SEND);
@@ -250,7 +250,7 @@ final class Handshake<Q extends QueuePair> {
     private void transition(Q created, QueuePairState state) throws VerbsException {
         var change = identifier.queuePairChange(state);
         if (change.attributes().contains(QueuePairAttribute.RECEIVER_NOT_READY_TIMER)) {
-            change = change.receiverNotReadyTimer(options.receiverNotReadyTimerCode);
+            change = change.receiverNotReadyTimer(options.receiverNotReadyTimer);
         }
         created.modify(change);
     }

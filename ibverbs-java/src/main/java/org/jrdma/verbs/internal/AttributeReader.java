@@ -64,7 +64,8 @@ final class AttributeReader {
                 ibv_device_attr.max_srq_wr(attr),
                 ibv_device_attr.max_srq_sge(attr),
                 Short.toUnsignedInt(ibv_device_attr.max_pkeys(attr)),
-                Byte.toUnsignedInt(ibv_device_attr.local_ca_ack_delay(attr)),
+                DurationCodes.exponential(
+                        Byte.toUnsignedInt(ibv_device_attr.local_ca_ack_delay(attr))),
                 Codes.DEVICE_CAPABILITY.ofBits(ibv_device_attr.device_cap_flags(attr)),
                 ibv_device_attr.device_cap_flags(attr));
     }
@@ -138,7 +139,7 @@ final class AttributeReader {
                 ibv_port_attr.bad_pkey_cntr(attr),
                 ibv_port_attr.qkey_viol_cntr(attr),
                 Byte.toUnsignedInt(ibv_port_attr.sm_sl(attr)),
-                Byte.toUnsignedInt(ibv_port_attr.subnet_timeout(attr)),
+                DurationCodes.exponential(Byte.toUnsignedInt(ibv_port_attr.subnet_timeout(attr))),
                 Byte.toUnsignedInt(ibv_port_attr.init_type_reply(attr)));
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 
 /**
@@ -11,7 +12,7 @@ public final class DurationCodes {
 
     private static final long UNIT_NANOS = 4_096;
     private static final int MAX_SHIFT = 50;
-    private static final int MAX_EXPONENT = 31;
+    private static final int MASK = 31;
     private static final int INFINITE = 0;
 
     /**
@@ -33,14 +34,24 @@ public final class DurationCodes {
      *
      * @throws IllegalArgumentException if the duration is zero or negative
      */
-    public static int acknowledgeTimeout(Duration timeout) {
+    public static byte acknowledgeTimeout(Duration timeout) {
         requirePositive(timeout, "acknowledgement timeout");
-        for (var exponent = 1; exponent <= MAX_EXPONENT; exponent++) {
+        for (byte exponent = 1; exponent <= MASK; exponent++) {
             if (timeout.compareTo(exponential(exponent)) <= 0) {
                 return exponent;
             }
         }
         return INFINITE;
+    }
+
+    /**
+     * Returns the acknowledgement timeout of an exponent, of which the lower 5 bits count; {@link
+     * ChronoUnit#FOREVER} for 0.
+     */
+    public static Duration acknowledgeTimeout(byte exponent) {
+        return (exponent & MASK) == INFINITE
+                ? ChronoUnit.FOREVER.getDuration()
+                : exponential(exponent & MASK);
     }
 
     /**
@@ -56,7 +67,7 @@ public final class DurationCodes {
      *
      * @throws IllegalArgumentException if the duration is zero, negative or longer than 655.36 ms
      */
-    public static int receiverNotReadyTimer(Duration timer) {
+    public static byte receiverNotReadyTimer(Duration timer) {
         requirePositive(timer, "receiver-not-ready timer");
         var index =
                 Arrays.stream(RECEIVER_NOT_READY)
@@ -66,7 +77,12 @@ public final class DurationCodes {
             throw new IllegalArgumentException(
                     "The receiver-not-ready timer must be at most 655.36 ms: " + timer);
         }
-        return (int) (index + 1) % RECEIVER_NOT_READY.length;
+        return (byte) ((index + 1) % RECEIVER_NOT_READY.length);
+    }
+
+    /** Returns the receiver-not-ready timer of a code, of which the lower 5 bits count. */
+    public static Duration receiverNotReadyTimer(byte code) {
+        return timerOf(RECEIVER_NOT_READY[(code - 1) & MASK]);
     }
 
     private static Duration timerOf(int units) {

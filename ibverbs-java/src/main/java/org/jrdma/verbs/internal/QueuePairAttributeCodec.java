@@ -47,8 +47,12 @@ final class QueuePairAttributeCodec {
                     ibv_qp_attr.max_dest_rd_atomic(attr, (byte) change.maxDestinationReads());
             case MAX_READS -> ibv_qp_attr.max_rd_atomic(attr, (byte) change.maxReads());
             case RECEIVER_NOT_READY_TIMER ->
-                    ibv_qp_attr.min_rnr_timer(attr, (byte) change.receiverNotReadyTimer());
-            case TIMEOUT -> ibv_qp_attr.timeout(attr, (byte) change.timeout());
+                    ibv_qp_attr.min_rnr_timer(
+                            attr,
+                            DurationCodes.receiverNotReadyTimer(change.receiverNotReadyTimer()));
+            case TIMEOUT ->
+                    ibv_qp_attr.timeout(
+                            attr, DurationCodes.acknowledgeTimeout(change.acknowledgeTimeout()));
             case RETRIES -> ibv_qp_attr.retry_cnt(attr, (byte) change.retries());
             case RECEIVER_NOT_READY_RETRIES ->
                     ibv_qp_attr.rnr_retry(attr, (byte) change.receiverNotReadyRetries());
@@ -62,7 +66,8 @@ final class QueuePairAttributeCodec {
                 AddressVectorCodec.write(ibv_qp_attr.alt_ah_attr(attr), path.address());
                 ibv_qp_attr.alt_pkey_index(attr, (short) path.partitionKeyIndex());
                 ibv_qp_attr.alt_port_num(attr, (byte) path.address().port());
-                ibv_qp_attr.alt_timeout(attr, (byte) path.timeout());
+                ibv_qp_attr.alt_timeout(
+                        attr, DurationCodes.acknowledgeTimeout(path.acknowledgeTimeout()));
             }
             case CAPACITIES -> throw new IllegalArgumentException(attribute + " cannot be changed");
         }
@@ -85,8 +90,8 @@ final class QueuePairAttributeCodec {
                 Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)),
                 Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attr)),
                 Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(attr)),
-                Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attr)),
-                Byte.toUnsignedInt(ibv_qp_attr.timeout(attr)),
+                DurationCodes.receiverNotReadyTimer(ibv_qp_attr.min_rnr_timer(attr)),
+                DurationCodes.acknowledgeTimeout(ibv_qp_attr.timeout(attr)),
                 Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attr)),
                 Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attr)),
                 room.sends(),
@@ -134,8 +139,10 @@ final class QueuePairAttributeCodec {
             case MAX_READS -> change.maxReads(Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(attr)));
             case RECEIVER_NOT_READY_TIMER ->
                     change.receiverNotReadyTimer(
-                            Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(attr)));
-            case TIMEOUT -> change.timeout(Byte.toUnsignedInt(ibv_qp_attr.timeout(attr)));
+                            DurationCodes.receiverNotReadyTimer(ibv_qp_attr.min_rnr_timer(attr)));
+            case TIMEOUT ->
+                    change.acknowledgeTimeout(
+                            DurationCodes.acknowledgeTimeout(ibv_qp_attr.timeout(attr)));
             case RETRIES -> change.retries(Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(attr)));
             case RECEIVER_NOT_READY_RETRIES ->
                     change.receiverNotReadyRetries(Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(attr)));
@@ -162,7 +169,8 @@ final class QueuePairAttributeCodec {
                                 AddressVectorCodec.read(ibv_qp_attr.alt_ah_attr(attr))
                                         .withPort(port),
                                 Short.toUnsignedInt(ibv_qp_attr.alt_pkey_index(attr)),
-                                ibv_qp_attr.alt_timeout(attr) & 0x1f));
+                                DurationCodes.acknowledgeTimeout(
+                                        ibv_qp_attr.alt_timeout(attr))));
     }
 
     /**

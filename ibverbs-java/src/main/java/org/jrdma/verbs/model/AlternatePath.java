@@ -1,5 +1,6 @@
 package org.jrdma.verbs.model;
 
+import java.time.Duration;
 import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
@@ -9,15 +10,16 @@ import org.jrdma.ffi.linkage.RangeChecks;
  * @param address the path, whose port may differ from the port of the primary path
  * @param partitionKeyIndex the index of the P_Key in the partition table of the port of the
  *     alternate path
- * @param timeout the acknowledgement timeout on the alternate path, as the exponent e of 4.096 us *
- *     2^e, 1 to 31; 0 disables the timeout
+ * @param acknowledgeTimeout the acknowledgement timeout on the alternate path; see {@link
+ *     QueuePairChange#acknowledgeTimeout(Duration)}
  */
-public record AlternatePath(AddressVector address, int partitionKeyIndex, int timeout) {
+public record AlternatePath(
+        AddressVector address, int partitionKeyIndex, Duration acknowledgeTimeout) {
 
-    /** Checks that the values fit their fields in C. */
+    /** Checks the ranges of the values. */
     public AlternatePath {
         RangeChecks.check("port", address.port(), 1, 255);
         RangeChecks.check("partition key index", partitionKeyIndex, 0, 65535);
-        RangeChecks.check("timeout exponent", timeout, 0, 31);
+        QueuePairChange.checkPositive("acknowledgement timeout", acknowledgeTimeout);
     }
 }

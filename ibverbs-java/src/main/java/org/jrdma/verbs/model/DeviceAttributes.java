@@ -1,5 +1,6 @@
 package org.jrdma.verbs.model;
 
+import java.time.Duration;
 import java.util.Set;
 
 /**
@@ -54,8 +55,7 @@ import java.util.Set;
  * @param maxSharedReceiveElements the maximum number of scatter elements in a receive of a shared
  *     receive queue
  * @param maxPartitions the maximum number of partitions
- * @param acknowledgeDelay the maximum delay of acknowledgements by the device, as the exponent e of
- *     4.096 us * 2^e
+ * @param acknowledgeDelay the maximum delay of acknowledgements by the device
  * @param capabilities the optional features of the device
  * @param capabilityFlags the same optional features as a bit mask, including bits that {@link
  *     DeviceCapability} does not name; in C {@code device_cap_flags}
@@ -99,6 +99,6 @@ public record DeviceAttributes(
         int maxSharedReceives,
         int maxSharedReceiveElements,
         int maxPartitions,
-        int acknowledgeDelay,
+        Duration acknowledgeDelay,
         Set<DeviceCapability> capabilities,
         int capabilityFlags) {}

@@ -1,5 +1,7 @@
 package org.jrdma.verbs.model;
 
+import java.time.Duration;
+
 /**
  * The state and properties of a port. In C: {@code struct ibv_port_attr}.
  *
@@ -28,8 +30,7 @@ package org.jrdma.verbs.model;
  *     not in its partition table
  * @param badQueueKeys the number of packets that the port received with a wrong queue key
  * @param subnetManagerServiceLevel the service level of packets to the subnet manager
- * @param subnetTimeout the maximum transit time of a packet in the subnet, as the exponent e of
- *     4.096 us * 2^e
+ * @param subnetTimeout the maximum transit time of a packet in the subnet
  * @param initializationReply the type of initialization that the subnet manager performed, in the
  *     encoding of C
  */
@@ -54,7 +55,7 @@ public record PortAttributes(
         int badPartitionKeys,
         int badQueueKeys,
         int subnetManagerServiceLevel,
-        int subnetTimeout,
+        Duration subnetTimeout,
         int initializationReply) {
 
     /**

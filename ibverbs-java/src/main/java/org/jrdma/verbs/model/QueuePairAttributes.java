@@ -1,5 +1,6 @@
 package org.jrdma.verbs.model;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
@@ -24,8 +25,9 @@ import java.util.Set;
  * @param maxDestinationReads the maximum number of reads and atomics from the peer that are
  *     processed concurrently
  * @param receiverNotReadyTimer the time that the peer must wait before it retries a message for
- *     which this side had no receive, as a code of the InfiniBand specification
- * @param timeout the acknowledgement timeout, as the exponent e of 4.096 us * 2^e
+ *     which this side had no receive
+ * @param acknowledgeTimeout the acknowledgement timeout; {@link
+ *     java.time.temporal.ChronoUnit#FOREVER} if it is disabled
  * @param retries the maximum number of retries after an acknowledgement timeout
  * @param receiverNotReadyRetries the maximum number of retries of a message for which the peer has
  *     no receive
@@ -50,8 +52,8 @@ public record QueuePairAttributes(
         int port,
         int maxReads,
         int maxDestinationReads,
-        int receiverNotReadyTimer,
-        int timeout,
+        Duration receiverNotReadyTimer,
+        Duration acknowledgeTimeout,
         int retries,
         int receiverNotReadyRetries,
         int sends,

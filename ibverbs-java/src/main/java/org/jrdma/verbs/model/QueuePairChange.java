@@ -1,5 +1,6 @@
 package org.jrdma.verbs.model;
 
+import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Set;
@@ -16,6 +17,8 @@ import org.jrdma.ffi.linkage.RangeChecks;
  */
 @CheckReturnValue
 public final class QueuePairChange {
+
+    private static final Duration MAX_RECEIVER_NOT_READY_TIMER = Duration.ofNanos(655_360_000);
 
     private final EnumMap<QueuePairAttribute, Object> values =
             new EnumMap<>(QueuePairAttribute.class);
@@ -143,22 +146,38 @@ public final class QueuePairChange {
 
     /**
      * Sets the time that the peer must wait before it retries a message for which this side had no
-     * receive. The code is that of the InfiniBand specification, from 0 to 31; for example, 12
-     * means 0.64 ms.
+     * receive. The time is rounded up as {@link
+     * org.jrdma.verbs.DirectConnectOptions#receiverNotReadyTimer} describes.
+     *
+     * @throws IllegalArgumentException if the duration is zero, negative, or longer than 655.36 ms
      */
-    public QueuePairChange receiverNotReadyTimer(int code) {
-        return with(
-                QueuePairAttribute.RECEIVER_NOT_READY_TIMER,
-                RangeChecks.check("timer code", code, 0, 31));
+    public QueuePairChange receiverNotReadyTimer(Duration timer) {
+        checkPositive("receiver-not-ready timer", timer);
+        if (timer.compareTo(MAX_RECEIVER_NOT_READY_TIMER) > 0) {
+            throw new IllegalArgumentException(
+                    "The receiver-not-ready timer must be at most 655.36 ms: " + timer);
+        }
+        return with(QueuePairAttribute.RECEIVER_NOT_READY_TIMER, timer);
     }
 
     /**
-     * Sets the acknowledgement timeout to 4.096 us * 2^exponent. The exponent is from 1 to 31; 0
-     * disables the timeout.
+     * Sets the time after which a request that the peer has not acknowledged is retransmitted. The
+     * time is rounded up as {@link org.jrdma.verbs.DirectConnectOptions#acknowledgeTimeout}
+     * describes; a time of more than 8,796 s, such as {@link
+     * java.time.temporal.ChronoUnit#FOREVER}, disables the timeout.
+     *
+     * @throws IllegalArgumentException if the duration is zero or negative
      */
-    public QueuePairChange timeout(int exponent) {
-        return with(
-                QueuePairAttribute.TIMEOUT, RangeChecks.check("timeout exponent", exponent, 0, 31));
+    public QueuePairChange acknowledgeTimeout(Duration timeout) {
+        checkPositive("acknowledgement timeout", timeout);
+        return with(QueuePairAttribute.TIMEOUT, timeout);
+    }
+
+    static void checkPositive(String name, Duration duration) {
+        if (!duration.isPositive()) {
+            throw new IllegalArgumentException(
+                    "The %s must be positive: %s".formatted(name, duration));
+        }
     }
 
     /** Sets the maximum number of retries after an acknowledgement timeout, from 0 to 7. */
@@ -286,16 +305,16 @@ public final class QueuePairChange {
     }
 
     /**
-     * The code of the time that the peer must wait before it retries a message for which this side
-     * had no receive; 0 if not set.
+     * The time that the peer must wait before it retries a message for which this side had no
+     * receive.
      */
-    public int receiverNotReadyTimer() {
-        return number(QueuePairAttribute.RECEIVER_NOT_READY_TIMER);
+    public Duration receiverNotReadyTimer() {
+        return (Duration) present(QueuePairAttribute.RECEIVER_NOT_READY_TIMER);
     }
 
-    /** The exponent of the acknowledgement timeout; 0 if not set. */
-    public int timeout() {
-        return number(QueuePairAttribute.TIMEOUT);
+    /** The acknowledgement timeout. */
+    public Duration acknowledgeTimeout() {
+        return (Duration) present(QueuePairAttribute.TIMEOUT);
     }
 
     /** The maximum number of retries after an acknowledgement timeout; 0 if not set. */

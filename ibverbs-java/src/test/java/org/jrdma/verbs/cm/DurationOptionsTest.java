@@ -24,7 +24,7 @@ class DurationOptionsTest {
         "8796093022208, 31",
         "8796093022209, 0"
     })
-    void shouldRoundAnAcknowledgeTimeoutUp(long nanos, int exponent) {
+    void shouldRoundAnAcknowledgeTimeoutUp(long nanos, byte exponent) {
         assertThat(DurationCodes.acknowledgeTimeout(Duration.ofNanos(nanos))).isEqualTo(exponent);
     }
 
@@ -41,14 +41,27 @@ class DurationOptionsTest {
         "491520001, 0",
         "655360000, 0"
     })
-    void shouldRoundAReceiverNotReadyTimerUp(long nanos, int code) {
+    void shouldRoundAReceiverNotReadyTimerUp(long nanos, byte code) {
         assertThat(DurationCodes.receiverNotReadyTimer(Duration.ofNanos(nanos))).isEqualTo(code);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 8192", "14, 67108864", "31, 8796093022208", "46, 67108864"})
+    void shouldDecodeAnAcknowledgeTimeout(byte exponent, long nanos) {
+        assertThat(DurationCodes.acknowledgeTimeout(exponent)).isEqualTo(Duration.ofNanos(nanos));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 655360000", "1, 10000", "12, 640000", "31, 491520000", "-1, 491520000"})
+    void shouldDecodeAReceiverNotReadyTimer(byte code, long nanos) {
+        assertThat(DurationCodes.receiverNotReadyTimer(code)).isEqualTo(Duration.ofNanos(nanos));
     }
 
     @Test
     void shouldRejectInvalidDurationsAndEncodeLongOnesAsNoTimeout() {
         var forever = ChronoUnit.FOREVER.getDuration();
         assertThat(DurationCodes.acknowledgeTimeout(forever)).isZero();
+        assertThat(DurationCodes.acknowledgeTimeout((byte) 0)).isEqualTo(forever);
         assertThat(DurationCodes.exponential(14)).isEqualTo(Duration.ofNanos(67_108_864));
         assertThat(DurationCodes.exponential(63)).isPositive();
         for (var invalid : new Duration[] {Duration.ZERO, Duration.ofNanos(-1)}) {

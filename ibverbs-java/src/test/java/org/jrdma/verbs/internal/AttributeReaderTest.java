@@ -71,7 +71,8 @@ class AttributeReaderTest {
         assertThat(read.badPartitionKeys()).isEqualTo(ibv_port_attr.bad_pkey_cntr(attr));
         assertThat(read.badQueueKeys()).isEqualTo(ibv_port_attr.qkey_viol_cntr(attr));
         assertThat(read.subnetManagerServiceLevel()).isEqualTo(ibv_port_attr.sm_sl(attr));
-        assertThat(read.subnetTimeout()).isEqualTo(ibv_port_attr.subnet_timeout(attr));
+        assertThat(read.subnetTimeout())
+                .isEqualTo(DurationCodes.exponential(ibv_port_attr.subnet_timeout(attr)));
         assertThat(read.initializationReply()).isEqualTo(ibv_port_attr.init_type_reply(attr));
     }
 

@@ -129,8 +129,12 @@ class RefusalsTest {
         assertRejected("packet sequence", () -> change.sendSequence(1 << 24));
         assertRejected("reads", () -> change.maxDestinationReads(256));
         assertRejected("reads", () -> change.maxReads(256));
-        assertRejected("timer code", () -> change.receiverNotReadyTimer(32));
-        assertRejected("timeout exponent", () -> change.timeout(32));
+        assertRejected(
+                "receiver-not-ready timer",
+                () -> change.receiverNotReadyTimer(Duration.ofNanos(655_360_001)));
+        assertRejected(
+                "receiver-not-ready timer", () -> change.receiverNotReadyTimer(Duration.ZERO));
+        assertRejected("acknowledgement timeout", () -> change.acknowledgeTimeout(Duration.ZERO));
         assertRejected("retries", () -> change.retries(8));
         assertRejected("retries", () -> change.receiverNotReadyRetries(8));
 

@@ -180,10 +180,10 @@ final class Side implements AutoCloseable {
                         .destinationNumber(peer.queuePairNumber())
                         .receiveSequence(peer.packetSequence())
                         .maxDestinationReads(maxDestinationReads)
-                        .receiverNotReadyTimer(12));
+                        .receiverNotReadyTimer(Duration.ofNanos(640_000)));
         queuePair.modify(
                 QueuePairChange.to(QueuePairState.READY_TO_SEND)
-                        .timeout(14)
+                        .acknowledgeTimeout(Duration.ofMillis(67))
                         .retries(7)
                         .receiverNotReadyRetries(7)
                         .sendSequence(FIRST_SEQUENCE)

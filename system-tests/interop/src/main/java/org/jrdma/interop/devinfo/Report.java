@@ -3,6 +3,7 @@ package org.jrdma.interop.devinfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.model.AtomicCapability;
@@ -116,7 +117,7 @@ final class Report {
             deviceField("max_srq_sge", has.maxSharedReceiveElements());
         }
         deviceField("max_pkeys", has.maxPartitions());
-        deviceField("local_ca_ack_delay", has.acknowledgeDelay());
+        deviceField("local_ca_ack_delay", exponent(has.acknowledgeDelay()));
     }
 
     private void extensions(ExtendedDeviceAttributes has) {
@@ -244,7 +245,7 @@ final class Report {
         portField("sm_sl", port.subnetManagerServiceLevel());
         portField("pkey_tbl_len", port.partitionTableLength());
         portField("gid_tbl_len", port.gidTableLength());
-        portField("subnet_timeout", port.subnetTimeout());
+        portField("subnet_timeout", exponent(port.subnetTimeout()));
         portField("init_type_reply", port.initializationReply());
         portField("active_width", coded(width(port.activeWidth()) + "X", port.activeWidth()));
         portField("active_speed", coded(speed(port.activeSpeed()), port.activeSpeed()));
@@ -414,6 +415,11 @@ final class Report {
             text.append('\t');
         }
         text.append(value).append('\n');
+    }
+
+    /** Returns the exponent e of a time of 4.096 us * 2^e. */
+    private static int exponent(Duration time) {
+        return Long.numberOfTrailingZeros(time.toNanos() / 4_096);
     }
 
     private void flags(List<String> names) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Errno;
@@ -198,7 +199,7 @@ class QueuePairSettingsTest {
                         new AddressVector(
                                 2, 0x2222, 3, 1, StaticRate.GIGABITS_100, Optional.of(route)),
                         5,
-                        14);
+                        Duration.ofNanos(67_108_864));
 
         side.queuePair()
                 .modify(
@@ -229,11 +230,13 @@ class QueuePairSettingsTest {
         var address = new AddressVector(1, 1, 0, 0, StaticRate.UNLIMITED, Optional.empty());
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new AlternatePath(address.withPort(0), 0, 0));
+                .isThrownBy(() -> new AlternatePath(address.withPort(0), 0, ofSeconds(1)));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new AlternatePath(address, 65_536, 0));
-        assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(address, 0, 32));
-        var change = QueuePairChange.ofAttributes().alternatePath(new AlternatePath(address, 0, 0));
+                .isThrownBy(() -> new AlternatePath(address, 65_536, ofSeconds(1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AlternatePath(address, 0, Duration.ZERO));
+        var change = QueuePairChange.ofAttributes()
+                        .alternatePath(new AlternatePath(address, 0, ofSeconds(1)));
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> side.queuePair().modify(change));
         assertThat(recorder.calls()).isEmpty();

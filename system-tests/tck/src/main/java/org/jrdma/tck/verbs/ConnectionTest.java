@@ -578,8 +578,10 @@ class ConnectionTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("its events are handled by a connection");
             if (!isIwarp()) {
-                assertThat(here.queuePair().query().timeout()).isEqualTo(13);
-                assertThat(there.queuePair().query().timeout()).isEqualTo(12);
+                assertThat(here.queuePair().query().acknowledgeTimeout())
+                        .isEqualTo(Duration.ofNanos(33_554_432));
+                assertThat(there.queuePair().query().acknowledgeTimeout())
+                        .isEqualTo(Duration.ofNanos(16_777_216));
                 assertThat(here.queuePair().query().address().route().orElseThrow().trafficClass())
                         .isEqualTo(0x20);
             }

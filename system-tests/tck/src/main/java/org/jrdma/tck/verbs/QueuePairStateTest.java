@@ -69,8 +69,9 @@ class QueuePairStateTest {
         assertState(READY_TO_RECEIVE);
         queuePair.modify(toReadyToSend());
         assertState(READY_TO_SEND);
-        queuePair.modify(QueuePairChange.ofAttributes().receiverNotReadyTimer(20));
-        assertThat(queuePair.query().receiverNotReadyTimer()).isEqualTo(20);
+        queuePair.modify(QueuePairChange.ofAttributes().receiverNotReadyTimer(Duration.ofNanos(10_240_000)));
+        assertThat(queuePair.query().receiverNotReadyTimer())
+                .isEqualTo(Duration.ofNanos(10_240_000));
         queuePair.modify(QueuePairChange.to(ERROR));
         assertState(ERROR);
         queuePair.modify(QueuePairChange.to(RESET));
@@ -128,7 +129,10 @@ class QueuePairStateTest {
     void shouldNameTheAttributesThatATransitionDoesNotAllow() throws VerbsException {
         assertRefused(toInit().retries(3), "RESET", "INIT", "must not change", "RETRIES");
         assertRefused(
-                QueuePairChange.to(INIT).port(1).partitionKeyIndex(0).timeout(1),
+                QueuePairChange.to(INIT)
+                        .port(1)
+                        .partitionKeyIndex(0)
+                        .acknowledgeTimeout(Duration.ofMillis(1)),
                 "lacks [ACCESS]",
                 "must not change [TIMEOUT]");
         assertState(RESET);
@@ -181,10 +185,10 @@ class QueuePairStateTest {
         assertThat(attributes.destinationNumber()).isEqualTo(peer.number());
         assertThat(attributes.receiveSequence()).isEqualTo(peer.endpoint().packetSequence());
         assertThat(attributes.sendSequence()).isEqualTo(queuePair.endpoint().packetSequence());
-        assertThat(attributes.timeout()).isEqualTo(14);
+        assertThat(attributes.acknowledgeTimeout()).isEqualTo(Duration.ofNanos(67_108_864));
         assertThat(attributes.retries()).isEqualTo(7);
         assertThat(attributes.receiverNotReadyRetries()).isEqualTo(7);
-        assertThat(attributes.receiverNotReadyTimer()).isEqualTo(12);
+        assertThat(attributes.receiverNotReadyTimer()).isEqualTo(Duration.ofNanos(640_000));
         assertThat(attributes.pathMtu()).contains(pair.device().port(1).activeMtu());
         assertThat(attributes.port()).isEqualTo(1);
     }
@@ -209,10 +213,10 @@ class QueuePairStateTest {
 
         var attributes = queuePair.query();
         assertThat(attributes.pathMtu()).contains(Mtu.BYTES_512);
-        assertThat(attributes.timeout()).isEqualTo(10);
+        assertThat(attributes.acknowledgeTimeout()).isEqualTo(Duration.ofNanos(4_194_304));
         assertThat(attributes.retries()).isEqualTo(3);
         assertThat(attributes.receiverNotReadyRetries()).isEqualTo(2);
-        assertThat(attributes.receiverNotReadyTimer()).isEqualTo(9);
+        assertThat(attributes.receiverNotReadyTimer()).isEqualTo(Duration.ofNanos(240_000));
         assertThat(attributes.maxReads()).isEqualTo(2);
         assertThat(attributes.maxDestinationReads()).isEqualTo(4);
         assertThat(attributes.access())
@@ -491,12 +495,12 @@ class QueuePairStateTest {
                 .destinationNumber(endpoint.queuePairNumber())
                 .receiveSequence(endpoint.packetSequence())
                 .maxDestinationReads(1)
-                .receiverNotReadyTimer(12);
+                .receiverNotReadyTimer(Duration.ofNanos(640_000));
     }
 
     private QueuePairChange toReadyToSend() {
         return QueuePairChange.to(READY_TO_SEND)
-                .timeout(14)
+                .acknowledgeTimeout(Duration.ofMillis(67))
                 .retries(7)
                 .receiverNotReadyRetries(7)
                 .sendSequence(queuePair.endpoint().packetSequence())

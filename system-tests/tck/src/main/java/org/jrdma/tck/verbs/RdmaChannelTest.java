@@ -347,7 +347,7 @@ class RdmaChannelTest {
                                 .acknowledgeTimeout(Duration.ofMillis(67))
                                 .retries(2))) {
             var attributes = channel.connection().queuePair().query();
-            assertThat(attributes.timeout()).isEqualTo(14);
+            assertThat(attributes.acknowledgeTimeout()).isEqualTo(Duration.ofNanos(67_108_864));
             assertThat(attributes.retries()).isEqualTo(2);
         }
         get(peer);

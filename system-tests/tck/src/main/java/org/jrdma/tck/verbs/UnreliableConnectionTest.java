@@ -208,7 +208,7 @@ class UnreliableConnectionTest {
             assertThatThrownBy(() ->
                             queuePair.modify(
                                     QueuePairChange.to(QueuePairState.READY_TO_RECEIVE)
-                                            .receiverNotReadyTimer(1)))
+                                            .receiverNotReadyTimer(Duration.ofMillis(1))))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining(
                             "lacks [ADDRESS, PATH_MTU, RECEIVE_SEQUENCE, DESTINATION_NUMBER]")
