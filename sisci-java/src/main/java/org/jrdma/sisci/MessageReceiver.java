@@ -136,6 +136,7 @@ public final class MessageReceiver implements AutoCloseable {
         var bytes = (int) word;
         if (bytes < 0
                 || bytes > MessageRing.maxMessageBytes(capacity)
+                || index + MessageRing.space(bytes) > capacity
                 || consumed + MessageRing.space(bytes) > produced) {
             throw corrupt();
         }

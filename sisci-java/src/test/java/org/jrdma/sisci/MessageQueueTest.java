@@ -196,6 +196,25 @@ class MessageQueueTest {
     }
 
     @Test
+    void shouldRejectAMessageThatExceedsTheEndOfTheRing() throws Exception {
+        var last = CAPACITY / MessageRing.WORD - 1;
+        for (var number = 0; number < last; number++) {
+            sender.send(message(""), TIMEOUT);
+            assertThat(receiver.receive(TIMEOUT)).isEmpty();
+        }
+        try (var remote = node.connect(4, 7, TIMEOUT);
+                var ring = remote.map()) {
+            var position = (long) last * MessageRing.WORD;
+            ring.putLong(MessageRing.RING + position, MessageRing.word(last, 16));
+            ring.putLongRelease(MessageRing.PRODUCED, position + MessageRing.space(16));
+
+            assertThatExceptionOfType(FabricException.class)
+                    .isThrownBy(() -> receiver.receive(TIMEOUT))
+                    .withMessageContaining("is corrupt from message number 31 on");
+        }
+    }
+
+    @Test
     void shouldRejectASendAfterTheLinkHasFailed() throws Exception {
         library.notifyRemote(sisci_h.SCI_CB_NOT_OPERATIONAL());
         library.notifyRemote(sisci_h.SCI_CB_OPERATIONAL());
