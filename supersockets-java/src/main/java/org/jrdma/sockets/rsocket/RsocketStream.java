@@ -5,14 +5,19 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One end of a stream over a connected rsocket.
@@ -24,6 +29,7 @@ import org.jrdma.sockets.internal.SocketCalls;
  */
 final class RsocketStream extends BypassStream implements RsocketPoller.Watched {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RsocketStream.class);
     private static final int BOTH = SocketCalls.POLLIN | SocketCalls.POLLOUT;
     private static final int ENDED = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
 
@@ -226,14 +232,40 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
      */
     private synchronized void addClosingStep(LongSupplier message, Runnable step) {
         closing =
-                closing.thenComposeAsync(
-                                _ ->
-                                        sendDisconnect(
-                                                message.getAsLong(),
-                                                Deadline.after(TIMEOUT),
-                                                FIRST_PAUSE_NANOS),
-                                fabric.closers())
-                        .thenRunAsync(() -> runExclusively(step), fabric.closers());
+                afterwards(
+                        closing,
+                        () ->
+                                sendDisconnect(
+                                        message.getAsLong(),
+                                        Deadline.after(TIMEOUT),
+                                        FIRST_PAUSE_NANOS),
+                        () -> runExclusively(step),
+                        fabric.closers());
+    }
+
+    /**
+     * Runs {@code step} after {@code previous} and {@code message}, even if they fail: otherwise, a
+     * failure of a shutdown would prevent the close. The returned future does not fail.
+     */
+    static CompletableFuture<Void> afterwards(
+            CompletableFuture<Void> previous,
+            Supplier<CompletableFuture<Void>> message,
+            Runnable step,
+            Executor executor) {
+        return previous.thenComposeAsync(_ -> message.get(), executor)
+                .handleAsync(
+                        (_, failure) -> {
+                            if (failure != null) {
+                                FailureLog.error(LOG, "Could not notify the peer", failure);
+                            }
+                            try {
+                                step.run();
+                            } catch (Throwable e) {
+                                FailureLog.error(LOG, "Could not shut down an rsocket", e);
+                            }
+                            return null;
+                        },
+                        executor);
     }
 
     /**
