@@ -83,17 +83,24 @@ final class AddressCookies implements AutoCloseable {
     static AddressCookies open(InetAddress address) throws FabricException {
         var family = address instanceof Inet6Address ? InternetFamily.IPV6 : InternetFamily.IPV4;
         var domain = family.isIpv6() ? SocketCalls.AF_INET6 : SocketCalls.AF_INET;
-        var socket = SocketCalls.socket(domain, SocketCalls.SOCK_DGRAM, 0);
         try {
-            var cookies = new AddressCookies(address, SocketFailure.check(socket), family);
-            cookies.arm();
-            return cookies;
+            return open(address, family, SocketCalls.socket(domain, SocketCalls.SOCK_DGRAM, 0));
         } catch (IOException e) {
-            if (socket >= 0) {
-                SocketCalls.close(socket);
-            }
             throw new FabricException(
                     "Cannot open a UDP socket at %s: %s".formatted(address, e.getMessage()), 0, e);
+        }
+    }
+
+    private static AddressCookies open(InetAddress address, InternetFamily family, int result)
+            throws IOException {
+        var socket = SocketFailure.check(result);
+        try {
+            var cookies = new AddressCookies(address, socket, family);
+            cookies.arm();
+            return cookies;
+        } catch (Throwable e) {
+            SocketCalls.close(socket);
+            throw e;
         }
     }
 
