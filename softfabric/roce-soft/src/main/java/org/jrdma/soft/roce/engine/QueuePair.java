@@ -187,7 +187,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      */
     PathCongestionWindow path() {
         if (path == null) {
-            throw new IllegalStateException("Queue pair " + number + " is not connected.");
+            throw new IllegalStateException(
+                    "Queue pair 0x%06x is not connected.".formatted(number));
         }
         return path;
     }
