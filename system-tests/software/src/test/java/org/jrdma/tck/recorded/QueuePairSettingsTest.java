@@ -235,7 +235,8 @@ class QueuePairSettingsTest {
                 .isThrownBy(() -> new AlternatePath(address, 65_536, ofSeconds(1)));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new AlternatePath(address, 0, Duration.ZERO));
-        var change = QueuePairChange.ofAttributes()
+        var change =
+                QueuePairChange.ofAttributes()
                         .alternatePath(new AlternatePath(address, 0, ofSeconds(1)));
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> side.queuePair().modify(change));

@@ -69,7 +69,9 @@ class QueuePairStateTest {
         assertState(READY_TO_RECEIVE);
         queuePair.modify(toReadyToSend());
         assertState(READY_TO_SEND);
-        queuePair.modify(QueuePairChange.ofAttributes().receiverNotReadyTimer(Duration.ofNanos(10_240_000)));
+        queuePair.modify(
+                QueuePairChange.ofAttributes()
+                        .receiverNotReadyTimer(Duration.ofNanos(10_240_000)));
         assertThat(queuePair.query().receiverNotReadyTimer())
                 .isEqualTo(Duration.ofNanos(10_240_000));
         queuePair.modify(QueuePairChange.to(ERROR));

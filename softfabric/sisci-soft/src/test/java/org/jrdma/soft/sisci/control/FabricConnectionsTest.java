@@ -149,7 +149,7 @@ class FabricConnectionsTest {
         var pending = PacketSocket.connect(path);
         var attempt = new FutureTask<>(() -> sender.connect(12, 0));
         var thread = Thread.ofPlatform().daemon().start(attempt);
-        while (thread.getState() != Thread.State.TIMED_WAITING) {
+        while (thread.isAlive() && thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();
         }
 
