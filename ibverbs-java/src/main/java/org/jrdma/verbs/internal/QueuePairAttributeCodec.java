@@ -169,8 +169,7 @@ final class QueuePairAttributeCodec {
                                 AddressVectorCodec.read(ibv_qp_attr.alt_ah_attr(attr))
                                         .withPort(port),
                                 Short.toUnsignedInt(ibv_qp_attr.alt_pkey_index(attr)),
-                                DurationCodes.acknowledgeTimeout(
-                                        ibv_qp_attr.alt_timeout(attr))));
+                                DurationCodes.acknowledgeTimeout(ibv_qp_attr.alt_timeout(attr))));
     }
 
     /**

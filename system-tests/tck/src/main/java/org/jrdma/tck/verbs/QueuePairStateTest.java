@@ -70,8 +70,7 @@ class QueuePairStateTest {
         queuePair.modify(toReadyToSend());
         assertState(READY_TO_SEND);
         queuePair.modify(
-                QueuePairChange.ofAttributes()
-                        .receiverNotReadyTimer(Duration.ofNanos(10_240_000)));
+                QueuePairChange.ofAttributes().receiverNotReadyTimer(Duration.ofNanos(10_240_000)));
         assertThat(queuePair.query().receiverNotReadyTimer())
                 .isEqualTo(Duration.ofNanos(10_240_000));
         queuePair.modify(QueuePairChange.to(ERROR));
