@@ -38,7 +38,7 @@ final class SessionTable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionTable.class);
     private static final int MAX_SESSIONS = 10_000;
-    private static final Duration REVOKE_PAUSE = Duration.ofMillis(100);
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
 
     private final CoordinatorState state;
     private final LeaseTable leases;
@@ -262,25 +262,50 @@ final class SessionTable {
         Thread.ofVirtual().name("end-" + session.id).start(() -> exclude(session));
     }
 
+    /** Ends a session. Repeats this after failures of the drive, because its leases remain. */
     private void exclude(Session session) {
         try {
-            revoke(session);
-            var isEnforced = fence.exclude(session.key);
-            state.lock.lock();
-            try {
-                while (!isEnforced && remaining(session) > 0 && !isClosed) {
-                    var _ = state.changed.awaitNanos(remaining(session));
+            for (var attempt = 1; ; attempt++) {
+                try {
+                    tryExclude(session);
+                    return;
+                } catch (FabricException | RuntimeException e) {
+                    if (attempt == 1) {
+                        LOG.error("Cannot end {}. The attempts are repeated.", session, e);
+                    }
+                    Thread.sleep(RETRY_PAUSE);
                 }
-                if (!isClosed && sessions.get(session.id) == session) {
-                    remove(session);
-                }
-            } finally {
-                state.lock.unlock();
             }
-        } catch (FabricException e) {
-            LOG.error("Cannot end {}. Its leases remain.", session, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void tryExclude(Session session) throws FabricException, InterruptedException {
+        revoke(session);
+        if (!isKnown(session)) {
+            return;
+        }
+        var isEnforced = fence.exclude(session.key);
+        state.lock.lock();
+        try {
+            while (!isEnforced && remaining(session) > 0 && !isClosed) {
+                var _ = state.changed.awaitNanos(remaining(session));
+            }
+            if (isKnown(session)) {
+                remove(session);
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private boolean isKnown(Session session) {
+        state.lock.lock();
+        try {
+            return !isClosed && sessions.get(session.id) == session;
+        } finally {
+            state.lock.unlock();
         }
     }
 
@@ -289,20 +314,23 @@ final class SessionTable {
         return session.lastHeartbeat + timeout.toNanos() * 3 / 2 - System.nanoTime();
     }
 
-    /** Waits until all data servers have stopped to serve a session, or were ended themselves. */
+    /**
+     * Waits until all data servers have stopped to serve a session. A server whose own session has
+     * ended serves no session, so that servers that are lost together do not wait for each other.
+     */
     private void revoke(Session session) throws InterruptedException {
         for (var server : dataServers(session)) {
             var started = System.nanoTime();
             while (!isRevoked(server, session)) {
                 state.lock.lock();
                 try {
-                    if (isClosed || sessions.get(server.id) != server) {
+                    if (!isKnown(server) || (server.isEnding && remaining(server) <= 0)) {
                         break;
                     }
                     if (System.nanoTime() - started > timeout.toNanos() * 3) {
                         end(server, "it did not stop to serve " + session);
                     }
-                    var _ = state.changed.awaitNanos(REVOKE_PAUSE.toNanos());
+                    var _ = state.changed.awaitNanos(RETRY_PAUSE.toNanos());
                 } finally {
                     state.lock.unlock();
                 }
@@ -338,9 +366,9 @@ final class SessionTable {
     }
 
     private void remove(Session session) throws FabricException {
+        state.execute(new Change.CloseSession(session.id));
         session.state = Session.State.ENDED;
         sessions.remove(session.id);
-        state.execute(new Change.CloseSession(session.id));
         leases.removeAll(session);
         locks.removeAll(session);
         for (var file : List.copyOf(session.reserved.keySet())) {

@@ -56,7 +56,7 @@ class LeaseRequestsTest {
     }
 
     /** Returns the number of the file. */
-    private static long open(TestClient client) throws VolumeException {
+    static long open(TestClient client) throws VolumeException {
         var reply =
                 client.call(
                         Operation.OPEN,
@@ -76,7 +76,7 @@ class LeaseRequestsTest {
         }
     }
 
-    private static void acquireWriteLease(TestClient client, long file) throws VolumeException {
+    static void acquireWriteLease(TestClient client, long file) throws VolumeException {
         var _ =
                 client.call(
                         Operation.LEASE,

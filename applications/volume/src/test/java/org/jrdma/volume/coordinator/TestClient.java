@@ -2,14 +2,19 @@ package org.jrdma.volume.coordinator;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
+import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.Reply;
 import org.jrdma.volume.protocol.RequestHeader;
+import org.jrdma.volume.protocol.StateEncoding;
 
 /** Sends single requests to a coordinator in this process. */
 final class TestClient {
@@ -19,24 +24,43 @@ final class TestClient {
     private final long session;
     private long lastRequest;
 
-    private TestClient(Coordinator coordinator, Peer link, long earlier) throws VolumeException {
+    private TestClient(Coordinator coordinator, Peer link, long earlier, List<String> addresses)
+            throws VolumeException {
         this.coordinator = coordinator;
         this.link = link;
         var hello = RequestHeader.of(Operation.HELLO, earlier).encoder();
         hello.writeLong(7);
         hello.writeText("test");
-        hello.writeList(List.<String>of(), Encoder::writeText);
+        hello.writeList(addresses, Encoder::writeText);
         this.session = Reply.decode(send(hello)).readLong();
     }
 
     /** Opens a session. */
     static TestClient open(Coordinator coordinator, Peer link) throws VolumeException {
-        return new TestClient(coordinator, link, 0);
+        return new TestClient(coordinator, link, 0, List.of());
     }
 
     /** Continues a session over another connection. */
     static TestClient reconnect(TestClient earlier, Peer link) throws VolumeException {
-        return new TestClient(earlier.coordinator, link, earlier.session);
+        return new TestClient(earlier.coordinator, link, earlier.session, List.of());
+    }
+
+    /** Opens a session of a server that serves blocks. */
+    static TestClient openDataServer(Coordinator coordinator, Peer link) throws VolumeException {
+        return new TestClient(coordinator, link, 0, List.of("address"));
+    }
+
+    /** Extends the session. */
+    void heartbeat() throws VolumeException {
+        var connection = new ConnectionState(List.of(), "test", "test", List.of());
+        var data = new DataPathState(DataPathState.Kind.NONE, Optional.empty(), "test", 0);
+        var _ =
+                call(
+                        Operation.HEARTBEAT,
+                        request ->
+                                StateEncoding.encode(
+                                        request,
+                                        new ClientState("test", "1", connection, data)));
     }
 
     long session() {

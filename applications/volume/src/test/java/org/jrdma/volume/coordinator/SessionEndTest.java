@@ -1,0 +1,90 @@
+package org.jrdma.volume.coordinator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.Reply;
+
+/** Tests that the locks of lost clients become free. */
+@Timeout(60)
+class SessionEndTest {
+
+    private static final Duration SESSION_TIMEOUT = Duration.ofMillis(600);
+    private static final Peer DEAD =
+            (_, _) -> {
+                throw new VolumeException("The process was killed");
+            };
+
+    private final Peer alive = (_, _) -> ByteBuffer.wrap(Reply.empty());
+
+    private static Coordinator start(Fence fence) throws FabricException {
+        var drive = new MemoryDrive(4096);
+        var _ = VolumeFormat.create(drive);
+        return new Coordinator(drive, fence, 1, SESSION_TIMEOUT, () -> {});
+    }
+
+    /** Sends heartbeats until the coordinator grants the lease of a client that was killed. */
+    private void awaitLeaseOfKilledClient(Coordinator coordinator) throws Exception {
+        var killed = TestClient.open(coordinator, DEAD);
+        var file = LeaseRequestsTest.open(killed);
+        LeaseRequestsTest.acquireWriteLease(killed, file);
+        var other = TestClient.open(coordinator, alive);
+        var waiting = new Thread(() -> {
+            try {
+                LeaseRequestsTest.acquireWriteLease(other, LeaseRequestsTest.open(other));
+            } catch (VolumeException e) {
+                throw new AssertionError(e);
+            }
+        });
+        waiting.start();
+        while (!waiting.join(SESSION_TIMEOUT.dividedBy(4))) {
+            other.heartbeat();
+        }
+    }
+
+    @Test
+    void shouldEndTheSessionsOfTwoDataServersThatAreLostTogether() throws Exception {
+        try (var coordinator = start(Fence.BY_CLOCK)) {
+            var _ = TestClient.openDataServer(coordinator, DEAD);
+            var _ = TestClient.openDataServer(coordinator, DEAD);
+
+            awaitLeaseOfKilledClient(coordinator);
+        }
+    }
+
+    @Test
+    void shouldExcludeAClientAfterAFailureOfTheDrive() throws Exception {
+        var attempts = new AtomicInteger();
+        var fence =
+                new Fence() {
+                    @Override
+                    public void register(long key) {}
+
+                    @Override
+                    public void lead(long key, long predecessor) {}
+
+                    @Override
+                    public boolean exclude(long key) throws FabricException {
+                        if (attempts.incrementAndGet() == 1) {
+                            throw new VolumeException("The drive fails on purpose");
+                        }
+                        return true;
+                    }
+                };
+        try (var coordinator = start(fence)) {
+            awaitLeaseOfKilledClient(coordinator);
+
+            assertThat(attempts).hasValueGreaterThan(1);
+        }
+    }
+}
