@@ -1,5 +1,7 @@
 package org.jrdma.volume.coordinator;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.ArrayList;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
@@ -186,6 +188,9 @@ final class FolderRequests {
                     var fromFolder = find(from.folder()).attributes().id();
                     var toFolder = find(to.folder());
                     var moved = find(from);
+                    if (bytes(to.name()) > bytes(moved.name())) {
+                        state.checkMetadataSpace();
+                    }
                     var replaced = toFolder.children().get(to.name());
                     if (replaced != null && replaced != moved.attributes().id() && !isReplacing) {
                         throw new VolumeException(Failure.EXISTS, to + " exists already");
@@ -202,6 +207,10 @@ final class FolderRequests {
                     }
                     return Reply.empty();
                 });
+    }
+
+    private static int bytes(String name) {
+        return name.getBytes(UTF_8).length;
     }
 
     byte[] setAttributes(Session session, RequestHeader header, Decoder request)

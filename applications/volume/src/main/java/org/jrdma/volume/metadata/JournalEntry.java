@@ -18,9 +18,17 @@ public record JournalEntry(
         long session, long request, long answered, byte[] reply, List<Change> changes) {
 
     /** The largest number of bytes of a reply that is stored. */
-    public static final int MAX_REPLY = 1024;
+    public static final int MAX_REPLY = 64;
 
     private static final int MAX_CHANGES = 16;
+
+    /** Checks the reply, for which snapshots reserve space. */
+    public JournalEntry {
+        if (reply.length > MAX_REPLY) {
+            throw new IllegalArgumentException(
+                    "A reply has %d bytes. The limit is %d.".formatted(reply.length, MAX_REPLY));
+        }
+    }
 
     /** Creates an entry for changes that no client has requested. */
     public static JournalEntry of(Change... changes) {

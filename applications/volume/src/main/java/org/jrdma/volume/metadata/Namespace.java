@@ -26,8 +26,8 @@ public final class Namespace {
     private static final int MAX_INODES = 100_000_000;
     private static final int MAX_SESSIONS = 100_000;
 
-    /** The bytes of a session in a snapshot: a generous average. */
-    private static final int SESSION_BYTES = 512;
+    /** The bytes of a snapshot without sessions and inodes. */
+    private static final int HEADER_BYTES = 3 * Long.BYTES + 2 * Integer.BYTES;
 
     private final Range data;
     private final FreeSpace free;
@@ -73,9 +73,9 @@ public final class Namespace {
         return Collections.unmodifiableCollection(inodes.values());
     }
 
-    /** Returns an estimate of the bytes of {@link #encode}. */
+    /** Returns the largest number of bytes that {@link #encode} writes until the next change. */
     public long encodedBytes() {
-        return encodedBytes + (long) sessions.size() * SESSION_BYTES;
+        return HEADER_BYTES + encodedBytes + (long) sessions.size() * SessionRecord.MAX_BYTES;
     }
 
     /**

@@ -10,6 +10,13 @@ public final class SessionRecord {
     /** The largest number of requests of a session that can be pending. */
     public static final int MAX_PENDING = 64;
 
+    /** The largest number of bytes that {@link #encode} writes. */
+    static final int MAX_BYTES =
+            2 * Long.BYTES
+                    + 2 * Integer.BYTES
+                    + Names.MAX_BYTES
+                    + MAX_PENDING * (Long.BYTES + Integer.BYTES + JournalEntry.MAX_REPLY);
+
     private final long id;
     private final long key;
     private final String name;

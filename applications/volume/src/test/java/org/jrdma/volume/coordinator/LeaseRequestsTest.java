@@ -13,7 +13,6 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.Attributes;
-import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.metadata.Extent;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.VolumeFormat;
@@ -61,19 +60,11 @@ class LeaseRequestsTest {
                 client.call(
                         Operation.OPEN,
                         request -> {
-                            encodePath(request);
+                            FilePath.of("/file").encode(request);
                             request.writeByte(1); // create it if it is missing
                             request.writeInt(0644);
                         });
         return Attributes.decode(reply).id();
-    }
-
-    private static void encodePath(Encoder request) {
-        try {
-            FilePath.of("/file").encode(request);
-        } catch (VolumeException e) {
-            throw new AssertionError(e);
-        }
     }
 
     static void acquireWriteLease(TestClient client, long file) throws VolumeException {

@@ -3,7 +3,6 @@ package org.jrdma.volume.coordinator;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.model.ClientState;
@@ -71,11 +70,26 @@ final class TestClient {
         return coordinator.handle(link, ByteBuffer.wrap(request.bytes()));
     }
 
+    /** Writes the values of a request. */
+    @FunctionalInterface
+    interface Body {
+        void encode(Encoder encoder) throws VolumeException;
+    }
+
     /** Sends a request until the reply is not to repeat it. */
-    Decoder call(Operation operation, Consumer<Encoder> body) throws VolumeException {
+    Decoder call(Operation operation, Body body) throws VolumeException {
         var number = ++lastRequest;
-        var request = new RequestHeader(operation, session, number, number).encoder();
-        body.accept(request);
+        return call(new RequestHeader(operation, session, number, number), body);
+    }
+
+    /** Sends a request, and does not report that earlier ones were answered. */
+    void callWithoutAcknowledgement(Operation operation, Body body) throws VolumeException {
+        var _ = call(new RequestHeader(operation, session, ++lastRequest, 0), body);
+    }
+
+    private Decoder call(RequestHeader header, Body body) throws VolumeException {
+        var request = header.encoder();
+        body.encode(request);
         ByteBuffer reply;
         do {
             reply = send(request);
