@@ -17,9 +17,10 @@ import org.jrdma.volume.protocol.RequestHeader;
 /**
  * Serves the blocks of a drive to clients that have no path to it.
  *
- * <p>The coordinator confirms each session before its first request is served. When a session ends,
- * the coordinator revokes it: pending requests are completed, and later ones are refused. This node
- * serves no session while its own session may have ended. Safe for use by multiple threads.
+ * <p>The coordinator confirms each session before its first request is served, and again after this
+ * node has connected to the coordinator or its successor. When a session ends, the coordinator
+ * revokes it: pending requests are completed, and later ones are refused. This node serves no
+ * session while its own session may have ended. Safe for use by multiple threads.
  */
 public final class BlockServer {
 
@@ -33,14 +34,10 @@ public final class BlockServer {
         /** Held for reading by requests, and for writing to revoke the session. */
         private final ReentrantReadWriteLock requests = new ReentrantReadWriteLock();
 
-        /** The session of this node when the coordinator has confirmed the session. */
-        private final long confirmedIn;
+        /** The connection to the coordinator that has confirmed the session. */
+        private volatile long confirmedIn;
 
         private boolean isRevoked;
-
-        private Served(long confirmedIn) {
-            this.confirmedIn = confirmedIn;
-        }
     }
 
     /**
@@ -84,9 +81,7 @@ public final class BlockServer {
         var served = served(header.session());
         served.requests.readLock().lock();
         try {
-            if (served.isRevoked || served.confirmedIn != own.id() || !own.isValid()) {
-                sessions.computeIfPresent(
-                        header.session(), (_, each) -> each.isRevoked ? each : null);
+            if (served.isRevoked || served.confirmedIn != own.term() || !own.isValid()) {
                 throw new VolumeException(
                         Failure.SESSION_LOST,
                         "This node does not serve session %x".formatted(header.session()));
@@ -98,13 +93,15 @@ public final class BlockServer {
     }
 
     private Served served(long session) throws FabricException {
-        var served = sessions.get(session);
-        if (served != null) {
-            return served;
+        var known = sessions.get(session);
+        var term = own.term();
+        if (known != null && known.confirmedIn == term) {
+            return known;
         }
-        var ownSession = own.id();
         own.call(Operation.VALIDATE, encoder -> encoder.writeLong(session)).end();
-        return sessions.computeIfAbsent(session, _ -> new Served(ownSession));
+        var served = sessions.computeIfAbsent(session, _ -> new Served());
+        served.confirmedIn = term;
+        return served;
     }
 
     private void access(Operation operation, Decoder request, MemorySegment bulk)
@@ -149,7 +146,7 @@ public final class BlockServer {
 
     /** Stops to serve a session. Returns when its pending requests are completed. */
     private void revoke(long session) {
-        var served = sessions.computeIfAbsent(session, _ -> new Served(0));
+        var served = sessions.computeIfAbsent(session, _ -> new Served());
         served.requests.writeLock().lock();
         try {
             served.isRevoked = true;

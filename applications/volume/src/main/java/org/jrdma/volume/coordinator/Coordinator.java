@@ -101,6 +101,9 @@ public final class Coordinator implements AutoCloseable {
                 var _ = state.changed.awaitNanos(sessionTimeout.toNanos() / TICKS_PER_TIMEOUT);
             } catch (FabricException e) {
                 end(e.getMessage());
+            } catch (RuntimeException e) {
+                LOG.error("The coordinator of epoch {} has failed", epoch, e);
+                end(e.toString());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -170,6 +173,11 @@ public final class Coordinator implements AutoCloseable {
             }
             case HEARTBEAT -> heartbeat(peer, header, request);
             case CLIENT_STATES -> clientStates(request);
+            case VALIDATE -> {
+                sessions.checkServable(header.session(), peer, request.readLong());
+                request.end();
+                yield Reply.empty();
+            }
             case GOODBYE -> {
                 sessions.goodbye(header.session());
                 yield Reply.empty();
@@ -206,12 +214,6 @@ public final class Coordinator implements AutoCloseable {
             case TRUNCATE -> files.truncate(session, header, request);
             case LOCK -> files.lock(session, request);
             case UNLOCK -> files.unlock(session, request);
-            case VALIDATE -> {
-                var other = request.readLong();
-                request.end();
-                var _ = sessions.active(other);
-                yield Reply.empty();
-            }
             default ->
                     throw new VolumeException(
                             Failure.INVALID,
@@ -296,7 +298,10 @@ public final class Coordinator implements AutoCloseable {
         }
     }
 
-    /** Ends this coordinator. Its clients continue with the next one. */
+    /**
+     * Ends this coordinator. Its clients continue with the next one. Waits until the journal is not
+     * being written.
+     */
     @Override
     public void close() {
         var _ = ended.complete("it was closed");
@@ -306,5 +311,6 @@ public final class Coordinator implements AutoCloseable {
         } finally {
             state.lock.unlock();
         }
+        state.journal.close();
     }
 }

@@ -49,6 +49,7 @@ final class SessionTable {
     private final Map<Long, Session> sessions = new LinkedHashMap<>();
     private long lastSession;
     private boolean isClosed;
+    private long lastCheck = System.nanoTime();
 
     SessionTable(CoordinatorState state, Fence fence, Duration timeout, long epoch) {
         this.state = state;
@@ -106,6 +107,16 @@ final class SessionTable {
         var session = active(id);
         session.checkLink(link);
         return session;
+    }
+
+    /**
+     * Checks that a data server may serve a session, also while this coordinator waits for the
+     * clients of the previous epoch. If the session ends later, the coordinator revokes it at the
+     * data server.
+     */
+    void checkServable(long server, Peer link, long id) throws VolumeException {
+        known(server).checkLink(link);
+        var _ = known(id);
     }
 
     private Session known(long id) throws VolumeException {
@@ -242,9 +253,18 @@ final class SessionTable {
         remove(known(id));
     }
 
-    /** Ends sessions that did not send a heartbeat in time. Called several times per timeout. */
+    /**
+     * Ends sessions that did not send a heartbeat in time. Called several times per timeout. After a
+     * longer pause, such as that of this process, heartbeats can be waiting for the lock.
+     */
     void endSilentSessions() {
         var now = System.nanoTime();
+        if (now - lastCheck > timeout.toNanos() / 2) {
+            for (var session : sessions.values()) {
+                session.lastHeartbeat += Math.max(0, now - timeout.toNanos() - session.lastHeartbeat);
+            }
+        }
+        lastCheck = now;
         for (var session : List.copyOf(sessions.values())) {
             if (now - session.lastHeartbeat > timeout.toNanos() * 3 / 2) {
                 end(session, "it sent no heartbeat");

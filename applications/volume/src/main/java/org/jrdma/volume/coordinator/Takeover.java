@@ -115,9 +115,33 @@ public final class Takeover implements AutoCloseable {
         }
         var epoch = taken.get().epoch();
         LOG.info("Taking over in epoch {}", epoch);
+        record.check(); // the fence would exclude a successor
         fence.lead(key, predecessor.key());
         record.renew();
-        coordinator = new Coordinator(drive, fence, epoch, sessionTimeout, record::check);
+        coordinator = startCoordinator(epoch);
+    }
+
+    /** Renews the lease while the coordinator reads the journal, which can take longer. */
+    private Coordinator startCoordinator(long epoch) throws FabricException {
+        var renewals = Thread.ofPlatform().daemon().name("volume-renewal").start(this::renew);
+        try {
+            return new Coordinator(drive, fence, epoch, sessionTimeout, record::check);
+        } finally {
+            renewals.interrupt();
+        }
+    }
+
+    private void renew() {
+        try {
+            while (true) {
+                Thread.sleep(record.duration().dividedBy(STEPS_PER_LEASE));
+                record.renew();
+            }
+        } catch (FabricException e) {
+            LOG.info("The lease is not renewed: {}", e.getMessage()); // the coordinator checks it
+        } catch (InterruptedException _) {
+            // the coordinator has started
+        }
     }
 
     private void endCoordinator() {

@@ -151,6 +151,21 @@ public final class Journal {
         }
     }
 
+    /** Ends the journal. Waits until no thread is writing. */
+    public void close() {
+        lock.lock();
+        try {
+            if (failure == null) {
+                failure = new VolumeException("it was closed");
+            }
+            while (isWriting) {
+                stateChanged.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * Waits until all entries up to a position are durable. The calling thread writes them if no
      * other thread is writing.
@@ -160,13 +175,14 @@ public final class Journal {
     public void awaitDurable(long position) throws FabricException {
         lock.lock();
         try {
+            checkFailure(); // also if a snapshot has failed, and no entry is pending
             while (durable < position) {
-                checkFailure();
                 if (isWriting) {
                     stateChanged.awaitUninterruptibly();
                 } else {
                     writePending();
                 }
+                checkFailure();
             }
         } finally {
             lock.unlock();
@@ -230,8 +246,8 @@ public final class Journal {
             durable = position;
         } else {
             failure = problem;
-            checkFailure();
         }
+        checkFailure();
     }
 
     /**

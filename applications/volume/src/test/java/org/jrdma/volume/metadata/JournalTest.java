@@ -168,6 +168,20 @@ class JournalTest {
     }
 
     @Test
+    void shouldNotAcknowledgeAfterASnapshotHasFailed() throws FabricException {
+        var _ = VolumeFormat.create(drive);
+        var recovery = recover(drive);
+        var journal = start(recovery, 1);
+        drive.fail(true);
+        assertThatThrownBy(() -> journal.snapshot(recovery.namespace()))
+                .hasMessageContaining("on purpose");
+        drive.fail(false);
+
+        assertThatThrownBy(() -> journal.awaitDurable(journal.position()))
+                .hasMessageContaining("The journal has failed");
+    }
+
+    @Test
     void shouldNotAcknowledgeAfterTheNodeHasLostItsRole() throws FabricException {
         var _ = VolumeFormat.create(drive);
         var recovery = recover(drive);

@@ -1,0 +1,47 @@
+package org.jrdma.volume.coordinator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.metadata.Journal;
+import org.jrdma.volume.metadata.Recovery;
+import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.protocol.Reply;
+import org.junit.jupiter.api.Test;
+
+class SessionTableTest {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(200);
+
+    @Test
+    void shouldWaitForHeartbeatsAfterAPauseOfTheCoordinator() throws Exception {
+        var drive = new MemoryDrive(1024);
+        var superblock = VolumeFormat.create(drive);
+        var recovery = Recovery.read(drive, superblock);
+        var journal = Journal.start(drive, superblock, 1, recovery, () -> {});
+        var state = new CoordinatorState(recovery.namespace(), journal);
+        state.lock.lock();
+        try {
+            var sessions = new SessionTable(state, Fence.BY_CLOCK, TIMEOUT, 1);
+            var session =
+                    sessions.hello(
+                            0, (_, _) -> ByteBuffer.wrap(Reply.empty()), 0, "client", List.of());
+            Thread.sleep(TIMEOUT.multipliedBy(2)); // with the lock, so that no heartbeat arrives
+
+            sessions.endSilentSessions();
+            assertThat(session.isActive()).isTrue();
+
+            for (var end = System.nanoTime() + TIMEOUT.toNanos(); System.nanoTime() - end < 0; ) {
+                Thread.sleep(TIMEOUT.dividedBy(10));
+                sessions.endSilentSessions();
+            }
+            assertThat(session.isActive()).isFalse();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+}
