@@ -28,6 +28,7 @@ public final class BlockServer {
     private final long firstBlock;
     private final ClientSession own;
     private final Map<Long, Served> sessions = new ConcurrentHashMap<>();
+    private volatile boolean isClosed;
 
     private static final class Served {
 
@@ -38,6 +39,15 @@ public final class BlockServer {
         private volatile long confirmedIn;
 
         private boolean isRevoked;
+
+        void revoke() {
+            requests.writeLock().lock();
+            try {
+                isRevoked = true;
+            } finally {
+                requests.writeLock().unlock();
+            }
+        }
     }
 
     /**
@@ -81,7 +91,7 @@ public final class BlockServer {
         var served = served(header.session());
         served.requests.readLock().lock();
         try {
-            if (served.isRevoked || served.confirmedIn != own.term() || !own.isValid()) {
+            if (isClosed || served.isRevoked || served.confirmedIn != own.term() || !own.isValid()) {
                 throw new VolumeException(
                         Failure.SESSION_LOST,
                         "This node does not serve session %x".formatted(header.session()));
@@ -146,12 +156,12 @@ public final class BlockServer {
 
     /** Stops to serve a session. Returns when its pending requests are completed. */
     private void revoke(long session) {
-        var served = sessions.computeIfAbsent(session, _ -> new Served());
-        served.requests.writeLock().lock();
-        try {
-            served.isRevoked = true;
-        } finally {
-            served.requests.writeLock().unlock();
-        }
+        sessions.computeIfAbsent(session, _ -> new Served()).revoke();
+    }
+
+    /** Stops to serve all sessions. Returns when the pending requests are completed. */
+    void close() {
+        isClosed = true;
+        sessions.values().forEach(Served::revoke);
     }
 }

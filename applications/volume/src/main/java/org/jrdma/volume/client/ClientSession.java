@@ -1,7 +1,6 @@
 package org.jrdma.volume.client;
 
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -56,11 +55,7 @@ final class ClientSession implements AutoCloseable {
     private final ClientOptions options;
     private final Connector connector;
     private final SessionFiles files;
-    private final Optional<Fence> fence;
-
-    /** The key for the fence of the drive, which differs for each session. */
-    private volatile long key = randomKey();
-
+    private final DriveRegistration registration;
     private final ReentrantLock connecting = new ReentrantLock();
     private final Thread heartbeats;
 
@@ -99,7 +94,9 @@ final class ClientSession implements AutoCloseable {
             ClientOptions options, Connector connector, SessionFiles files, Optional<Fence> fence)
             throws FabricException {
         this.options = options;
-        this.fence = fence.filter(_ -> options.isRegistering());
+        this.registration =
+                new DriveRegistration(
+                        options.name(), fence.filter(_ -> options.isRegistering()));
         this.connector = connector;
         this.files = files;
         this.heartbeats =
@@ -111,8 +108,9 @@ final class ClientSession implements AutoCloseable {
         heartbeats.start();
     }
 
-    private static long randomKey() {
-        return new SecureRandom().nextLong() | 1;
+    /** Returns the registration of this client at its drive. */
+    DriveRegistration registration() {
+        return registration;
     }
 
     /** Returns the number of the session, which changes when the session was lost. */
@@ -304,7 +302,7 @@ final class ClientSession implements AutoCloseable {
         LOG.warn("{} has lost session {}", options.name(), Long.toHexString(session));
         validUntil = System.nanoTime();
         session = 0;
-        key = randomKey();
+        registration.selectKey();
         files.sessionLost();
     }
 
@@ -367,9 +365,8 @@ final class ClientSession implements AutoCloseable {
 
     private void hello(Connector.Connection connection) throws FabricException {
         var started = System.nanoTime();
-        register();
         var request = RequestHeader.of(Operation.HELLO, session).encoder();
-        request.writeLong(fence.isPresent() ? key : 0);
+        request.writeLong(registration.key());
         request.writeText(options.name());
         request.writeList(options.ownAddresses(), org.jrdma.volume.metadata.Encoder::writeText);
         var reply = decode(connection, request.bytes());
@@ -378,6 +375,7 @@ final class ClientSession implements AutoCloseable {
         var epoch = reply.readLong();
         timeout = Duration.ofMillis(reply.readLong());
         term.incrementAndGet();
+        registration.register(epoch);
         if (isTakeover) {
             for (var report : files.reports()) {
                 var encoder = RequestHeader.of(report.operation(), id).encoder();
@@ -393,16 +391,6 @@ final class ClientSession implements AutoCloseable {
                 options.name(),
                 epoch,
                 connection.transport());
-    }
-
-    private void register() {
-        if (fence.isPresent()) {
-            try {
-                fence.get().register(key);
-            } catch (FabricException e) {
-                LOG.info("{} is not registered at its drive: {}", options.name(), e.getMessage());
-            }
-        }
     }
 
     private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {

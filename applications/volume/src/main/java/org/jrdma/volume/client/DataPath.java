@@ -19,7 +19,7 @@ sealed interface DataPath {
     }
 
     /** Block redirection: another node accesses the drive. */
-    record Redirected(Drive drive, List<String> server, ConnectionState connection)
+    record Redirected(RemoteDrive drive, List<String> server, ConnectionState connection)
             implements DataPath {
         @Override
         public String toString() {

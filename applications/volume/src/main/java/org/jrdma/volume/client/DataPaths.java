@@ -135,9 +135,17 @@ final class DataPaths implements AutoCloseable {
             @Nullable DataPath path = null;
             try {
                 path = path();
-                access.run(path.drive());
-                return;
+                if (run(path, lease, access)) {
+                    return;
+                }
             } catch (FabricException | IllegalStateException e) {
+                if (path != null) {
+                    failed(path, String.valueOf(e.getMessage()));
+                }
+                if (isWrite && e instanceof MissingReplyException) {
+                    // the data server may still execute the write, also after a later one
+                    awaitUninterruptibly(started + options.callTimeout().toNanos());
+                }
                 if (isClosed || deadline.hasPassed()) {
                     throw deadline.missed(
                             "No path to the data works",
@@ -145,20 +153,51 @@ final class DataPaths implements AutoCloseable {
                                     ? cause
                                     : new VolumeException(String.valueOf(e.getMessage()), e));
                 }
-                if (path != null) {
-                    failed(path, String.valueOf(e.getMessage()));
-                }
-                // a data server may still execute a write whose reply is missing
-                var isPending = isWrite && path instanceof DataPath.Redirected;
-                pause(isPending ? started + options.callTimeout().toNanos() : 0);
+                pause();
             }
         }
     }
 
-    private static void pause(long until) throws FabricException {
+    /** Returns false if the session or the lease has ended, so that there was no access. */
+    private boolean run(DataPath path, long lease, Access access) throws FabricException {
+        return switch (path) {
+            case DataPath.Direct(var drive) -> {
+                var lock = session.registration().access();
+                lock.lock();
+                try {
+                    if (!session.isValid() || (lease != 0 && lease != session.id())) {
+                        yield false;
+                    }
+                    access.run(drive);
+                    yield true;
+                } finally {
+                    lock.unlock();
+                }
+            }
+            case DataPath.Redirected redirected -> {
+                access.run(redirected.drive().in(lease == 0 ? session.id() : lease));
+                yield true;
+            }
+        };
+    }
+
+    private static void awaitUninterruptibly(long end) {
+        var isInterrupted = false;
+        for (var left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+            try {
+                Thread.sleep(Duration.ofNanos(left));
+            } catch (InterruptedException _) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void pause() throws FabricException {
         try {
-            var missing = Duration.ofNanos(until == 0 ? 0 : until - System.nanoTime());
-            Thread.sleep(missing.compareTo(RETRY_PAUSE) > 0 ? missing : RETRY_PAUSE);
+            Thread.sleep(RETRY_PAUSE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new VolumeException("Interrupted while waiting for a path to the data", e);
@@ -189,7 +228,7 @@ final class DataPaths implements AutoCloseable {
                         addresses,
                         request -> request, // a data server sends no requests
                         options.callTimeout());
-        var drive = new RemoteDrive(connection, session::id, blocks, options.callTimeout());
+        var drive = new RemoteDrive(connection, session.id(), blocks, options.callTimeout());
         var path = new DataPath.Redirected(drive, addresses, connection.state());
         switchTo(path, reason);
         return path;

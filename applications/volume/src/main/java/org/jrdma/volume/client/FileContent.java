@@ -38,6 +38,9 @@ final class FileContent {
     private final FreeSpace writing = new FreeSpace(new Range(0, 0));
 
     private volatile long size;
+
+    /** The size that the coordinator knows. */
+    private volatile long committedSize;
     private volatile boolean isChanged;
 
     /** The time of the last write in nanoseconds since 1970. */
@@ -52,6 +55,7 @@ final class FileContent {
         this.paths = paths;
         this.session = session;
         this.size = attributes.size();
+        this.committedSize = size;
         for (var extent : committed) {
             extents.add(extent);
         }
@@ -71,6 +75,14 @@ final class FileContent {
         return isChanged;
     }
 
+    /**
+     * Returns true if a commit shows blocks, or bytes of blocks, that must be durable before it. A
+     * power failure could otherwise show what the blocks contained before.
+     */
+    synchronized boolean needsFlush() {
+        return added.size() > 0 || size > committedSize;
+    }
+
     /** Returns the extents that were not committed. */
     synchronized List<Extent> added() {
         return List.copyOf(added.extents());
@@ -79,6 +91,7 @@ final class FileContent {
     /** Reports that everything was committed. */
     synchronized void committed() {
         var _ = added.truncate(0);
+        committedSize = size;
         isChanged = false;
     }
 
@@ -166,7 +179,7 @@ final class FileContent {
     /** Writes bytes. The blocks for new extents are reserved. */
     void write(long position, MemorySegment source) throws FabricException {
         if (position > size) {
-            zeroEndOfLastBlock();
+            var _ = zeroEndOfLastBlock();
         }
         modified = Attributes.now();
         isChanged = true;
@@ -273,22 +286,29 @@ final class FileContent {
         return data.asSlice(block * BLOCK_BYTES, blocks * BLOCK_BYTES);
     }
 
-    /** Zeroes the bytes between the size and the end of the last block. */
-    void zeroEndOfLastBlock() throws FabricException {
+    /**
+     * Zeroes the bytes between the size and the end of the last block.
+     *
+     * @return false if there are none
+     */
+    boolean zeroEndOfLastBlock() throws FabricException {
         var block = size / BLOCK_BYTES;
         var extent = extents.find(block);
-        if (size % BLOCK_BYTES != 0 && extent.isPresent()) {
-            try (var arena = Arena.ofShared()) {
-                var buffer = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
-                readOldBlock(block, buffer);
-                paths.write(session, extent.get().driveBlockOf(block), buffer);
-            }
+        if (size % BLOCK_BYTES == 0 || extent.isEmpty()) {
+            return false;
         }
+        try (var arena = Arena.ofShared()) {
+            var buffer = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            readOldBlock(block, buffer);
+            paths.write(session, extent.get().driveBlockOf(block), buffer);
+        }
+        return true;
     }
 
     /** Applies a new size that was committed. */
     void truncated(long newSize) {
         var _ = extents.truncate(Namespace.blocks(newSize));
         size = newSize;
+        committedSize = newSize;
     }
 }

@@ -21,7 +21,7 @@ public final class FileHandle implements AutoCloseable {
     private final OpenFile file;
     private final long owner = OWNERS.incrementAndGet();
     private final List<ByteLock> locks = new ArrayList<>();
-    private boolean isClosed;
+    private volatile boolean isClosed;
 
     FileHandle(VolumeClient client, OpenFile file) {
         this.client = client;
@@ -33,6 +33,13 @@ public final class FileHandle implements AutoCloseable {
         return file.id();
     }
 
+    private OpenFile file() {
+        if (isClosed) {
+            throw new IllegalStateException("The handle of %s is closed".formatted(file));
+        }
+        return file;
+    }
+
     /**
      * Reads bytes.
      *
@@ -40,7 +47,7 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if no path to the data or no coordinator works
      */
     public int read(long position, MemorySegment target) throws FabricException {
-        return file.read(position, target);
+        return file().read(position, target);
     }
 
     /**
@@ -49,7 +56,7 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if the volume is full, or no path to the data or no coordinator works
      */
     public void write(long position, MemorySegment source) throws FabricException {
-        file.write(position, source);
+        file().write(position, source);
     }
 
     /**
@@ -59,7 +66,7 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if the volume is full, or no path to the data or no coordinator works
      */
     public long append(MemorySegment source) throws FabricException {
-        return file.append(source);
+        return file().append(source);
     }
 
     /**
@@ -68,7 +75,7 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if no coordinator works
      */
     public long size() throws FabricException {
-        return file.size();
+        return file().size();
     }
 
     /**
@@ -77,7 +84,7 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if no coordinator works
      */
     public void truncate(long size) throws FabricException {
-        file.truncate(size);
+        file().truncate(size);
     }
 
     /**
@@ -86,7 +93,7 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if data was lost, or no path to the data or no coordinator works
      */
     public void force() throws FabricException {
-        file.force();
+        file().force();
     }
 
     /**
@@ -100,7 +107,7 @@ public final class FileHandle implements AutoCloseable {
     public boolean lock(long start, long end, boolean isShared, boolean isWaiting)
             throws FabricException {
         var lock = new ByteLock(owner, start, end, isShared);
-        if (!file.locks().lock(lock, isWaiting)) {
+        if (!file().locks().lock(lock, isWaiting)) {
             return false;
         }
         synchronized (locks) {

@@ -1,18 +1,15 @@
 package org.jrdma.volume.client;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Change;
 import org.jrdma.volume.metadata.Encoder;
-import org.jrdma.volume.metadata.Extent;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.LeaseGrant;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Ranges;
@@ -44,15 +41,14 @@ final class OpenFile {
     /** Held for reading by reads, and for writing by everything that changes the content. */
     private final ReentrantReadWriteLock access = new ReentrantReadWriteLock(true);
 
-    /** A lease of one session. Replaced as a whole; guarded by this object. */
-    private record Lease(LeaseMode mode, long number, long session, FileContent content) {}
-
-    private @Nullable Lease lease;
+    /** Replaced as a whole; guarded by this object. */
+    private @Nullable FileLease lease;
 
     /** The newest revision that this client knows. */
     private long revision;
 
     private @Nullable VolumeException failure;
+    private boolean isClosed;
     private final FileLocks locks;
 
     /** The number of handles. Guarded by the owner of this object. */
@@ -118,11 +114,11 @@ final class OpenFile {
         }
     }
 
-    private synchronized boolean isValid(Lease used) {
+    private synchronized boolean isValid(FileLease used) {
         return lease == used && session.isValid() && session.id() == used.session();
     }
 
-    private synchronized void checkNotLost(Lease used) throws VolumeException {
+    private synchronized void checkNotLost(FileLease used) throws VolumeException {
         checkFailure();
         if (lease != used) {
             throw lost();
@@ -145,7 +141,7 @@ final class OpenFile {
      * Returns a lease of at least a mode. The caller must release {@code use}, held for reading.
      */
     @SuppressWarnings("LockNotBeforeTry") // the caller releases the lock
-    private Lease hold(LeaseMode mode) throws FabricException {
+    private FileLease hold(LeaseMode mode) throws FabricException {
         use.readLock().lock();
         var current = sufficient(mode);
         if (current != null) {
@@ -165,54 +161,35 @@ final class OpenFile {
         }
     }
 
-    private synchronized @Nullable Lease sufficient(LeaseMode mode) {
+    private synchronized @Nullable FileLease sufficient(LeaseMode mode) {
         return lease != null && lease.mode().includes(mode) ? lease : null;
     }
 
-    private Lease acquire(LeaseMode mode) throws FabricException {
+    private FileLease acquire(LeaseMode mode) throws FabricException {
         synchronized (this) {
             checkFailure();
+            if (isClosed) {
+                throw new IllegalStateException("%s is closed".formatted(name));
+            }
             lease = null; // the coordinator removes a lease for reading when it gets the request
         }
         while (true) {
             var term = session.term();
-            var sessionBefore = session.id();
-            var grant =
-                    LeaseGrant.decode(
-                            session.call(
-                                    Operation.LEASE,
-                                    encoder -> {
-                                        encoder.writeLong(id);
-                                        encoder.writeEnum(mode);
-                                    }));
-            var extents = new ArrayList<>(grant.extents());
-            while (grant.hasMore() && !extents.isEmpty()) {
-                var more = moreExtents(extents.getLast().endFileBlock());
-                if (more.isEmpty()) {
-                    break;
+            try {
+                var acquired = FileLease.request(session, paths, id, mode);
+                synchronized (this) {
+                    if (session.term() == term) { // the coordinator knows it
+                        revision = acquired.attributes().revision();
+                        lease = acquired;
+                        return acquired;
+                    }
                 }
-                extents.addAll(more);
-            }
-            var content = new FileContent(paths, sessionBefore, grant.attributes(), extents);
-            synchronized (this) {
-                if (session.term() == term) { // otherwise, the new coordinator does not know it
-                    revision = grant.attributes().revision();
-                    var acquired = new Lease(grant.mode(), grant.number(), sessionBefore, content);
-                    lease = acquired;
-                    return acquired;
+            } catch (VolumeException e) {
+                if (session.term() == term) {
+                    throw e;
                 }
             }
         }
-    }
-
-    private List<Extent> moreExtents(long fromBlock) throws FabricException {
-        return session.call(
-                        Operation.EXTENTS,
-                        encoder -> {
-                            encoder.writeLong(id);
-                            encoder.writeLong(fromBlock);
-                        })
-                .readList(LeaseGrant.MAX_EXTENTS, Extent::decode);
     }
 
     /** Reads bytes; returns 0 at the end of the file. */
@@ -293,20 +270,32 @@ final class OpenFile {
         var _ =
                 write(content -> {
                     commit(content);
-                    if (size > content.size()) {
-                        content.zeroEndOfLastBlock();
+                    if (size > content.size() && content.zeroEndOfLastBlock()) {
+                        paths.flush();
                     }
-                    var reply =
-                            session.callOnce(
-                                    Operation.TRUNCATE,
-                                    encoder -> {
-                                        encoder.writeLong(id);
-                                        encoder.writeLong(size);
-                                    });
+                    changed(requestTruncation(content, size));
                     content.truncated(size);
-                    changed(Attributes.decode(reply));
                     return true;
                 });
+    }
+
+    private Attributes requestTruncation(FileContent content, long size) throws FabricException {
+        try {
+            return Attributes.decode(
+                    session.callOnce(
+                            Operation.TRUNCATE,
+                            encoder -> {
+                                encoder.writeLong(id);
+                                encoder.writeLong(size);
+                            }));
+        } catch (FabricException | RuntimeException e) {
+            synchronized (this) {
+                if (lease != null && lease.content() == content) {
+                    lease = null; // the file may be truncated, and its extents used by others
+                }
+            }
+            throw e;
+        }
     }
 
     /** Makes everything durable that was written before. */
@@ -314,7 +303,7 @@ final class OpenFile {
         if (isWriter()) {
             var _ =
                     write(content -> {
-                        if (content.added().isEmpty()) {
+                        if (!content.needsFlush()) {
                             paths.flush(); // otherwise, commit() does it
                         }
                         commit(content);
@@ -338,8 +327,8 @@ final class OpenFile {
             return;
         }
         var added = content.added();
-        if (!added.isEmpty()) {
-            paths.flush(); // extents must not show data that a power failure could lose
+        if (content.needsFlush()) {
+            paths.flush();
         }
         for (var first = 0; ; first += Change.MAX_EXTENTS) {
             var part = added.subList(first, Math.min(added.size(), first + Change.MAX_EXTENTS));
@@ -385,6 +374,23 @@ final class OpenFile {
         }
     }
 
+    /** Commits what was written. Waits for accesses in progress, and rejects later ones. */
+    void close() throws FabricException {
+        use.writeLock().lock();
+        try {
+            var current = sufficient(LeaseMode.WRITE);
+            if (current != null) {
+                commit(current.content());
+            }
+        } finally {
+            synchronized (this) {
+                isClosed = true;
+                lease = null;
+            }
+            use.writeLock().unlock();
+        }
+    }
+
     /** Commits what was written, and gives up a lease that the coordinator recalls. */
     void recall(long number, LeaseMode keep) {
         if (keep == LeaseMode.WRITE) {
@@ -393,7 +399,7 @@ final class OpenFile {
         }
         use.writeLock().lock();
         try {
-            Lease current;
+            FileLease current;
             synchronized (this) {
                 current = lease;
             }
@@ -405,11 +411,7 @@ final class OpenFile {
                 if (lease == current) {
                     lease =
                             keep == LeaseMode.READ && failure == null
-                                    ? new Lease(
-                                            LeaseMode.READ,
-                                            current.number(),
-                                            current.session(),
-                                            current.content())
+                                    ? current.forReading()
                                     : null;
                 }
             }
@@ -432,7 +434,7 @@ final class OpenFile {
         }
     }
 
-    private void commitForRecall(Lease current) {
+    private void commitForRecall(FileLease current) {
         try {
             commit(current.content());
         } catch (FabricException e) {
@@ -486,5 +488,10 @@ final class OpenFile {
         }
         lease = null;
         locks.sessionLost();
+    }
+
+    @Override
+    public String toString() {
+        return name;
     }
 }

@@ -3,7 +3,6 @@ package org.jrdma.volume.client;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.function.LongSupplier;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
@@ -18,20 +17,25 @@ import org.jrdma.volume.protocol.RequestHeader;
 final class RemoteDrive implements Drive {
 
     private final Connector.Connection connection;
-    private final LongSupplier session;
+    private final long session;
     private final long blocks;
     private final Duration timeout;
 
     /**
-     * @param session returns the session of this client, which the other node checks
+     * @param session the session of this client, which the other node checks
      * @param blocks the number of blocks of the drive
      */
     RemoteDrive(
-            Connector.Connection connection, LongSupplier session, long blocks, Duration timeout) {
+            Connector.Connection connection, long session, long blocks, Duration timeout) {
         this.connection = connection;
         this.session = session;
         this.blocks = blocks;
         this.timeout = timeout;
+    }
+
+    /** Returns this drive for the accesses of another session. */
+    RemoteDrive in(long other) {
+        return new RemoteDrive(connection, other, blocks, timeout);
     }
 
     @Override
@@ -68,20 +72,36 @@ final class RemoteDrive implements Drive {
         var partBytes = connection.maxTransferBytes() / BLOCK_BYTES * BLOCK_BYTES;
         for (var offset = 0L; offset < memory.byteSize(); offset += partBytes) {
             var part = memory.asSlice(offset, Math.min(partBytes, memory.byteSize() - offset));
-            Reply.decode(transfer.run(offset / BLOCK_BYTES, part)).end();
+            var block = offset / BLOCK_BYTES;
+            execute(() -> transfer.run(block, part));
         }
     }
 
+    @FunctionalInterface
+    private interface Call {
+        ByteBuffer run() throws FabricException;
+    }
+
+    private static void execute(Call call) throws FabricException {
+        ByteBuffer reply;
+        try {
+            reply = call.run();
+        } catch (FabricException | IllegalStateException e) {
+            throw new MissingReplyException(e);
+        }
+        Reply.decode(reply).end();
+    }
+
     private ByteBuffer request(Operation operation, long block) {
-        var encoder = RequestHeader.of(operation, session.getAsLong()).encoder();
+        var encoder = RequestHeader.of(operation, session).encoder();
         encoder.writeLong(block);
         return ByteBuffer.wrap(encoder.bytes());
     }
 
     @Override
     public void flush() throws FabricException {
-        var request = RequestHeader.of(Operation.FLUSH_BLOCKS, session.getAsLong()).message();
-        Reply.decode(connection.call(request, timeout)).end();
+        var request = RequestHeader.of(Operation.FLUSH_BLOCKS, session).message();
+        execute(() -> connection.call(request, timeout));
     }
 
     @Override

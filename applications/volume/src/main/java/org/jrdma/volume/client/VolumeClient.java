@@ -338,10 +338,10 @@ public final class VolumeClient implements AutoCloseable {
                     return;
                 }
             }
-            var _ = session.call(Operation.CLOSE, encoder -> encoder.writeLong(file.id()));
-        } catch (VolumeException e) {
-            if (e.failure() != Failure.SESSION_LOST) {
-                throw e;
+            try {
+                file.close();
+            } finally {
+                release(file);
             }
         } finally {
             synchronized (files) {
@@ -353,15 +353,32 @@ public final class VolumeClient implements AutoCloseable {
         }
     }
 
-    /** Commits what was written to all files, and ends the session. Failures are logged. */
+    private void release(OpenFile file) throws FabricException {
+        try {
+            var _ = session.call(Operation.CLOSE, encoder -> encoder.writeLong(file.id()));
+        } catch (VolumeException e) {
+            if (e.failure() != Failure.SESSION_LOST) {
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Commits what was written to all files, and ends the session. Waits for accesses in progress.
+     * Failures are logged.
+     */
     @Override
     public void close() {
         for (var file : openFiles()) {
             try {
-                file.commit();
+                file.close();
             } catch (FabricException e) {
                 LOG.warn("Data of file {} was lost", file.id(), e);
             }
+        }
+        var server = blocks;
+        if (server != null) {
+            server.close();
         }
         paths.close();
         session.close();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -48,6 +49,20 @@ final class VolumeFileChannel extends FileChannel {
         return handle;
     }
 
+    /** Runs an operation, and translates its failure. */
+    private <T> T translate(FileSystemExceptions.Operation<T> operation) throws IOException {
+        try {
+            return FileSystemExceptions.translate(path, operation);
+        } catch (IllegalStateException e) {
+            if (isOpen()) {
+                throw e;
+            }
+            var closed = new AsynchronousCloseException();
+            closed.initCause(e);
+            throw closed;
+        }
+    }
+
     private void checkReadable() throws ClosedChannelException {
         checkOpen();
         if (isWritable && !options.contains(StandardOpenOption.READ)) {
@@ -83,7 +98,7 @@ final class VolumeFileChannel extends FileChannel {
             return 0;
         }
         var memory = MemorySegment.ofBuffer(target);
-        var count = FileSystemExceptions.translate(path, () -> handle.read(from, memory));
+        var count = translate(() -> handle.read(from, memory));
         target.position(target.position() + count);
         return count == 0 ? -1 : count;
     }
@@ -120,7 +135,7 @@ final class VolumeFileChannel extends FileChannel {
         }
         var count = source.remaining();
         var memory = MemorySegment.ofBuffer(source);
-        position = FileSystemExceptions.translate(path, () -> handle.append(memory));
+        position = translate(() -> handle.append(memory));
         written(source, count);
         return count;
     }
@@ -132,9 +147,7 @@ final class VolumeFileChannel extends FileChannel {
         var count = source.remaining();
         var memory = MemorySegment.ofBuffer(source);
         var _ =
-                FileSystemExceptions.translate(
-                        path,
-                        () -> {
+                translate(() -> {
                             handle.write(to, memory);
                             return true;
                         });
@@ -178,7 +191,7 @@ final class VolumeFileChannel extends FileChannel {
     @Override
     public long size() throws IOException {
         checkOpen();
-        return FileSystemExceptions.translate(path, handle::size);
+        return translate(handle::size);
     }
 
     @Override
@@ -187,9 +200,7 @@ final class VolumeFileChannel extends FileChannel {
         checkPosition(size);
         if (size < size()) {
             var _ =
-                    FileSystemExceptions.translate(
-                            path,
-                            () -> {
+                    translate(() -> {
                                 handle.truncate(size);
                                 return true;
                             });
@@ -202,9 +213,7 @@ final class VolumeFileChannel extends FileChannel {
     public void force(boolean metadata) throws IOException {
         checkOpen();
         var _ =
-                FileSystemExceptions.translate(
-                        path,
-                        () -> {
+                translate(() -> {
                             handle.force();
                             return true;
                         });
@@ -288,9 +297,7 @@ final class VolumeFileChannel extends FileChannel {
         var isLocked = false;
         try {
             isLocked =
-                    FileSystemExceptions.translate(
-                            path,
-                            () ->
+                    translate(() ->
                                     handle.lock(
                                             from,
                                             VolumeFileLock.end(from, size),

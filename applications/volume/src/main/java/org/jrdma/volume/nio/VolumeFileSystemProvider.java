@@ -113,12 +113,21 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(30));
         try {
-            return new VolumeFileSystem(
+            return open(
                     authority,
                     new VolumeClient(options, new NodeConnector(NodePolicy.ALL), drive),
                     onClose);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             onClose.run();
+            throw e;
+        }
+    }
+
+    private static FileSystem open(String authority, VolumeClient client, Runnable onClose) {
+        try {
+            return new VolumeFileSystem(authority, client, onClose);
+        } catch (RuntimeException e) { // another thread has opened the volume meanwhile
+            client.close();
             throw e;
         }
     }
@@ -162,10 +171,18 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
                 FileSystemExceptions.translate(
                         file, () -> client(file).open(file.toFilePath(), creation, FILE_MODE));
         var channel = new VolumeFileChannel(file, handle, options);
-        if (isWriting && options.contains(StandardOpenOption.TRUNCATE_EXISTING)) {
-            channel.truncate(0);
+        var isComplete = false;
+        try {
+            if (isWriting && options.contains(StandardOpenOption.TRUNCATE_EXISTING)) {
+                channel.truncate(0);
+            }
+            isComplete = true;
+            return channel;
+        } finally {
+            if (!isComplete) {
+                channel.close();
+            }
         }
-        return channel;
     }
 
     private static Creation creation(Set<? extends OpenOption> options) {

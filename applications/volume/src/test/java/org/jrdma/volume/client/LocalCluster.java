@@ -54,7 +54,7 @@ public final class LocalCluster implements AutoCloseable {
     }
 
     /** A path to the drive that can be cut. */
-    static final class CutDrive implements Drive {
+    static class CutDrive implements Drive {
         private final Drive drive;
         private volatile boolean isCut;
 

@@ -1,0 +1,78 @@
+package org.jrdma.volume.client;
+
+import java.security.SecureRandom;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Fence;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The registration of a client at the fence of its drive, with another key for each session.
+ *
+ * <p>A key is registered while no access to the drive is in progress. Otherwise, a late access of a
+ * session that has ended could take effect because of the key of the next session. Safe for use by
+ * multiple threads.
+ */
+final class DriveRegistration {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DriveRegistration.class);
+
+    private final String client;
+    private final Optional<Fence> fence;
+    private final ReentrantReadWriteLock accesses = new ReentrantReadWriteLock();
+    private long key = randomKey();
+
+    /** The epoch in which the key was registered; -1 if it was not. */
+    private long registeredIn = -1;
+
+    /**
+     * @param fence the fence; empty if the client has no drive, or registers no key
+     */
+    DriveRegistration(String client, Optional<Fence> fence) {
+        this.client = client;
+        this.fence = fence;
+    }
+
+    private static long randomKey() {
+        return new SecureRandom().nextLong() | 1;
+    }
+
+    /** Returns the key of the current session; 0 if this client registers none. */
+    synchronized long key() {
+        return fence.isPresent() ? key : 0;
+    }
+
+    /** Selects another key, because the session has ended. */
+    synchronized void selectKey() {
+        key = randomKey();
+        registeredIn = -1;
+    }
+
+    /**
+     * Registers the key, once in each epoch: a coordinator excludes the nodes that have the same
+     * registration as its predecessor. Waits for accesses in progress. The coordinator has confirmed
+     * the session.
+     */
+    synchronized void register(long epoch) {
+        if (fence.isEmpty() || registeredIn == epoch) {
+            return;
+        }
+        accesses.writeLock().lock();
+        try {
+            fence.get().register(key);
+            registeredIn = epoch;
+        } catch (FabricException e) {
+            LOG.info("{} is not registered at its drive: {}", client, e.getMessage());
+        } finally {
+            accesses.writeLock().unlock();
+        }
+    }
+
+    /** Returns the lock that is held during an access, which then checks the session. */
+    Lock access() {
+        return accesses.readLock();
+    }
+}
