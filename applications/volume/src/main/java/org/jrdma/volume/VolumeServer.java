@@ -42,6 +42,7 @@ public final class VolumeServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeServer.class);
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration RETRY_PAUSE = Duration.ofSeconds(1);
 
     private final Drive drive;
     private final ServerOptions options;
@@ -146,16 +147,26 @@ public final class VolumeServer implements AutoCloseable {
                         RETRY_TIMEOUT);
         while (!isClosed && blocks == null) {
             try {
-                var started =
-                        new VolumeClient(
-                                clientOptions,
-                                new NodeConnector(options.policy()),
-                                Optional.of(drive));
-                client = started;
-                blocks = started.newBlockServer(drive);
+                if (client == null) {
+                    client =
+                            new VolumeClient(
+                                    clientOptions,
+                                    new NodeConnector(options.policy()),
+                                    Optional.of(drive));
+                }
+                blocks = java.util.Objects.requireNonNull(client).newBlockServer(drive);
             } catch (FabricException e) {
                 LOG.info("{} does not serve blocks yet: {}", options.name(), e.getMessage());
+                pause();
             }
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(RETRY_PAUSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // close()
         }
     }
 

@@ -112,6 +112,11 @@ final class FileRequests {
         var wanted = request.readCount("a number of blocks");
         var near = request.readCount("a block");
         request.end();
+        if (needed == 0 || wanted < needed) {
+            throw new VolumeException(
+                    Failure.INVALID,
+                    "Invalid number of blocks: %d are needed, %d wanted".formatted(needed, wanted));
+        }
         checkWriter(session, file);
         var limit = Math.max(needed, state.available.free() / RESERVED_PART);
         var ranges =

@@ -109,7 +109,9 @@ public final class CoordinatorLease {
      * @throws FabricException if the drive fails
      */
     public void format() throws FabricException {
-        write(new Content(0, 0, 0, 0, true));
+        for (var sequence = 0; sequence < BLOCKS; sequence++) { // also those of a former volume
+            write(new Content(sequence, 0, 0, 0, true));
+        }
         drive.flush();
     }
 

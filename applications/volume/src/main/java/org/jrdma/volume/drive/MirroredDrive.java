@@ -10,13 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write succeeds if it succeeds on all drives: other nodes may read from any of them. A read
  * uses the first drive, and the others if it fails. To write after the permanent loss of a drive,
- * open the volume on the remaining drives on all nodes.
+ * open the volume on the remaining drives on all nodes. A write that failed can be present on some
+ * drives only, until the block is written again.
  *
  * <p>Owns the drives. A call takes as long as the sum of the calls of the drives.
  */
-public final class MirroredDrive implements Drive {
-
-    private final List<Drive> drives;
+public final class MirroredDrive extends DriveGroup {
 
     /**
      * Combines drives, in the same order on all nodes. The smallest drive determines the size.
@@ -24,15 +23,12 @@ public final class MirroredDrive implements Drive {
      * @throws IllegalArgumentException if there is no drive
      */
     public MirroredDrive(List<Drive> drives) {
-        if (drives.isEmpty()) {
-            throw new IllegalArgumentException("A mirror needs at least one drive");
-        }
-        this.drives = List.copyOf(drives);
+        super(drives);
     }
 
     @Override
     public long blocks() {
-        return drives.stream().mapToLong(Drive::blocks).min().orElseThrow();
+        return smallest();
     }
 
     @Override
@@ -60,23 +56,6 @@ public final class MirroredDrive implements Drive {
         for (var drive : drives) {
             drive.write(block, source);
         }
-    }
-
-    @Override
-    public void flush() throws FabricException {
-        for (var drive : drives) {
-            drive.flush();
-        }
-    }
-
-    @Override
-    public Fence fence() {
-        return Fence.ofAll(drives);
-    }
-
-    @Override
-    public void close() {
-        drives.forEach(Drive::close);
     }
 
     @Override

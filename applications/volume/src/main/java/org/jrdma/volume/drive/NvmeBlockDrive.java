@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeDrive;
@@ -114,7 +116,12 @@ public final class NvmeBlockDrive implements Drive {
                     runHere(operation);
                     return null;
                 };
-        var future = ioThreads.submit(task);
+        Future<Void> future;
+        try {
+            future = ioThreads.submit(task);
+        } catch (RejectedExecutionException e) {
+            throw new IllegalStateException(drive + " is closed", e);
+        }
         var isInterrupted = false;
         while (true) {
             try {

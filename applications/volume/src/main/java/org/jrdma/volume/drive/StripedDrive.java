@@ -10,9 +10,8 @@ import org.jrdma.ffi.FabricException;
  * <p>Owns the drives. A call accesses one drive after another, and takes as long as the sum of
  * their calls.
  */
-public final class StripedDrive implements Drive {
+public final class StripedDrive extends DriveGroup {
 
-    private final List<Drive> drives;
     private final int stripeBlocks;
 
     /**
@@ -24,19 +23,18 @@ public final class StripedDrive implements Drive {
      *     positive
      */
     public StripedDrive(List<Drive> drives, int stripeBlocks) {
-        if (drives.isEmpty() || stripeBlocks < 1) {
+        super(drives);
+        if (stripeBlocks < 1) {
             throw new IllegalArgumentException(
-                    "Cannot combine %d drives with stripes of %d blocks. Both must be positive."
-                            .formatted(drives.size(), stripeBlocks));
+                    "The size of a stripe is %d blocks. It must be positive."
+                            .formatted(stripeBlocks));
         }
-        this.drives = List.copyOf(drives);
         this.stripeBlocks = stripeBlocks;
     }
 
     @Override
     public long blocks() {
-        var smallest = drives.stream().mapToLong(Drive::blocks).min().orElseThrow();
-        return smallest / stripeBlocks * stripeBlocks * drives.size();
+        return smallest() / stripeBlocks * stripeBlocks * drives.size();
     }
 
     @Override
@@ -69,23 +67,6 @@ public final class StripedDrive implements Drive {
     @FunctionalInterface
     private interface Transfer {
         void run(Drive drive, long block, MemorySegment memory) throws FabricException;
-    }
-
-    @Override
-    public void flush() throws FabricException {
-        for (var drive : drives) {
-            drive.flush();
-        }
-    }
-
-    @Override
-    public Fence fence() {
-        return Fence.ofAll(drives);
-    }
-
-    @Override
-    public void close() {
-        drives.forEach(Drive::close);
     }
 
     @Override

@@ -77,16 +77,28 @@ class LeaseRequestsTest {
                         });
     }
 
-    private static List<Range> allocate(TestClient client, long file) throws VolumeException {
+    private static List<Range> allocate(TestClient client, long file, long blocks)
+            throws VolumeException {
         return Ranges.decode(
                 client.call(
                         Operation.ALLOCATE,
                         request -> {
                             request.writeLong(file);
-                            request.writeLong(1);
-                            request.writeLong(1);
+                            request.writeLong(blocks);
+                            request.writeLong(blocks);
                             request.writeLong(0);
                         }));
+    }
+
+    @Test
+    void shouldRejectAnAllocationOfNoBlocks() throws FabricException {
+        var client = TestClient.open(coordinator, new IdleLink());
+        var file = open(client);
+        acquireWriteLease(client, file);
+
+        assertThatExceptionOfType(VolumeException.class)
+                .isThrownBy(() -> allocate(client, file, 0))
+                .returns(Failure.INVALID, VolumeException::failure);
     }
 
     private static void commit(TestClient client, long file, Range range) throws VolumeException {
@@ -113,7 +125,7 @@ class LeaseRequestsTest {
                 (request, timeout) -> {
                     if (recalls.incrementAndGet() == 1) { // gives up the lease, and needs it again
                         acquireWriteLease(holder.get(), 2);
-                        blocks.set(allocate(holder.get(), 2).getFirst());
+                        blocks.set(allocate(holder.get(), 2, 1).getFirst());
                     } else {
                         commit(holder.get(), 2, blocks.get());
                     }

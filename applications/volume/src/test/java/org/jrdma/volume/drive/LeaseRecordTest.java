@@ -56,6 +56,17 @@ class LeaseRecordTest {
     }
 
     @Test
+    void shouldForgetTheHolderOfAFormerVolume() throws Exception {
+        var holder = formatted();
+        var _ = take(holder, 1);
+        holder.renew();
+        record().format();
+
+        assertThat(record().read().orElseThrow().isReleased()).isTrue();
+        assertThat(record().observe()).isTrue();
+    }
+
+    @Test
     @Tag("slow")
     void shouldNotTakeTheRecordOfAHolderThatRenews() throws Exception {
         var holder = formatted();

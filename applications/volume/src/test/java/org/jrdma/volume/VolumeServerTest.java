@@ -1,0 +1,72 @@
+package org.jrdma.volume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeTransport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class VolumeServerTest {
+
+    /** A drive that counts its reads. */
+    private static final class CountedDrive implements Drive {
+
+        private final MemoryDrive drive = new MemoryDrive(1024);
+        private final AtomicInteger reads = new AtomicInteger();
+
+        @Override
+        public long blocks() {
+            return drive.blocks();
+        }
+
+        @Override
+        public void read(long block, MemorySegment target) throws FabricException {
+            reads.incrementAndGet();
+            drive.read(block, target);
+        }
+
+        @Override
+        public void write(long block, MemorySegment source) throws FabricException {
+            drive.write(block, source);
+        }
+
+        @Override
+        public void flush() throws FabricException {
+            drive.flush();
+        }
+
+        @Override
+        public Fence fence() {
+            return drive.fence();
+        }
+
+        @Override
+        public void close() {
+            drive.close();
+        }
+    }
+
+    @Test
+    void shouldPauseBeforeItUsesADriveThatHasFailedAgain() throws Exception {
+        var drive = new CountedDrive();
+        VolumeServer.create(drive);
+        var options =
+                ServerOptions.named("server").policy(NodePolicy.of(NodeTransport.SOCKETS));
+        try (var _ = VolumeServer.start(drive, options)) {
+            drive.drive.fail(true);
+            Thread.sleep(200); // a connection that was started ends
+            var before = drive.reads.get();
+            Thread.sleep(1000);
+
+            assertThat(drive.reads.get() - before).isLessThan(20);
+        }
+    }
+}
