@@ -69,7 +69,15 @@ final class Fetch {
         }
         if (!names.isEmpty()) {
             // Spark's client may wait for the driver or for a connection.
-            Thread.startVirtualThread(() -> stock.accept(names.toArray(String[]::new)));
+            Thread.startVirtualThread(() -> fetchFromStock(names));
+        }
+    }
+
+    private void fetchFromStock(List<String> names) {
+        try {
+            stock.accept(names.toArray(String[]::new));
+        } catch (RuntimeException | Error e) { // The task would wait for the blocks forever.
+            names.forEach(name -> listener.onBlockFetchFailure(name, e));
         }
     }
 

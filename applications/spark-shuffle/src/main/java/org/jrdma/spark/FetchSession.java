@@ -144,6 +144,7 @@ final class FetchSession implements RdmaChannel.Handler {
             task.leaveToStock();
             finish(task);
         }
+        bufferWaitStart = 0;
     }
 
     private void read() throws IOException {

@@ -48,6 +48,9 @@ final class MapOutputs implements AutoCloseable {
     private long openFiles;
     private boolean closed;
 
+    /** The number of calls of {@link #forget}. */
+    private long forgets;
+
     /**
      * @param onDemandPaging whether the device supports on-demand paging, and outputs beyond the
      *     limit are registered in this way
@@ -101,6 +104,7 @@ final class MapOutputs implements AutoCloseable {
     }
 
     private Optional<MapOutput> register(MapOutputFile.Key key) throws IOException {
+        var forgetsBefore = forgets();
         var file = files.find(key);
         var isPinned = reserve(file.length());
         if (!isPinned && !onDemandPaging) {
@@ -115,7 +119,8 @@ final class MapOutputs implements AutoCloseable {
         }
         metrics.add(Metric.REGISTRATIONS, 1);
         LOG.debug("Registered {} bytes of {}", file.length(), file.data());
-        return Optional.of(add(key, output));
+        add(key, output, forgetsBefore);
+        return Optional.of(output);
     }
 
     private MemoryRegion region(MapOutputFile file, boolean isPinned) throws IOException {
@@ -127,39 +132,53 @@ final class MapOutputs implements AutoCloseable {
         }
     }
 
-    private synchronized MapOutput add(MapOutputFile.Key key, MapOutput output) {
-        if (closed) {
-            throw new IllegalStateException("The executor is shutting down");
-        }
+    private synchronized long forgets() {
+        return forgets;
+    }
+
+    private synchronized void add(MapOutputFile.Key key, MapOutput output, long forgetsBefore) {
         output.users++;
         openFiles++;
-        outputs.put(key, output);
-        return output;
+        // Its shuffle may have been forgotten since the file was found.
+        output.isForgotten = closed || forgets != forgetsBefore;
+        if (!output.isForgotten) {
+            outputs.put(key, output);
+        }
     }
 
     /** Reserves bytes within the limit, for which unused outputs are closed. */
     private boolean reserve(long bytes) {
         var evicted = new ArrayList<MapOutput>();
         synchronized (this) {
-            var unused = outputs.values().iterator();
-            while (pinnedBytes + bytes > maxBytes && unused.hasNext()) {
-                var output = unused.next();
-                if (output.users == 0 && output.pinnedBytes() > 0) {
-                    unused.remove();
-                    pinnedBytes -= output.pinnedBytes();
-                    openFiles--;
+            if (pinnedBytes - evictableBytes() + bytes > maxBytes) {
+                return false; // without an eviction, which would not help
+            }
+            var candidates = outputs.values().iterator();
+            while (pinnedBytes + bytes > maxBytes) {
+                var output = candidates.next();
+                if (isEvictable(output)) {
+                    candidates.remove();
+                    closing(output);
                     evicted.add(output);
                 }
             }
             pinnedBytes += bytes;
-            if (pinnedBytes > maxBytes) {
-                pinnedBytes -= bytes;
-                bytes = -1;
-            }
         }
         evicted.forEach(MapOutput::close);
         metrics.add(Metric.EVICTIONS, evicted.size());
-        return bytes >= 0;
+        return true;
+    }
+
+    /** Guarded by this. */
+    private long evictableBytes() {
+        return outputs.values().stream()
+                .filter(MapOutputs::isEvictable)
+                .mapToLong(MapOutput::pinnedBytes)
+                .sum();
+    }
+
+    private static boolean isEvictable(MapOutput output) {
+        return output.users == 0 && output.pinnedBytes() > 0;
     }
 
     private synchronized void unreserve(long bytes) {
@@ -187,6 +206,7 @@ final class MapOutputs implements AutoCloseable {
     void forget(int shuffle) {
         var unused = new ArrayList<MapOutput>();
         synchronized (this) {
+            forgets++;
             for (var entries = outputs.entrySet().iterator(); entries.hasNext(); ) {
                 var entry = entries.next();
                 if (entry.getKey().shuffle() == shuffle) {

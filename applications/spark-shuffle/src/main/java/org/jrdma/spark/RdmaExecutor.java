@@ -61,7 +61,12 @@ final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
                         settings.onDemandPaging() && canReadOnDemand(device),
                         metrics);
         server = new BlockServer(domain, channels, outputs, metrics);
-        directory.publish(server.address());
+        try {
+            directory.publish(server.address());
+        } catch (Throwable e) {
+            server.close();
+            throw e;
+        }
         LOG.info(
                 "Shuffle blocks are read by RDMA: device {} at {}, {}",
                 device.name(),

@@ -69,7 +69,9 @@ final class ServedChannel implements RdmaChannel.Handler {
 
     private List<Optional<RemoteMemory>> locate(int request, List<BlockRange> blocks)
             throws ProtocolException {
-        if (inUse.size() >= PeerMessage.MAX_OPEN_REQUESTS || inUse.containsKey(request)) {
+        if (inUse.size() >= PeerMessage.MAX_OPEN_REQUESTS
+                || replies.size() >= PeerMessage.MAX_OPEN_REQUESTS
+                || inUse.containsKey(request)) {
             throw new ProtocolException("Unexpected request " + request);
         }
         var used = new ArrayList<MapOutput>();

@@ -35,10 +35,14 @@ record ShuffleSettings(
                 conf.getSizeAsBytes(PREFIX + "bufferBytes", defaultBufferBytes(conf)));
     }
 
-    /** Each task requests at most {@code spark.reducer.maxSizeInFlight} at the same time. */
+    /**
+     * Each task requests at most {@code spark.reducer.maxSizeInFlight} at the same time. An executor
+     * of a standalone cluster has all cores of its worker by default.
+     */
     private static long defaultBufferBytes(SparkConf conf) {
         return BUFFER_FACTOR
                 * conf.getSizeAsBytes("spark.reducer.maxSizeInFlight", "48m")
-                * conf.getInt("spark.executor.cores", 1);
+                * conf.getInt(
+                        "spark.executor.cores", Runtime.getRuntime().availableProcessors());
     }
 }

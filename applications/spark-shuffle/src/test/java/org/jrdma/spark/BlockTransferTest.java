@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +51,7 @@ class BlockTransferTest {
     private final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
     private final Map<MapOutputFile.Key, MapOutputFile> files = new ConcurrentHashMap<>();
     private final FakePluginContext plugin = new FakePluginContext();
+    private Runnable afterFind = () -> {};
     private Device device;
     private ProtectionDomain domain;
     private MapOutputs outputs;
@@ -98,6 +100,7 @@ class BlockTransferTest {
     }
 
     private MapOutputFile find(MapOutputFile.Key key) throws IOException {
+        afterFind.run();
         var file = files.get(key);
         if (file == null) {
             throw new NoSuchFileException(key.toString());
@@ -273,6 +276,64 @@ class BlockTransferTest {
         outputs.release(output);
         assertThat(value(Metric.REGISTERED_FILES)).isZero();
         assertThat(value(Metric.REGISTERED_BYTES)).isZero();
+    }
+
+    @Test
+    void shouldNotKeepAnOutputWhoseShuffleIsForgottenDuringTheRegistration() throws Exception {
+        write(5, 1);
+        afterFind = () -> outputs.forget(5);
+        var output = outputs.acquire(new MapOutputFile.Key(5, 1)).orElseThrow();
+        assertThat(value(Metric.REGISTERED_FILES)).isOne();
+
+        outputs.release(output);
+        assertThat(value(Metric.REGISTERED_FILES)).isZero();
+        assertThat(value(Metric.REGISTERED_BYTES)).isZero();
+    }
+
+    @Test
+    void shouldDeregisterNoOutputsForAnOutputAboveTheLimit() throws Exception {
+        write(0, 1);
+        fetch("shuffle_0_1_0").release();
+        var file = Files.write(folder.resolve("large"), new byte[3 * FILE_BYTES]);
+        files.put(
+                new MapOutputFile.Key(0, 2),
+                new MapOutputFile(file, 3 * FILE_BYTES, 0, 3 * FILE_BYTES));
+
+        assertThat(fetch("shuffle_0_2_0").stock).containsExactly("shuffle_0_2_0");
+        assertThat(value(Metric.EVICTIONS)).isZero();
+        assertThat(value(Metric.REGISTERED_FILES)).isOne();
+    }
+
+    @Test
+    void shouldFailBlocksThatTheClientOfSparkDoesNotAccept() throws Exception {
+        var task = new Task();
+        var block = new Fetch.Block("shuffle_0_7_0", BlockRange.parse("shuffle_0_7_0").orElseThrow());
+        peer.submit(
+                new Fetch(
+                        List.of(block),
+                        task,
+                        _ -> {
+                            throw new IllegalStateException("The client is closed");
+                        },
+                        null));
+
+        assertThat(task.received.poll(30, TimeUnit.SECONDS)).isEqualTo("shuffle_0_7_0 failed");
+    }
+
+    @Test
+    void shouldWaitForABufferAgainAfterAnEarlierWaitWasTooLong() throws Exception {
+        write(0, 1);
+        var held = buffers.tryTake(POOL_BYTES);
+        assertThat(fetch("shuffle_0_1_0").stock).hasSize(1);
+        var _ =
+                CompletableFuture.runAsync(
+                        held::release,
+                        CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS));
+
+        var task = fetch("shuffle_0_1_1");
+
+        assertThat(task.stock).isEmpty();
+        task.release();
     }
 
     @Test
