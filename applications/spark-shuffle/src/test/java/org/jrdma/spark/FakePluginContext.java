@@ -7,7 +7,7 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.resource.ResourceInformation;
 
 /** The plug-in context of an executor whose driver gives the same answer to all questions. */
-final class FakePluginContext implements PluginContext {
+class FakePluginContext implements PluginContext {
 
     volatile String answer = "";
 
@@ -40,7 +40,7 @@ final class FakePluginContext implements PluginContext {
     public void send(Object message) {}
 
     @Override
-    public Object ask(Object message) {
+    public Object ask(Object message) throws java.io.IOException {
         return answer;
     }
 }
