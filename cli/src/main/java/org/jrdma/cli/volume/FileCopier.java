@@ -26,9 +26,21 @@ final class FileCopier extends SimpleFileVisitor<Path> {
         this.to = to;
     }
 
-    /** Copies all files. A copy replaces an existing file. */
+    /**
+     * Copies all files. A copy replaces an existing file.
+     *
+     * @throws IOException if the copy would be the original or in it, or a file system fails
+     */
     void copy() throws IOException {
+        if (from.getFileSystem().equals(to.getFileSystem())
+                && absolute(to).startsWith(absolute(from))) {
+            throw new IOException("%s is the original, or a file in it.".formatted(to));
+        }
         Files.walkFileTree(from, this);
+    }
+
+    private static Path absolute(Path path) {
+        return path.toAbsolutePath().normalize();
     }
 
     /** Returns the number of files that were copied. */

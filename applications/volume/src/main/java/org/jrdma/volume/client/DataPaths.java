@@ -26,6 +26,7 @@ final class DataPaths implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DataPaths.class);
     private static final Duration PROBE_PAUSE = Duration.ofMillis(500);
+    private static final Duration MAX_PROBE_PAUSE = Duration.ofSeconds(30);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
     private final ClientOptions options;
@@ -34,6 +35,16 @@ final class DataPaths implements AutoCloseable {
     private final @Nullable Drive direct;
     private final long blocks;
     private volatile @Nullable DataPath current;
+
+    /**
+     * The pause before a probe. It grows while the drive can be read and fails soon, as a drive does
+     * that refuses the writes of this node.
+     */
+    private volatile Duration probePause = PROBE_PAUSE;
+
+    /** The time of the last return to the direct path. */
+    private long directSince = System.nanoTime() - 2 * MAX_PROBE_PAUSE.toNanos();
+
     private volatile boolean isClosed;
     private volatile String reason;
     private final AtomicInteger switches = new AtomicInteger();
@@ -255,10 +266,21 @@ final class DataPaths implements AutoCloseable {
             LOG.info("{} leaves the path: {} ({})", options.name(), path, why);
             current = null;
             reason = why;
-            if (path instanceof DataPath.Redirected) {
-                Thread.ofVirtual().start(path.drive()::close); // waits for transfers
+            switch (path) {
+                case DataPath.Direct _ -> adaptProbePause();
+                case DataPath.Redirected redirected ->
+                        Thread.ofVirtual().start(redirected.drive()::close); // waits for transfers
             }
         }
+    }
+
+    private void adaptProbePause() {
+        var isShort = System.nanoTime() - directSince < 2 * MAX_PROBE_PAUSE.toNanos();
+        var longer = probePause.multipliedBy(2);
+        probePause =
+                !isShort
+                        ? PROBE_PAUSE
+                        : longer.compareTo(MAX_PROBE_PAUSE) > 0 ? MAX_PROBE_PAUSE : longer;
     }
 
     /** Uses the direct path again when the drive works. */
@@ -266,7 +288,7 @@ final class DataPaths implements AutoCloseable {
         var drive = java.util.Objects.requireNonNull(direct);
         while (!isClosed) {
             try {
-                Thread.sleep(PROBE_PAUSE);
+                Thread.sleep(probePause);
                 if (!(current instanceof DataPath.Direct)) {
                     try (var arena = Arena.ofConfined()) {
                         drive.read(0, arena.allocate(Drive.BLOCK_BYTES));
@@ -284,6 +306,7 @@ final class DataPaths implements AutoCloseable {
     private synchronized void returnToDirect(Drive drive) {
         var former = current;
         switchTo(new DataPath.Direct(drive), "the drive works again");
+        directSince = System.nanoTime();
         closeSpare();
         if (former instanceof DataPath.Redirected) {
             spare = former.drive(); // other threads may still use it

@@ -66,11 +66,11 @@ public final class Takeover implements AutoCloseable {
                 step();
                 isFailing = false;
                 Thread.sleep(record.duration().dividedBy(STEPS_PER_LEASE));
-            } catch (FabricException e) {
+            } catch (FabricException | RuntimeException e) {
                 if (!isFailing) {
                     LOG.warn(
                             "The coordinator or standby failed, and continues as a standby: {}",
-                            e.getMessage());
+                            e.toString());
                 }
                 isFailing = true;
                 endCoordinator();

@@ -338,6 +338,28 @@ class ExcludedClientTest {
     }
 
     @Test
+    void shouldTryTheDirectPathRarelyIfTheDriveRefusesTheWritesOfTheClient() throws Exception {
+        var _ = cluster.coordinator();
+        var _ = cluster.serveBlocks(0);
+        var path =
+                new LocalCluster.CutDrive(cluster.drive()) {
+                    @Override
+                    public void write(long block, MemorySegment source) throws FabricException {
+                        throw new VolumeException("reservation conflict");
+                    }
+                };
+        var client = cluster.newClient("client", Optional.of(path));
+        try (var file = client.open(FILE, Creation.NEW, 0644)) {
+            for (var end = System.nanoTime() + 5_000_000_000L; System.nanoTime() - end < 0; ) {
+                file.write(0, bytes(4096, 'a'));
+                Thread.sleep(10);
+            }
+        }
+
+        assertThat(client.state().data().switches()).isBetween(1, 9);
+    }
+
+    @Test
     void shouldFlushBytesThatACommitShowsInABlockOfTheFile() throws FabricException {
         var flushes = new AtomicInteger();
         var path =
