@@ -150,7 +150,7 @@ final class DataPaths implements AutoCloseable {
                     return;
                 }
             } catch (FabricException | IllegalStateException e) {
-                if (path != null) {
+                if (path != null && !Thread.currentThread().isInterrupted()) {
                     failed(path, String.valueOf(e.getMessage()));
                 }
                 if (isWrite && e instanceof MissingReplyException) {

@@ -20,6 +20,7 @@ import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
@@ -76,55 +77,13 @@ class ExcludedClientTest {
                 task -> Thread.ofPlatform().start(task));
     }
 
-    /** A connection whose calls can be changed. The transfers of blocks are not affected. */
-    private static class Calls implements Connector.Connection {
-
-        private final Connector.Connection connection;
-
-        Calls(Connector.Connection connection) {
-            this.connection = connection;
-        }
-
-        @Override
-        public ByteBuffer call(ByteBuffer request, Duration timeout) throws FabricException {
-            return connection.call(request, timeout);
-        }
-
-        @Override
-        public String transport() {
-            return connection.transport();
-        }
-
-        @Override
-        public int maxTransferBytes() {
-            return connection.maxTransferBytes();
-        }
-
-        @Override
-        public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration timeout)
-                throws FabricException {
-            return connection.send(request, source, timeout);
-        }
-
-        @Override
-        public ByteBuffer receive(ByteBuffer request, MemorySegment target, Duration timeout)
-                throws FabricException {
-            return connection.receive(request, target, timeout);
-        }
-
-        @Override
-        public void close() {
-            connection.close();
-        }
-    }
-
     /** Cuts the calls of a client, but not its transfers of blocks. */
     private Connector cutting(AtomicBoolean isCut, Action afterSend) {
         return (addresses, incoming, timeout) -> {
             if (isCut.get()) {
                 throw new VolumeException("cut on purpose");
             }
-            return new Calls(
+            return new ForwardingConnection(
                     cluster.connector()
                             .connect(
                                     addresses,
@@ -283,7 +242,7 @@ class ExcludedClientTest {
                         "client",
                         Optional.of(cluster.drive()),
                         (addresses, incoming, timeout) ->
-                                new Calls(
+                                new ForwardingConnection(
                                         cluster.connector()
                                                 .connect(addresses, incoming, timeout)) {
                                     @Override
@@ -357,6 +316,31 @@ class ExcludedClientTest {
         }
 
         assertThat(client.state().data().switches()).isBetween(1, 9);
+    }
+
+    @Test
+    void shouldKeepThePathWhenAThreadIsInterrupted() throws FabricException {
+        var path =
+                new LocalCluster.CutDrive(cluster.drive()) {
+                    @Override
+                    public void write(long block, MemorySegment source) throws FabricException {
+                        if (Thread.currentThread().isInterrupted()) {
+                            throw new VolumeException("Interrupted");
+                        }
+                        super.write(block, source);
+                    }
+                };
+        var client = cluster.newClient("client", Optional.of(path));
+        try (var file = client.open(FILE, Creation.NEW, 0644)) {
+            file.write(0, bytes(4096, 'a'));
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> file.write(0, bytes(4096, 'b')))
+                    .hasMessageContaining("Interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+
+            assertThat(client.state().data().kind()).isEqualTo(DataPathState.Kind.DIRECT);
+            assertThat(client.state().data().switches()).isZero();
+        }
     }
 
     @Test

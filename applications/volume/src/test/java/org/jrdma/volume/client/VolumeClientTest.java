@@ -325,13 +325,20 @@ class VolumeClientTest {
     }
 
     /** A connection that can be cut in both directions. */
-    private record CutConnection(
-            Connector.Connection connection, java.util.concurrent.atomic.AtomicBoolean isCut)
-            implements Connector.Connection {
+    private static final class CutConnection extends ForwardingConnection {
+
+        private final java.util.concurrent.atomic.AtomicBoolean isCut;
+
+        CutConnection(
+                Connector.Connection connection,
+                java.util.concurrent.atomic.AtomicBoolean isCut) {
+            super(connection);
+            this.isCut = isCut;
+        }
 
         private void check() throws VolumeException {
             if (isCut.get()) {
-                connection.close();
+                close();
                 throw new VolumeException("cut on purpose");
             }
         }
@@ -340,17 +347,7 @@ class VolumeClientTest {
         public java.nio.ByteBuffer call(java.nio.ByteBuffer request, java.time.Duration timeout)
                 throws FabricException {
             check();
-            return connection.call(request, timeout);
-        }
-
-        @Override
-        public String transport() {
-            return connection.transport();
-        }
-
-        @Override
-        public int maxTransferBytes() {
-            return connection.maxTransferBytes();
+            return super.call(request, timeout);
         }
 
         @Override
@@ -358,7 +355,7 @@ class VolumeClientTest {
                 java.nio.ByteBuffer request, MemorySegment source, java.time.Duration timeout)
                 throws FabricException {
             check();
-            return connection.send(request, source, timeout);
+            return super.send(request, source, timeout);
         }
 
         @Override
@@ -366,12 +363,7 @@ class VolumeClientTest {
                 java.nio.ByteBuffer request, MemorySegment target, java.time.Duration timeout)
                 throws FabricException {
             check();
-            return connection.receive(request, target, timeout);
-        }
-
-        @Override
-        public void close() {
-            connection.close();
+            return super.receive(request, target, timeout);
         }
     }
 
