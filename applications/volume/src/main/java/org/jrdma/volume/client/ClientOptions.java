@@ -2,6 +2,7 @@ package org.jrdma.volume.client;
 
 import java.time.Duration;
 import java.util.List;
+import org.jrdma.volume.protocol.RequestHeader;
 
 /**
  * The options of a client.
@@ -22,4 +23,11 @@ public record ClientOptions(
         List<String> ownAddresses,
         boolean isRegistering,
         Duration callTimeout,
-        Duration retryTimeout) {}
+        Duration retryTimeout) {
+
+    /** Copies the addresses. Omits own addresses that do not fit into a message. */
+    public ClientOptions {
+        servers = servers.stream().map(List::copyOf).toList();
+        ownAddresses = ownAddresses.stream().limit(RequestHeader.MAX_ADDRESSES).toList();
+    }
+}

@@ -5,15 +5,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.SessionRecord;
+import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.model.ConnectionState;
 import org.jrdma.volume.model.DataPathState;
@@ -87,16 +89,23 @@ final class ClientSession implements AutoCloseable {
     private volatile boolean isClosed;
     private int nextServer;
 
+    /** The volume of all coordinators. Guarded by {@link #connecting}. */
+    private @Nullable UUID volume;
+
     /**
-     * @param fence registers this client at the drive; empty if there is no path to a drive
+     * @param drive the drive; empty if there is no path to one
      */
     ClientSession(
-            ClientOptions options, Connector connector, SessionFiles files, Optional<Fence> fence)
+            ClientOptions options, Connector connector, SessionFiles files, Optional<Drive> drive)
             throws FabricException {
         this.options = options;
         this.registration =
                 new DriveRegistration(
-                        options.name(), fence.filter(_ -> options.isRegistering()));
+                        options.name(),
+                        drive.filter(_ -> options.isRegistering()).map(Drive::fence));
+        if (drive.isPresent()) {
+            volume = Superblock.read(drive.get()).id();
+        }
         this.connector = connector;
         this.files = files;
         this.heartbeats =
@@ -318,6 +327,9 @@ final class ClientSession implements AutoCloseable {
                 try {
                     attached = attach(options.servers().get(nextServer));
                 } catch (FabricException e) {
+                    if (session == 0 && e instanceof OtherVolumeException) {
+                        throw e; // another attempt cannot succeed
+                    }
                     failure = e;
                     nextServer = (nextServer + 1) % options.servers().size();
                     pause(deadline, Operation.HELLO, failure);
@@ -374,6 +386,7 @@ final class ClientSession implements AutoCloseable {
         var isTakeover = reply.readBoolean();
         var epoch = reply.readLong();
         timeout = Duration.ofMillis(reply.readLong());
+        checkVolume(new UUID(reply.readLong(), reply.readLong()));
         term.incrementAndGet();
         registration.register(epoch);
         if (isTakeover) {
@@ -391,6 +404,25 @@ final class ClientSession implements AutoCloseable {
                 options.name(),
                 epoch,
                 connection.transport());
+    }
+
+    /** Thrown if a coordinator serves another volume than that of this client. */
+    private static final class OtherVolumeException extends VolumeException {
+        private static final long serialVersionUID = 1L;
+
+        OtherVolumeException(@Nullable UUID own, UUID other) {
+            super(
+                    Failure.INVALID,
+                    "The servers have the volume %s, but this client has a drive or files of the volume %s"
+                            .formatted(other, own));
+        }
+    }
+
+    private void checkVolume(UUID other) throws VolumeException {
+        if (volume != null && !volume.equals(other)) {
+            throw new OtherVolumeException(volume, other);
+        }
+        volume = other;
     }
 
     private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {

@@ -70,14 +70,11 @@ public final class VolumeClient implements AutoCloseable {
      *
      * @param direct the drive of the volume; empty if this node has no path to it. The caller
      *     closes it after this client
-     * @throws FabricException if there is no coordinator
+     * @throws FabricException if there is no coordinator, or the drive contains another volume
      */
     public VolumeClient(ClientOptions options, Connector connector, Optional<Drive> direct)
             throws FabricException {
-        if (direct.isPresent()) {
-            var _ = Superblock.read(direct.get());
-        }
-        this.session = new ClientSession(options, connector, new Files(), direct.map(Drive::fence));
+        this.session = new ClientSession(options, connector, new Files(), direct);
         this.paths =
                 new DataPaths(
                         options,

@@ -33,8 +33,8 @@ public final class Coordinator implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Coordinator.class);
     private static final int TICKS_PER_TIMEOUT = 8;
-    private static final int MAX_ADDRESSES = 20;
     private static final int MAX_ADDRESS_BYTES = 500;
+    private static final int MAX_SERVERS = 20;
     private static final int MAX_STATES_BYTES = 40_000;
 
     /** The longest time for which a request waits before its client must repeat it. */
@@ -225,7 +225,7 @@ public final class Coordinator implements AutoCloseable {
         var key = request.readLong();
         var name = request.readText(Names.MAX_BYTES);
         var addresses =
-                request.readList(MAX_ADDRESSES, source -> source.readText(MAX_ADDRESS_BYTES));
+                request.readList(RequestHeader.MAX_ADDRESSES, source -> source.readText(MAX_ADDRESS_BYTES));
         request.end();
         var session = sessions.hello(header.session(), peer, key, name, addresses);
         var reply = Reply.encoder();
@@ -245,7 +245,7 @@ public final class Coordinator implements AutoCloseable {
         var reply = Reply.encoder();
         reply.writeList(
                 sessions.heartbeat(header.session(), peer, state).stream()
-                        .limit(MAX_ADDRESSES)
+                        .limit(MAX_SERVERS)
                         .toList(),
                 (target, addresses) ->
                         target.writeList(addresses, org.jrdma.volume.metadata.Encoder::writeText));

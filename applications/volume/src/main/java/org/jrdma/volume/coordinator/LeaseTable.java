@@ -287,8 +287,15 @@ final class LeaseTable {
         return null;
     }
 
-    /** Adds a lease that a client had before a takeover. Returns false if it conflicts. */
+    /**
+     * Adds a lease that a client had before a takeover.
+     *
+     * @return false if it conflicts, or is not from an earlier epoch
+     */
     boolean reclaim(Session session, long file, LeaseMode mode, long number) {
+        if (number > lastNumber) {
+            return false;
+        }
         var leases = files.computeIfAbsent(file, _ -> new FileLeases());
         var own = leases.of(session);
         if (own != null) {
@@ -300,7 +307,6 @@ final class LeaseTable {
                 return false;
             }
         }
-        lastNumber = Math.max(lastNumber, number);
         leases.leases.add(new Lease(session, mode, number));
         return true;
     }

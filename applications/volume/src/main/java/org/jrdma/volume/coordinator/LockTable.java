@@ -34,12 +34,7 @@ final class LockTable {
      */
     boolean tryLock(Session session, long file, ByteLock requested) throws VolumeException {
         var held = locks.getOrDefault(file, List.of());
-        if (held.stream().filter(each -> each.session() == session).count() >= ByteLock.MAX_LOCKS) {
-            throw new VolumeException(
-                    Failure.NO_SPACE,
-                    "%s has %d locks on file %d, which is the limit"
-                            .formatted(session, ByteLock.MAX_LOCKS, file));
-        }
+        checkLimit(session, file, held);
         if (held.stream().anyMatch(each -> each.conflictsWith(session, requested))) {
             return false;
         }
@@ -48,9 +43,23 @@ final class LockTable {
         return true;
     }
 
-    /** Removes the locks of an owner from a range of bytes. */
-    void unlock(Session session, long file, ByteLock range) {
-        var held = locks.remove(file);
+    private static void checkLimit(Session session, long file, List<HeldLock> held)
+            throws VolumeException {
+        if (held.stream().filter(each -> each.session() == session).count() >= ByteLock.MAX_LOCKS) {
+            throw new VolumeException(
+                    Failure.NO_SPACE,
+                    "%s has %d locks on file %d, which is the limit"
+                            .formatted(session, ByteLock.MAX_LOCKS, file));
+        }
+    }
+
+    /**
+     * Removes the locks of an owner from a range of bytes.
+     *
+     * @throws VolumeException if the session has too many locks to split one of them
+     */
+    void unlock(Session session, long file, ByteLock range) throws VolumeException {
+        var held = locks.get(file);
         if (held == null) {
             return;
         }
@@ -63,7 +72,12 @@ final class LockTable {
                 remaining.add(each);
             }
         }
-        if (!remaining.isEmpty()) {
+        if (remaining.size() > held.size()) {
+            checkLimit(session, file, held);
+        }
+        if (remaining.isEmpty()) {
+            locks.remove(file);
+        } else {
             locks.put(file, remaining);
         }
     }

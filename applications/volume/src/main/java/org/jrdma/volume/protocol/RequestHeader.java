@@ -14,6 +14,9 @@ import org.jrdma.volume.model.VolumeException;
  */
 public record RequestHeader(Operation operation, long session, long request, long answered) {
 
+    /** The largest number of addresses of a node in a message. */
+    public static final int MAX_ADDRESSES = 20;
+
     /** Returns the header of a request that can be executed again without harm. */
     public static RequestHeader of(Operation operation, long session) {
         return new RequestHeader(operation, session, 0, 0);

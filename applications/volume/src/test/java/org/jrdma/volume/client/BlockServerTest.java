@@ -51,6 +51,8 @@ class BlockServerTest {
                     reply.writeBoolean(false);
                     reply.writeLong(1);
                     reply.writeLong(60_000);
+                    reply.writeLong(2);
+                    reply.writeLong(3);
                 }
                 case VALIDATE -> {
                     if (hasEnded.get()) {

@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
+import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
@@ -365,6 +367,14 @@ class VolumeClientTest {
             check();
             return super.receive(request, target, timeout);
         }
+    }
+
+    @Test
+    void shouldRejectADriveWithAnotherVolume() throws FabricException {
+        var other = new MemoryDrive(8192);
+        var _ = VolumeFormat.create(other);
+
+        assertFails(Failure.INVALID, () -> cluster.newClient("client", Optional.of(other)));
     }
 
     @Test

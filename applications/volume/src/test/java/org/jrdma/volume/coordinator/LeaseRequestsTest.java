@@ -91,6 +91,56 @@ class LeaseRequestsTest {
     }
 
     @Test
+    void shouldRejectTheReportOfALeaseThatNoEarlierCoordinatorGranted() throws FabricException {
+        var client = TestClient.open(coordinator, new IdleLink());
+        var file = open(client);
+
+        assertThatExceptionOfType(VolumeException.class)
+                .isThrownBy(
+                        () ->
+                                client.call(
+                                        Operation.RECLAIM,
+                                        request -> {
+                                            request.writeLong(file);
+                                            request.writeEnum(LeaseMode.WRITE);
+                                            request.writeLong(Long.MAX_VALUE);
+                                            Ranges.encode(request, List.of());
+                                            request.writeInt(0);
+                                        }))
+                .withMessageContaining("lease");
+    }
+
+    @Test
+    void shouldLimitTheLocksThatUnlockingSplits() throws FabricException {
+        var client = TestClient.open(coordinator, new IdleLink());
+        var file = open(client);
+        lock(client, file, false);
+        var _ =
+                client.call(
+                        Operation.LOCK,
+                        request -> {
+                            request.writeLong(file);
+                            new ByteLock(1, 0, 10_000, false).encode(request);
+                            request.writeBoolean(false);
+                        });
+
+        assertThatExceptionOfType(VolumeException.class)
+                .isThrownBy(() -> {
+                    for (var start = 1L; start < 10_000; start += 2) {
+                        var range = new ByteLock(1, start, start + 1, false);
+                        var _ =
+                                client.call(
+                                        Operation.UNLOCK,
+                                        request -> {
+                                            request.writeLong(file);
+                                            range.encode(request);
+                                        });
+                    }
+                })
+                .returns(Failure.NO_SPACE, VolumeException::failure);
+    }
+
+    @Test
     void shouldRejectAnAllocationOfNoBlocks() throws FabricException {
         var client = TestClient.open(coordinator, new IdleLink());
         var file = open(client);
