@@ -139,7 +139,7 @@ final class MapOutputs implements AutoCloseable {
     private synchronized void add(MapOutputFile.Key key, MapOutput output, long forgetsBefore) {
         output.users++;
         openFiles++;
-        // Its shuffle may have been forgotten since the file was found.
+        // The shuffle may have been forgotten since the file was found.
         output.isForgotten = closed || forgets != forgetsBefore;
         if (!output.isForgotten) {
             outputs.put(key, output);

@@ -406,18 +406,6 @@ final class ClientSession implements AutoCloseable {
                 connection.transport());
     }
 
-    /** Thrown if a coordinator serves another volume than that of this client. */
-    private static final class OtherVolumeException extends VolumeException {
-        private static final long serialVersionUID = 1L;
-
-        OtherVolumeException(@Nullable UUID own, UUID other) {
-            super(
-                    Failure.INVALID,
-                    "The servers have the volume %s, but this client has a drive or files of the volume %s"
-                            .formatted(other, own));
-        }
-    }
-
     private void checkVolume(UUID other) throws VolumeException {
         if (volume != null && !volume.equals(other)) {
             throw new OtherVolumeException(volume, other);

@@ -282,7 +282,10 @@ final class SessionTable {
         Thread.ofVirtual().name("end-" + session.id).start(() -> exclude(session));
     }
 
-    /** Ends a session. Repeats this after failures of the drive, because its leases remain. */
+    /**
+     * Ends a session. Failed attempts are repeated, because the leases of the session remain until
+     * then.
+     */
     private void exclude(Session session) {
         try {
             for (var attempt = 1; ; attempt++) {
