@@ -28,16 +28,21 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
      */
     public static Recovery read(Drive drive, Superblock superblock) throws FabricException {
         @Nullable Reader newest = null;
+        @Nullable Reader invalid = null;
         for (var area = 0; area < 2; area++) {
             var reader = new Reader(area, JournalArea.of(drive, superblock, area));
-            if (reader.readHeader()
-                    && (newest == null || reader.generation() > newest.generation())) {
+            if (!reader.readHeader()) {
+                invalid = reader;
+            } else if (newest == null || reader.generation() > newest.generation()) {
                 newest = reader;
             }
         }
         if (newest == null) {
             throw new VolumeException(
                     Failure.MALFORMED, "No area of the journal of %s is valid".formatted(drive));
+        }
+        if (invalid != null) {
+            invalid.checkNoRecordsAfter(newest.generation());
         }
         return newest.read(superblock);
     }
@@ -83,6 +88,28 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
                         return false;
                     });
             return header != null;
+        }
+
+        /**
+         * Distinguishes a header that was damaged from one that was not written: records are
+         * written after the header is durable.
+         */
+        void checkNoRecordsAfter(long generation) throws FabricException {
+            area.read(
+                    1,
+                    (index, block) -> {
+                        var decoded = decode(block);
+                        if (decoded != null
+                                && decoded.kind() == JournalBlock.Kind.RECORDS
+                                && decoded.index() == index
+                                && decoded.generation() > generation) {
+                            throw new VolumeException(
+                                    Failure.MALFORMED,
+                                    "The journal is damaged in area %d: the header of generation %d is invalid"
+                                            .formatted(number, decoded.generation()));
+                        }
+                        return true;
+                    });
         }
 
         private @Nullable JournalBlock decode(ByteBuffer block) {

@@ -168,6 +168,19 @@ class JournalTest {
     }
 
     @Test
+    void shouldDetectADamagedHeaderAndNotRestoreAnOlderState() throws FabricException {
+        var superblock = VolumeFormat.create(drive);
+        var recovery = recover(drive);
+        var journal = start(recovery, 1);
+        append(journal, new RandomChanges(6), recovery.namespace());
+        journal.awaitDurable(journal.position());
+        drive.flipBit(superblock.areaBlock(recover(drive).area()), 1000);
+
+        assertThatThrownBy(() -> recover(drive))
+                .hasMessageContaining("the header of generation 2 is invalid");
+    }
+
+    @Test
     void shouldNotAcknowledgeAfterASnapshotHasFailed() throws FabricException {
         var _ = VolumeFormat.create(drive);
         var recovery = recover(drive);
