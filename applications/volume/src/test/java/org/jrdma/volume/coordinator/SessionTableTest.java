@@ -12,12 +12,14 @@ import org.jrdma.volume.metadata.Recovery;
 import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.protocol.Reply;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class SessionTableTest {
 
     private static final Duration TIMEOUT = Duration.ofMillis(200);
 
     @Test
+    @Timeout(60)
     void shouldWaitForHeartbeatsAfterAPauseOfTheCoordinator() throws Exception {
         var drive = new MemoryDrive(1024);
         var superblock = VolumeFormat.create(drive);
@@ -35,11 +37,10 @@ class SessionTableTest {
             sessions.endSilentSessions();
             assertThat(session.isActive()).isTrue();
 
-            for (var end = System.nanoTime() + TIMEOUT.toNanos(); System.nanoTime() - end < 0; ) {
+            while (session.isActive()) {
                 Thread.sleep(TIMEOUT.dividedBy(10));
                 sessions.endSilentSessions();
             }
-            assertThat(session.isActive()).isFalse();
         } finally {
             state.lock.unlock();
         }

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
@@ -30,16 +31,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests that a client whose lease has ended does not write. */
+/** Tests the paths over which clients access data, and when they must not. */
 @Timeout(60)
-class ExcludedClientTest {
+class DataAccessTest {
 
     private static final FilePath FILE = FilePath.of("/file");
     private static final int PART_BYTES = 64 * 1024;
 
     private final LocalCluster cluster;
 
-    ExcludedClientTest() throws FabricException {
+    DataAccessTest() throws FabricException {
         cluster = new LocalCluster(8192, 1);
     }
 
@@ -315,7 +316,7 @@ class ExcludedClientTest {
             }
         }
 
-        assertThat(client.state().data().switches()).isBetween(1, 9);
+        assertThat(client.state().data().switches()).isBetween(1, 14);
     }
 
     @Test
@@ -372,6 +373,7 @@ class ExcludedClientTest {
         var _ = cluster.coordinator();
         var _ = cluster.serveBlocks(0);
         var callTimeout = Duration.ofMillis(700);
+        var lastSent = new AtomicLong();
         try (var client =
                 new VolumeClient(
                         new ClientOptions(
@@ -384,16 +386,16 @@ class ExcludedClientTest {
                         cutting(
                                 new AtomicBoolean(),
                                 () -> {
+                                    lastSent.set(System.nanoTime());
                                     throw new VolumeException("The reply was lost");
                                 }),
                         Optional.empty())) {
             var file = client.open(FILE, Creation.NEW, 0644);
             Thread.sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
-            var started = System.nanoTime();
             assertThatThrownBy(() -> file.write(0, bytes(4096, 'a')))
                     .hasMessageContaining("No path to the data works");
 
-            assertThat(System.nanoTime() - started).isGreaterThanOrEqualTo(callTimeout.toNanos());
+            assertThat(System.nanoTime() - lastSent.get()).isGreaterThan(callTimeout.toNanos() / 2);
         }
     }
 }
