@@ -36,13 +36,12 @@ record ShuffleSettings(
     }
 
     /**
-     * Each task requests at most {@code spark.reducer.maxSizeInFlight} at the same time. An executor
-     * of a standalone cluster has all cores of its worker by default.
+     * Each task requests at most {@code spark.reducer.maxSizeInFlight} at the same time. An
+     * executor of a standalone cluster has all cores of its worker by default.
      */
     private static long defaultBufferBytes(SparkConf conf) {
         return BUFFER_FACTOR
                 * conf.getSizeAsBytes("spark.reducer.maxSizeInFlight", "48m")
-                * conf.getInt(
-                        "spark.executor.cores", Runtime.getRuntime().availableProcessors());
+                * conf.getInt("spark.executor.cores", Runtime.getRuntime().availableProcessors());
     }
 }

@@ -307,7 +307,8 @@ class BlockTransferTest {
     @Test
     void shouldFailBlocksThatTheClientOfSparkDoesNotAccept() throws Exception {
         var task = new Task();
-        var block = new Fetch.Block("shuffle_0_7_0", BlockRange.parse("shuffle_0_7_0").orElseThrow());
+        var block =
+                new Fetch.Block("shuffle_0_7_0", BlockRange.parse("shuffle_0_7_0").orElseThrow());
         peer.submit(
                 new Fetch(
                         List.of(block),

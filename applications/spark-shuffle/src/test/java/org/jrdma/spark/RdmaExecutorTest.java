@@ -39,12 +39,11 @@ class RdmaExecutorTest {
                     }
                 };
 
-        assertThatThrownBy(
-                        () ->
-                                RdmaExecutor.start(
-                                        plugin,
-                                        new ShuffleMetrics(),
-                                        ChannelSettings.of(ChannelSettings.newToken())))
+        assertThatThrownBy(() ->
+                        RdmaExecutor.start(
+                                plugin,
+                                new ShuffleMetrics(),
+                                ChannelSettings.of(ChannelSettings.newToken())))
                 .hasMessageContaining("does not answer");
 
         while (isListening()) {

@@ -91,7 +91,10 @@ public final class BlockServer {
         var served = served(header.session());
         served.requests.readLock().lock();
         try {
-            if (isClosed || served.isRevoked || served.confirmedIn != own.term() || !own.isValid()) {
+            if (isClosed
+                    || served.isRevoked
+                    || served.confirmedIn != own.term()
+                    || !own.isValid()) {
                 throw new VolumeException(
                         Failure.SESSION_LOST,
                         "This node does not serve session %x".formatted(header.session()));

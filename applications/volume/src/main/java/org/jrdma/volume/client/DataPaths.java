@@ -37,8 +37,8 @@ final class DataPaths implements AutoCloseable {
     private volatile @Nullable DataPath current;
 
     /**
-     * The pause before a probe. It grows while the drive can be read and fails soon, as a drive does
-     * that refuses the writes of this node.
+     * The pause before a probe. It grows while the drive can be read and fails soon, as a drive
+     * does that refuses the writes of this node.
      */
     private volatile Duration probePause = PROBE_PAUSE;
 

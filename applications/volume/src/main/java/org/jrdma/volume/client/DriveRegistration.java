@@ -53,8 +53,8 @@ final class DriveRegistration {
 
     /**
      * Registers the key, once in each epoch: a coordinator excludes the nodes that have the same
-     * registration as its predecessor. Waits for accesses in progress. The coordinator has confirmed
-     * the session.
+     * registration as its predecessor. Waits for accesses in progress. The coordinator has
+     * confirmed the session.
      */
     synchronized void register(long epoch) {
         if (fence.isEmpty() || registeredIn == epoch) {

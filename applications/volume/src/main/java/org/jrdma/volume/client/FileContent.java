@@ -41,6 +41,7 @@ final class FileContent {
 
     /** The size that the coordinator knows. */
     private volatile long committedSize;
+
     private volatile boolean isChanged;
 
     /** The time of the last write in nanoseconds since 1970. */

@@ -409,10 +409,7 @@ final class OpenFile {
             commitForRecall(current);
             synchronized (this) {
                 if (lease == current) {
-                    lease =
-                            keep == LeaseMode.READ && failure == null
-                                    ? current.forReading()
-                                    : null;
+                    lease = keep == LeaseMode.READ && failure == null ? current.forReading() : null;
                 }
             }
         } finally {

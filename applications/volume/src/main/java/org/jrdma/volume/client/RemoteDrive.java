@@ -25,8 +25,7 @@ final class RemoteDrive implements Drive {
      * @param session the session of this client, which the other node checks
      * @param blocks the number of blocks of the drive
      */
-    RemoteDrive(
-            Connector.Connection connection, long session, long blocks, Duration timeout) {
+    RemoteDrive(Connector.Connection connection, long session, long blocks, Duration timeout) {
         this.connection = connection;
         this.session = session;
         this.blocks = blocks;

@@ -225,7 +225,8 @@ public final class Coordinator implements AutoCloseable {
         var key = request.readLong();
         var name = request.readText(Names.MAX_BYTES);
         var addresses =
-                request.readList(RequestHeader.MAX_ADDRESSES, source -> source.readText(MAX_ADDRESS_BYTES));
+                request.readList(
+                        RequestHeader.MAX_ADDRESSES, source -> source.readText(MAX_ADDRESS_BYTES));
         request.end();
         var session = sessions.hello(header.session(), peer, key, name, addresses);
         var reply = Reply.encoder();

@@ -254,14 +254,15 @@ final class SessionTable {
     }
 
     /**
-     * Ends sessions that did not send a heartbeat in time. Called several times per timeout. After a
-     * longer pause, such as that of this process, heartbeats can be waiting for the lock.
+     * Ends sessions that did not send a heartbeat in time. Called several times per timeout. After
+     * a longer pause, such as that of this process, heartbeats can be waiting for the lock.
      */
     void endSilentSessions() {
         var now = System.nanoTime();
         if (now - lastCheck > timeout.toNanos() / 2) {
             for (var session : sessions.values()) {
-                session.lastHeartbeat += Math.max(0, now - timeout.toNanos() - session.lastHeartbeat);
+                session.lastHeartbeat +=
+                        Math.max(0, now - timeout.toNanos() - session.lastHeartbeat);
             }
         }
         lastCheck = now;

@@ -148,9 +148,9 @@ final class VolumeFileChannel extends FileChannel {
         var memory = MemorySegment.ofBuffer(source);
         var _ =
                 translate(() -> {
-                            handle.write(to, memory);
-                            return true;
-                        });
+                    handle.write(to, memory);
+                    return true;
+                });
         written(source, count);
         return count;
     }
@@ -201,9 +201,9 @@ final class VolumeFileChannel extends FileChannel {
         if (size < size()) {
             var _ =
                     translate(() -> {
-                                handle.truncate(size);
-                                return true;
-                            });
+                        handle.truncate(size);
+                        return true;
+                    });
         }
         position = Math.min(position, size);
         return this;
@@ -214,9 +214,9 @@ final class VolumeFileChannel extends FileChannel {
         checkOpen();
         var _ =
                 translate(() -> {
-                            handle.force();
-                            return true;
-                        });
+                    handle.force();
+                    return true;
+                });
     }
 
     @Override
@@ -298,11 +298,7 @@ final class VolumeFileChannel extends FileChannel {
         try {
             isLocked =
                     translate(() ->
-                                    handle.lock(
-                                            from,
-                                            VolumeFileLock.end(from, size),
-                                            isShared,
-                                            isWaiting));
+                            handle.lock(from, VolumeFileLock.end(from, size), isShared, isWaiting));
         } finally {
             if (!isLocked) {
                 locks.remove(lock);

@@ -132,10 +132,7 @@ class BlockServerTest {
                         Duration.ofSeconds(5));
         try (var own =
                 new ClientSession(
-                        options,
-                        (_, _, _) -> new Coordinator(),
-                        new NoFiles(),
-                        Optional.empty())) {
+                        options, (_, _, _) -> new Coordinator(), new NoFiles(), Optional.empty())) {
             var server = new BlockServer(new MemoryDrive(10), 0, own);
             write(server);
             hasEnded.set(true);

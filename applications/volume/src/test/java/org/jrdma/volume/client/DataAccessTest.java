@@ -244,8 +244,7 @@ class DataAccessTest {
                         Optional.of(cluster.drive()),
                         (addresses, incoming, timeout) ->
                                 new ForwardingConnection(
-                                        cluster.connector()
-                                                .connect(addresses, incoming, timeout)) {
+                                        cluster.connector().connect(addresses, incoming, timeout)) {
                                     @Override
                                     public ByteBuffer call(ByteBuffer request, Duration limit)
                                             throws FabricException {

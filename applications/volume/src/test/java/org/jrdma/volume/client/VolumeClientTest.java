@@ -332,8 +332,7 @@ class VolumeClientTest {
         private final java.util.concurrent.atomic.AtomicBoolean isCut;
 
         CutConnection(
-                Connector.Connection connection,
-                java.util.concurrent.atomic.AtomicBoolean isCut) {
+                Connector.Connection connection, java.util.concurrent.atomic.AtomicBoolean isCut) {
             super(connection);
             this.isCut = isCut;
         }

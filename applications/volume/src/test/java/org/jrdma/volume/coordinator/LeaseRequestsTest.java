@@ -96,17 +96,16 @@ class LeaseRequestsTest {
         var file = open(client);
 
         assertThatExceptionOfType(VolumeException.class)
-                .isThrownBy(
-                        () ->
-                                client.call(
-                                        Operation.RECLAIM,
-                                        request -> {
-                                            request.writeLong(file);
-                                            request.writeEnum(LeaseMode.WRITE);
-                                            request.writeLong(Long.MAX_VALUE);
-                                            Ranges.encode(request, List.of());
-                                            request.writeInt(0);
-                                        }))
+                .isThrownBy(() ->
+                        client.call(
+                                Operation.RECLAIM,
+                                request -> {
+                                    request.writeLong(file);
+                                    request.writeEnum(LeaseMode.WRITE);
+                                    request.writeLong(Long.MAX_VALUE);
+                                    Ranges.encode(request, List.of());
+                                    request.writeInt(0);
+                                }))
                 .withMessageContaining("lease");
     }
 

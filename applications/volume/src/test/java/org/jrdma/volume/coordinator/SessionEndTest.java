@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
@@ -14,6 +12,8 @@ import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.Reply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tests that the locks of lost clients become free. */
 @Timeout(60)
@@ -39,13 +39,14 @@ class SessionEndTest {
         var file = LeaseRequestsTest.open(killed);
         LeaseRequestsTest.acquireWriteLease(killed, file);
         var other = TestClient.open(coordinator, alive);
-        var waiting = new Thread(() -> {
-            try {
-                LeaseRequestsTest.acquireWriteLease(other, LeaseRequestsTest.open(other));
-            } catch (VolumeException e) {
-                throw new AssertionError(e);
-            }
-        });
+        var waiting =
+                new Thread(() -> {
+                    try {
+                        LeaseRequestsTest.acquireWriteLease(other, LeaseRequestsTest.open(other));
+                    } catch (VolumeException e) {
+                        throw new AssertionError(e);
+                    }
+                });
         waiting.start();
         while (!waiting.join(SESSION_TIMEOUT.dividedBy(4))) {
             other.heartbeat();

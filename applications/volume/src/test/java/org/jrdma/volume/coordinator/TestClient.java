@@ -58,8 +58,7 @@ final class TestClient {
                         Operation.HEARTBEAT,
                         request ->
                                 StateEncoding.encode(
-                                        request,
-                                        new ClientState("test", "1", connection, data)));
+                                        request, new ClientState("test", "1", connection, data)));
     }
 
     long session() {
