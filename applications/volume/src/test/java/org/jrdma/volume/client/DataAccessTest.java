@@ -309,6 +309,7 @@ class DataAccessTest {
                 };
         var client = cluster.newClient("client", Optional.of(path));
         try (var file = client.open(FILE, Creation.NEW, 0644)) {
+            Thread.sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
             for (var end = System.nanoTime() + 5_000_000_000L; System.nanoTime() - end < 0; ) {
                 file.write(0, bytes(4096, 'a'));
                 Thread.sleep(10);
