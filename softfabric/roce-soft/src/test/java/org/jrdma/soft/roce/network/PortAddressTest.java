@@ -79,6 +79,10 @@ class PortAddressTest {
         }
     }
 
+    /**
+     * Two queue pairs left the group: one at the port of a member, whose socket still receives the
+     * messages of the group, and the only one of another port.
+     */
     @Test
     void shouldReachOnlyTheMembersOfAGroup() throws Exception {
         try (var sender = Station.anywhere();
@@ -86,31 +90,49 @@ class PortAddressTest {
                 var former = Station.anywhere()) {
             var group = Address.ipv4(0xefff_0000 | ThreadLocalRandom.current().nextInt(0xffff));
             var sending = newDatagramQueuePair(sender);
+            var leaving = newDatagramQueuePair(member);
             var receiving = newDatagramQueuePair(member);
             var formerMember = newDatagramQueuePair(former);
+            join(member, leaving, group);
             join(member, receiving, group);
             join(former, formerMember, group);
-            former.port.control(engine -> {
-                engine.leaveGroup(formerMember, group);
-                return formerMember;
-            });
-            former.port.leave(group);
-            member.receive(receiving, 1, 0, 1_000);
-            former.receive(formerMember, 2, 0, 1_000);
+            leave(member, leaving, group);
+            leave(former, formerMember, group);
+            member.receive(leaving, 1, 10_000, 1_000);
+            member.receive(receiving, 2, 0, 1_000);
+            former.receive(formerMember, 3, 0, 1_000);
+            former.receive(formerMember, 4, 1_000, 1_000);
 
-            sender.memory.setString(0, "Saluton");
-            sending.sends()
-                    .claim()
-                    .begin(3, SendOperation.SEND)
-                    .buffer(Station.START, 8, sender.region.key())
-                    .datagram(group, EVERY_MEMBER, QUEUE_KEY);
-            sending.sends().post();
-            sender.port.ring(sending);
+            send(sender, sending, "Saluton", group, EVERY_MEMBER);
 
-            assertThat(member.await().bytes()).isEqualTo(RouteHeader.BYTES + 8);
+            var received = member.await();
+            assertThat(received.queuePair()).isEqualTo(receiving.number());
+            assertThat(received.bytes()).isEqualTo(RouteHeader.BYTES + 8);
             assertThat(member.memory.getString(RouteHeader.BYTES)).isEqualTo("Saluton");
-            assertThat(former.done).isEmpty();
+            // A port reads all of its sockets in turn. When the second message arrives, the port
+            // has therefore read each socket since the message to the group.
+            for (var offset = 0; offset < 2_000; offset += 1_000) {
+                send(sender, sending, "Direkte", former.port.address(), formerMember.number());
+                assertThat(former.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+                assertThat(former.memory.getString(offset + RouteHeader.BYTES))
+                        .isEqualTo("Direkte");
+            }
+            assertThat(member.done).isEmpty();
         }
+    }
+
+    /** Sends a text of seven characters. */
+    private static void send(
+            Station station, QueuePair queuePair, String text, Address address, int number) {
+        station.memory.setString(0, text);
+        queuePair
+                .sends()
+                .claim()
+                .begin(5, SendOperation.SEND)
+                .buffer(Station.START, 8, station.region.key())
+                .datagram(address, number, QUEUE_KEY);
+        queuePair.sends().post();
+        station.port.ring(queuePair);
     }
 
     private static QueuePair newDatagramQueuePair(Station station) {
@@ -126,5 +148,13 @@ class PortAddressTest {
             engine.joinGroup(queuePair, group);
             return queuePair;
         });
+    }
+
+    private static void leave(Station station, QueuePair queuePair, Address group) {
+        station.port.control(engine -> {
+            engine.leaveGroup(queuePair, group);
+            return queuePair;
+        });
+        station.port.leave(group);
     }
 }

@@ -77,7 +77,7 @@ class PacketFormatTest {
         var random = new SplittableRandom(1);
         var packet = ipv4(packet(SEND));
         var accepted = 0;
-        for (var i = 0; i < 1 << 18; i++) {
+        for (var i = 0; i < 1 << 20; i++) {
             packet.memory()
                     .set(
                             ValueLayout.JAVA_INT_UNALIGNED,
@@ -85,7 +85,7 @@ class PacketFormatTest {
                             random.nextInt());
             accepted += checksum.matches(packet) ? 1 : 0;
         }
-        assertThat(accepted).isBetween(0, 16); // 4 is the expected number
+        assertThat(accepted).isBetween(4, 32); // 16 is the expected number
     }
 
     @Test

@@ -52,7 +52,9 @@ class EduDeviceTest {
     }
 
     private static void await(BooleanSupplier condition) {
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (!condition.getAsBoolean()) {
+            assertThat(deadline - System.nanoTime()).as("time left to wait").isPositive();
             Thread.onSpinWait();
         }
     }

@@ -19,6 +19,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.timespec;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
+import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.TestCaller;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -226,15 +227,38 @@ class ExtendedCompletionQueueTest {
     void shouldDropADelayedEventWhenItIsDestroyed() throws InterruptedException {
         var channel = CompletionExports.createChannel(context);
         var queue = CompletionExports.createQueue(context, 4, 0, channel, 0);
+        var later = CompletionExports.createQueue(context, 4, 0, channel, 0);
         CompletionQueueObject.of(queue).moderate(3, 20_000);
+        CompletionQueueObject.of(later).moderate(3, 20_000);
         DataPathFunctions.requestNotification(queue, 0);
+        DataPathFunctions.requestNotification(later, 0);
         var pair = complete(queue, 1);
         QueuePairExports.destroy(pair);
         CompletionExports.destroyQueue(queue);
-        Thread.sleep(60);
 
+        complete(later, 1);
+
+        // The delay of the destroyed queue expires before the delay of the other queue.
+        assertThat(awaitEvent(channel)).isEqualTo(later);
         var target = arena.allocate(ValueLayout.JAVA_LONG).address();
         assertRejected(Errno.EAGAIN, () -> CompletionExports.getEvent(channel, target, target));
+    }
+
+    /** Waits for the next event of a channel, and returns its completion queue. */
+    private long awaitEvent(long channel) throws InterruptedException {
+        var queue = arena.allocate(ValueLayout.JAVA_LONG);
+        var userContext = arena.allocate(ValueLayout.JAVA_LONG);
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (true) {
+            try {
+                CompletionExports.getEvent(channel, queue.address(), userContext.address());
+                return queue.get(ValueLayout.JAVA_LONG, 0);
+            } catch (ErrnoException e) {
+                assertThat(e.errno()).isEqualTo(Errno.EAGAIN);
+                assertThat(deadline - System.nanoTime()).as("time left to wait").isPositive();
+                Thread.sleep(1);
+            }
+        }
     }
 
     @Test
@@ -252,9 +276,8 @@ class ExtendedCompletionQueueTest {
         CompletionQueueObject.of(queue).moderate(3, 20_000);
         DataPathFunctions.requestNotification(queue, 0);
         complete(queue, 1);
-        Thread.sleep(500);
 
-        assertThat(CompletionExports.getEvent(channel, target, target)).isZero();
+        assertThat(awaitEvent(channel)).isEqualTo(queue);
         CompletionExports.acknowledgeEvents(queue, 2);
     }
 

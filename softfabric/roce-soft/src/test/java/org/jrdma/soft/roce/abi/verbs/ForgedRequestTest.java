@@ -8,13 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
-import java.security.SecureRandom;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jrdma.soft.roce.abi.TestCaller;
 import org.jrdma.soft.roce.connection.ConnectOptions;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
@@ -32,7 +30,6 @@ import org.jrdma.soft.roce.engine.ReceiveParameters;
 import org.jrdma.soft.roce.engine.SendParameters;
 import org.jrdma.soft.roce.engine.WorkQueues;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
-import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
@@ -64,13 +61,10 @@ class ForgedRequestTest {
         final BlockingQueue<Connection> requests = new LinkedBlockingQueue<>();
 
         Host() {
-            var host = ThreadLocalRandom.current().nextInt(1, 0xff_ffff);
-            address = Address.ipv4(127 << 24 | 90 << 16 | (host & 0xffff));
-            device =
-                    new DeviceObject(
-                            "soft", List.of(address), NetworkFaults.NONE, null, new SecureRandom());
+            device = TestCaller.newDevice();
             context = DeviceExports.openDevice(device.structure().address());
             port = ContextObject.of(context).port();
+            address = port.address();
             var options =
                     new QueuePairOptions(
                             Transport.RELIABLE,

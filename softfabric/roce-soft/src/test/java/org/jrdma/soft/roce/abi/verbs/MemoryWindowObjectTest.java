@@ -6,6 +6,7 @@ import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.abi.rdma.ibv_mw;
@@ -115,7 +116,9 @@ class MemoryWindowObjectTest {
     /** Binds a window and waits for the completion. */
     private void complete(long window, MemorySegment config) {
         assertThat(MemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
+        var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
+            assertThat(deadline - System.nanoTime()).as("time left to wait").isPositive();
             Thread.onSpinWait();
         }
         assertThat(ibv_wc.status(completion)).isEqualTo(rdma_h.IBV_WC_SUCCESS());
