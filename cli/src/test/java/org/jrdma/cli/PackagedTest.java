@@ -4,7 +4,6 @@ import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.DataInputStream;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.jar.JarFile;
 import java.util.regex.Pattern;
+import org.jrdma.processes.FreePorts;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -87,7 +87,7 @@ class PackagedTest {
                         .map(found -> found.group(1))
                         .toList();
         assertThat(blocks).hasSize(2);
-        var port = freePort();
+        var port = FreePorts.one();
 
         try (var server = bash(folder, port, "exec " + blocks.getFirst())) {
             server.awaitOutput("Serving ");
@@ -117,12 +117,6 @@ class PackagedTest {
                         "JDK_JAVA_OPTIONS",
                         "-Djrdma.sisci.fabric=" + folder.resolve("fabric")),
                 List.of("bash", "-ec", "cd '%s' && %s".formatted(folder, localScript)));
-    }
-
-    private static int freePort() throws Exception {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Java 8 can load a class file of version 52. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.ServerSocket;
+import org.jrdma.processes.FreePorts;
 import org.junit.jupiter.api.Test;
 
 /** Tests the errors of a side that cannot connect to the other side or cannot listen. */
@@ -18,10 +19,7 @@ class FabricProgramTest {
 
     @Test
     void shouldReportThatTheServerMustBeStartedFirst() throws IOException {
-        int free;
-        try (var socket = new ServerSocket(0)) {
-            free = socket.getLocalPort();
-        }
+        var free = FreePorts.one();
         assertThatThrownBy(() -> FabricProgram.connect("localhost", free))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("No program listens on port " + free + " of localhost")

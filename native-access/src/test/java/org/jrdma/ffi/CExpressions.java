@@ -1,7 +1,7 @@
 package org.jrdma.ffi;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.jrdma.ffi.TestPrerequisite.missing;
+import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 
 import java.io.IOException;
 import java.nio.file.Files;

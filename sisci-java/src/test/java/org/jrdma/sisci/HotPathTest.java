@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import org.jrdma.abi.testing.HeapAllocation;
 import org.jrdma.sisci.TestLibrary.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.abi.testing.HeapAllocation;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TestLibrary.Kind;

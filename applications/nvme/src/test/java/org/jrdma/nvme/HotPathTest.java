@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.UUID;
+import org.jrdma.abi.testing.HeapAllocation;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;

@@ -117,7 +117,7 @@ record PerftestBaseline(String device, int gidIndex, ProgramRunner programs)
                                 "--gid-index=" + gidIndex,
                                 "--size=" + bytes,
                                 "--iters=" + count,
-                                "--port=" + ProgramRunner.freePort(),
+                                "--port=" + FreePorts.of(1).getFirst(),
                                 // The option suppresses a warning about CPU frequencies.
                                 "--CPU-freq"));
         if (!path.equals("read")) {

@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.File;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,12 +45,6 @@ record ProgramRunner(List<Path> folders) {
                 : Optional.of(
                         "%s is not installed; it is in the package %s"
                                 .formatted(program, packageName));
-    }
-
-    static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /**

@@ -65,7 +65,7 @@ record RstreamBaseline(String address, ProgramRunner programs) implements Native
                 List.of(
                         programs.find(NAME).map(Object::toString).orElse(NAME),
                         "-p",
-                        Integer.toString(ProgramRunner.freePort()),
+                        Integer.toString(FreePorts.of(1).getFirst()),
                         "-S",
                         Integer.toString(bytes),
                         "-C",

@@ -4,8 +4,6 @@ import static java.util.stream.Collectors.joining;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jrdma.cli.perf.ChildProcess;
+import org.jrdma.cli.perf.FreePorts;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.ServerQuery;
@@ -44,7 +43,8 @@ final class DemoServers implements AutoCloseable {
     static DemoServers start(
             Path drive, List<NodeTransport> transports, Duration lease, List<String> names)
             throws IOException {
-        var addresses = freeAddresses(names.size());
+        var addresses =
+                FreePorts.of(names.size()).stream().map(port -> "127.0.0.1:" + port).toList();
         var started = new DemoServers();
         try {
             for (var i = 0; i < names.size(); i++) {
@@ -74,23 +74,6 @@ final class DemoServers implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             started.close();
             throw e;
-        }
-    }
-
-    private static List<String> freeAddresses(int count) throws IOException {
-        var sockets = new ArrayList<ServerSocket>();
-        try {
-            var addresses = new ArrayList<String>();
-            for (var i = 0; i < count; i++) {
-                var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                sockets.add(socket);
-                addresses.add("127.0.0.1:" + socket.getLocalPort());
-            }
-            return addresses;
-        } finally {
-            for (var socket : sockets) {
-                socket.close();
-            }
         }
     }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,6 +13,7 @@ import java.util.function.IntPredicate;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.cli.StrictJson;
+import org.jrdma.processes.FreePorts;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -357,10 +357,7 @@ class PerfCommandTest {
 
     @Test
     void shouldReportAnUnreachablePeer() throws Exception {
-        int free;
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = socket.getLocalPort();
-        }
+        var free = FreePorts.one();
 
         assertThat(run("ping", "tcp", "--connect", "127.0.0.1:" + free)).isEqualTo(1);
         assertThat(run("perf", "tcp", "tcp", "--json", "--connect", "127.0.0.1:" + free))

@@ -12,6 +12,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.concurrent.Phaser;
+import org.jrdma.abi.testing.HeapAllocation;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Threads;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -20,6 +19,7 @@ import org.jrdma.interop.pingpong.UcPingPong;
 import org.jrdma.interop.pingpong.UdPingPong;
 import org.jrdma.interop.pingpong.XsrqPingPong;
 import org.jrdma.interop.rping.Rping;
+import org.jrdma.processes.FreePorts;
 import org.jrdma.processes.Program;
 import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.Tag;
@@ -68,7 +68,7 @@ class SoftwareFabricTest {
     @Tag("slow")
     @MethodSource("pingPongs")
     void shouldRunPingPong(Class<?> example, String options) throws Exception {
-        var port = freePort();
+        var port = FreePorts.one();
         try (var server = pingPong(example, port, options)) {
             server.awaitListening(port);
             try (var client = pingPong(example, port, options, "localhost")) {
@@ -90,7 +90,7 @@ class SoftwareFabricTest {
     @ParameterizedTest
     @ValueSource(strings = {"-n 200", "-e -s 20000 -n 50", "--num_tests=1 -m 4096", "-c1 -o"})
     void shouldRunPingPongOverExtendedConnections(String options) throws Exception {
-        var port = freePort();
+        var port = FreePorts.one();
         try (var server = pingPong(XsrqPingPong.class, port, options)) {
             server.awaitListening(port);
             try (var client = pingPong(XsrqPingPong.class, port, options, "localhost")) {
@@ -115,12 +115,6 @@ class SoftwareFabricTest {
         }
         arguments.addAll(List.of(host));
         return Programs.example(example, arguments.toArray(String[]::new));
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Each process has a device with its own address. */

@@ -1,2 +1,2 @@
-/** Starts programs for tests and reads their output. */
+/** Starts programs for tests, reads their output, and finds free ports for them. */
 package org.jrdma.processes;

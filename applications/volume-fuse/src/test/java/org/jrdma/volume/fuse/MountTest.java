@@ -10,8 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.testing.MissingPrerequisite.missing;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
@@ -28,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.processes.FreePorts;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
@@ -78,7 +77,7 @@ class MountTest {
         try (var created = FileDrive.create(drive, BLOCKS)) {
             VolumeServer.create(created);
         }
-        ports = freePorts();
+        ports = FreePorts.of(2);
         servers.add(server(ports.get(0), ports.get(1)));
         servers.add(server(ports.get(1), ports.get(0)));
         mounted = Files.createDirectory(folder.resolve("mounted"));
@@ -132,14 +131,6 @@ class MountTest {
                         ProcessBuilder.Redirect.appendTo(
                                 folder.resolve(program.getSimpleName() + ".log").toFile()))
                 .start();
-    }
-
-    private static List<Integer> freePorts() throws IOException {
-        var local = InetAddress.getLoopbackAddress();
-        try (var first = new ServerSocket(0, 1, local);
-                var second = new ServerSocket(0, 1, local)) {
-            return List.of(first.getLocalPort(), second.getLocalPort());
-        }
     }
 
     private List<List<String>> addresses() {

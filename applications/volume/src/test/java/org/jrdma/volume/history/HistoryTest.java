@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.processes.FreePorts;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.FileHandle;
@@ -81,7 +81,7 @@ class HistoryTest {
         var file = folder.resolve("drive");
         try (var drive = FileDrive.create(file, 16_384)) {
             VolumeServer.create(drive);
-            var ports = freePorts(3);
+            var ports = FreePorts.of(3);
             try {
                 for (var port : ports) {
                     servers.add(new ServerProcess(folder, file, port, ports));
@@ -94,20 +94,6 @@ class HistoryTest {
             }
             assertThat(VolumeServer.check(drive)).as("seed %d", seed).isEmpty();
         }
-    }
-
-    private static List<Integer> freePorts(int count) throws IOException {
-        var sockets = new ArrayList<ServerSocket>();
-        var ports = new ArrayList<Integer>();
-        for (var i = 0; i < count; i++) {
-            var socket = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress());
-            sockets.add(socket);
-            ports.add(socket.getLocalPort());
-        }
-        for (var socket : sockets) {
-            socket.close();
-        }
-        return ports;
     }
 
     private VolumeClient newClient(String name, Drive drive, List<Integer> ports)

@@ -15,6 +15,7 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.jrdma.processes.FreePorts;
 import org.jrdma.sockets.Connections;
 import org.jrdma.sockets.model.Connection;
 import org.junit.jupiter.api.AfterEach;
@@ -47,7 +48,7 @@ class HdfsTest {
 
     @BeforeEach
     void start() throws Exception {
-        ports = HostedProgram.freePorts(1 + DATA_NODES);
+        ports = FreePorts.of(1 + DATA_NODES);
         NameNode.format(configuration(nameNodeOptions()));
         nameNode = start("namenode.NameNode", "name.log", nameNodeOptions());
         nameNode.awaitListening(ports.getFirst());

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,21 +71,6 @@ final class HostedProgram implements AutoCloseable {
                 new ProcessBuilder(command)
                         .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
                         .start());
-    }
-
-    /** Returns ports without a listener. */
-    static List<Integer> freePorts(int count) throws IOException {
-        var sockets = new ArrayList<ServerSocket>();
-        try {
-            for (var i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return sockets.stream().map(ServerSocket::getLocalPort).toList();
-        } finally {
-            for (var socket : sockets) {
-                socket.close();
-            }
-        }
     }
 
     /** Waits until the program accepts connections at a port. */

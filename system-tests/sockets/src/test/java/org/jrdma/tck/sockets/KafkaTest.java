@@ -25,6 +25,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.jrdma.processes.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -56,7 +57,7 @@ class KafkaTest {
 
     @BeforeEach
     void start() throws Exception {
-        var free = HostedProgram.freePorts(3);
+        var free = FreePorts.of(3);
         controllerPort = free.getFirst();
         ports = free.subList(1, 3);
         format(1);

@@ -17,6 +17,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.server.quorum.QuorumPeer.ServerState;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
+import org.jrdma.processes.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -76,7 +77,7 @@ class ZooKeeperEnsembleTest {
     void start() throws Exception {
         System.setProperty("zookeeper.admin.enableServer", "false");
         System.setProperty("zookeeper.jmx.log4j.disable", "true");
-        var ports = HostedProgram.freePorts(3 * SERVERS);
+        var ports = FreePorts.of(3 * SERVERS);
         for (var id = 1; id <= SERVERS; id++) {
             var data = Files.createDirectory(folder.resolve("server" + id));
             Files.writeString(data.resolve("myid"), Integer.toString(id));

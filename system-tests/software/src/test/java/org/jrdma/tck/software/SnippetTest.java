@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import org.jrdma.processes.FreePorts;
 import org.jrdma.processes.Program;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
@@ -145,10 +146,7 @@ class SnippetTest {
         for (var snippet : in(ROOT.resolve("docs/learn/tutorial.md"))) {
             write(snippet);
         }
-        int port;
-        try (var free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        var port = FreePorts.one();
 
         try (var server = start("127.0.74.1", "StoreServer", "0.0.0.0", port + "")) {
             server.awaitOutput("serving at ");
@@ -167,10 +165,7 @@ class SnippetTest {
         for (var snippet : in(ROOT.resolve("docs/learn/volume.md"))) {
             write(snippet);
         }
-        String port;
-        try (var free = new ServerSocket(0)) {
-            port = free.getLocalPort() + "";
-        }
+        var port = FreePorts.one() + "";
 
         try (var server = start("127.0.74.1", "SmallVolume", "serve", "0.0.0.0", port)) {
             server.awaitOutput("serving at ");

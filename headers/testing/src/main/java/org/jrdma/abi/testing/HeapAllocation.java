@@ -1,12 +1,12 @@
-package org.jrdma.nvme;
+package org.jrdma.abi.testing;
 
 import java.lang.reflect.Method;
 
 /**
  * The number of bytes that the current thread allocates. It is read by reflection, because the
- * tested module does not read the module java.management.
+ * tested modules do not read the module java.management.
  */
-final class HeapAllocation {
+public final class HeapAllocation {
 
     private static final Object BEAN;
     private static final Method METHOD;
@@ -28,7 +28,7 @@ final class HeapAllocation {
     private HeapAllocation() {}
 
     /** The operation to measure. */
-    interface Round {
+    public interface Round {
         void run() throws Exception;
     }
 
@@ -36,7 +36,7 @@ final class HeapAllocation {
      * Returns the number of bytes that one round allocates: the minimum of several rounds, because
      * the first rounds allocate more until they are compiled.
      */
-    static long ofCompiled(Round round) throws Exception {
+    public static long ofCompiled(Round round) throws Exception {
         var least = Long.MAX_VALUE;
         for (var rounds = 0; rounds < 20 && least > 0; rounds++) {
             var before = ofCurrentThread();
@@ -46,7 +46,8 @@ final class HeapAllocation {
         return least;
     }
 
-    private static long ofCurrentThread() throws ReflectiveOperationException {
+    /** Returns the number of bytes that the current thread has allocated since its start. */
+    public static long ofCurrentThread() throws ReflectiveOperationException {
         return (long) METHOD.invoke(BEAN);
     }
 }
