@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.BlockServer;
 import org.jrdma.volume.client.ClientOptions;
@@ -14,8 +15,10 @@ import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.coordinator.Coordinator;
 import org.jrdma.volume.coordinator.Takeover;
+import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.metadata.VolumeCheck;
 import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.model.Failure;
@@ -43,6 +46,7 @@ public final class VolumeServer implements AutoCloseable {
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration RETRY_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LEASE_POLL_PAUSE = Duration.ofMillis(20);
 
     private final Drive drive;
     private final ServerOptions options;
@@ -86,6 +90,34 @@ public final class VolumeServer implements AutoCloseable {
      */
     public static void create(Drive drive) throws FabricException {
         var _ = VolumeFormat.create(drive);
+    }
+
+    /**
+     * Returns true if a server uses a volume as its coordinator. Watches whether the record on the
+     * drive that determines the coordinator changes. If the last coordinator has not released its
+     * role, for example because its process was killed, this takes until the timeout.
+     *
+     * @param timeout the longest time to watch. A coordinator changes the record ten times per
+     *     {@linkplain ServerOptions#lease lease}
+     * @throws FabricException if the drive fails or contains no volume
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public static boolean isInUse(Drive drive, Duration timeout)
+            throws FabricException, InterruptedException {
+        var record =
+                new CoordinatorLease(drive, Superblock.read(drive).leaseBlock(), Duration.ZERO);
+        var deadline = Deadline.after(timeout);
+        var first = record.read();
+        var current = first;
+        while (current.filter(content -> !content.isReleased()).isPresent()
+                && !deadline.hasPassed()) {
+            Thread.sleep(LEASE_POLL_PAUSE);
+            current = record.read();
+            if (!current.equals(first)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -2,13 +2,16 @@ package org.jrdma.cli.volume;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
+import org.jrdma.volume.model.VolumeException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,18 +22,21 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "check",
         description =
-                "Checks a volume that no server uses: the journal, the tree of folders, and that each block belongs to one file or is free. Changes nothing.",
+                "Checks a volume that no server uses: the journal, the tree of folders, and that each block belongs to one file or is free. Changes nothing. If the last coordinator was killed, the command first waits 5 s to find out that no server runs.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the volume is consistent",
-            "1:the volume is damaged, or could not be read",
+            "1:the volume is damaged or in use, or could not be read",
             "2:invalid command line or system property"
         })
 public final class CheckCommand implements Callable<Integer> {
 
     /** The result, as the output has it. */
     record Checked(String drive, List<String> problems) {}
+
+    /** The time in which a coordinator with a lease of up to 50 s renews it. */
+    private static final Duration MAX_RENEWAL_TIME = Duration.ofSeconds(5);
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
@@ -39,9 +45,14 @@ public final class CheckCommand implements Callable<Integer> {
     private Path file;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         Checked checked;
         try (var drive = FileDrive.open(file)) {
+            if (isInUse(drive)) {
+                throw new IOException(
+                        "A server uses the volume in %s. Stop all servers before the check."
+                                .formatted(file));
+            }
             checked = new Checked(file.toString(), VolumeServer.check(drive));
         }
         var out = command.commandLine().getOut();
@@ -53,5 +64,13 @@ public final class CheckCommand implements Callable<Integer> {
             checked.problems().forEach(problem -> out.println(PrintableText.of(problem)));
         }
         return checked.problems().isEmpty() ? 0 : 1;
+    }
+
+    private static boolean isInUse(FileDrive drive) throws FabricException, InterruptedException {
+        try {
+            return VolumeServer.isInUse(drive, MAX_RENEWAL_TIME);
+        } catch (VolumeException _) { // the check reports the damage
+            return false;
+        }
     }
 }

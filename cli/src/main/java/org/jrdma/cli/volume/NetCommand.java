@@ -92,9 +92,11 @@ public final class NetCommand implements Callable<Integer> {
     }
 
     private static String missing(List<QueriedServer> servers) {
-        return servers.stream()
-                .flatMap(server -> server.problem().stream())
-                .reduce("No server is the coordinator.", (text, problem) -> text + " " + problem);
+        var problems = servers.stream().flatMap(server -> server.problem().stream()).toList();
+        return problems.isEmpty()
+                ? "No server is the coordinator yet. Repeat the command when a standby has taken over."
+                : "No server is the coordinator. %s. %s"
+                        .formatted(String.join(". ", problems), QueriedServer.HINT);
     }
 
     private static Connection metadata(ClientState client, String coordinator) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.drive.FileDrive;
@@ -46,6 +47,10 @@ final class OpenVolume implements AutoCloseable {
         try {
             return new OpenVolume(
                     drive, Volume.open(drive.isPresent() ? options.drive(drive.get()) : options));
+        } catch (FabricTimeoutException e) {
+            drive.ifPresent(FileDrive::close);
+            throw new FabricTimeoutException(
+                    "%s. %s".formatted(e.getMessage(), QueriedServer.HINT), e);
         } catch (FabricException | RuntimeException e) {
             drive.ifPresent(FileDrive::close);
             throw e;

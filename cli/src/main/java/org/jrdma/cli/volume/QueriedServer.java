@@ -24,6 +24,10 @@ record QueriedServer(
         List<ClientState> clients,
         Optional<String> problem) {
 
+    /** The hint in messages about servers that cannot be reached. */
+    static final String HINT =
+            "Start \"jrdma volume serve\" there first, or name other servers with --servers.";
+
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     /** Queries all servers of the settings at the same time. */

@@ -151,7 +151,7 @@ class VolumeCommandTest {
             assertThat(execute("nodes", "-t", "sockets", "-s", servers + ",127.0.0.1:1")).isOne();
             assertThat(output)
                     .asString()
-                    .contains("one: coordinator", "\nsockets:127.0.0.1:1: unreachable\n  Cannot ");
+                    .contains("one: coordinator", "\nsockets:127.0.0.1:1: unreachable\n  Cannot connect to sockets:127.0.0.1:1: Connection refused\n");
 
             while (run("net", "-t", "sockets", "-s", servers).isEmpty()) {
                 Thread.sleep(50); // the block server reports to the coordinator a little later
@@ -175,8 +175,42 @@ class VolumeCommandTest {
                                 "\nclient, data: redirected to one over sockets \\(tcp\\) to \\S+ \\(the client has no drive\\)\n");
             }
             assertThat(execute("net", "-t", "sockets", "-s", "127.0.0.1:1")).isOne();
-            assertThat(errors).asString().startsWith("No server is the coordinator. Cannot ");
+            assertThat(errors)
+                    .asString()
+                    .isEqualTo(
+                            "No server is the coordinator. Cannot connect to sockets:127.0.0.1:1: Connection refused. Start \"jrdma volume serve\" there first, or name other servers with --servers.\n");
         }
+    }
+
+    @Test
+    void shouldReportAMissingServerInOneLine() throws IOException {
+        var config =
+                Files.writeString(
+                        folder.resolve("config"), "servers = 127.0.0.1:1\nretry.millis = 200");
+
+        assertThat(execute("ls", "-c", config.toString())).isOne();
+
+        assertThat(errors)
+                .asString()
+                .isEqualTo(
+                        "No coordinator answered within 0.2s. Cannot connect to sockets:127.0.0.1:1: Connection refused. Start \"jrdma volume serve\" there first, or name other servers with --servers.\n");
+    }
+
+    @Test
+    void shouldNotCheckAVolumeThatAServerUses() throws Exception {
+        var file = createVolume();
+        try (var drive = FileDrive.open(file);
+                var _ = serve(drive)) {
+            assertThat(execute("check", file.toString())).isOne();
+            assertThat(output).asString().isEmpty();
+            assertThat(errors)
+                    .asString()
+                    .isEqualTo(
+                            "A server uses the volume in %s. Stop all servers before the check.\n"
+                                    .formatted(file));
+        }
+        assertThat(run("check", file.toString()))
+                .isEqualTo("The volume in %s is consistent.%n".formatted(file));
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.SessionRecord;
@@ -265,7 +266,7 @@ final class ClientSession implements AutoCloseable {
             throw new IllegalStateException("The volume is closed");
         }
         if (deadline.hasPassed()) {
-            throw deadline.missed("No coordinator executed " + operation, cause);
+            throw missed(deadline, operation, cause);
         }
         try {
             Thread.sleep(RETRY_PAUSE);
@@ -273,6 +274,19 @@ final class ClientSession implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new VolumeException("Interrupted while waiting for the coordinator", e);
         }
+    }
+
+    private static FabricException missed(
+            Deadline deadline, Operation operation, @Nullable FabricException cause) {
+        var event =
+                operation == Operation.HELLO
+                        ? "No coordinator answered"
+                        : "No coordinator executed " + operation;
+        var missed = deadline.missed(event, cause);
+        return cause == null
+                ? missed
+                : new FabricTimeoutException(
+                        "%s. %s".formatted(missed.getMessage(), cause.getMessage()), cause);
     }
 
     /** Closes a failed connection, so that the next request connects again. */

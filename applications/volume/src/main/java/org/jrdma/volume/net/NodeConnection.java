@@ -114,13 +114,12 @@ public final class NodeConnection implements AutoCloseable {
             }
         }
         throw new VolumeException(
-                "Cannot connect to the node at %s over the transports %s. %s"
-                        .formatted(
-                                addresses,
-                                policy.transports,
-                                failures.stream()
-                                        .map(TransportFailure::toString)
-                                        .collect(Collectors.joining("; "))));
+                failures.isEmpty()
+                        ? "No address of %s has a transport of %s"
+                                .formatted(addresses, policy.transports)
+                        : failures.stream()
+                                .map(TransportFailure::toString)
+                                .collect(Collectors.joining("; ", "Cannot connect to ", "")));
     }
 
     /** Connects to one address. */

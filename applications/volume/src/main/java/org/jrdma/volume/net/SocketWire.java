@@ -12,8 +12,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.Connections;
 import org.jrdma.sockets.FabricSockets;
+import org.jrdma.volume.model.VolumeException;
 
 /**
  * A connection over a stream. The bulk data of a frame follow the frame.
@@ -64,12 +66,28 @@ final class SocketWire implements Wire {
             throws IOException {
         var peer = HostAndPort.parse(place);
         var remaining = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        var channel = FabricSockets.connect(peer.host(), peer.port(), remaining);
+        var channel = open(peer, remaining);
         try {
             return new SocketWire(channel, policy);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
+        }
+    }
+
+    /**
+     * Opens a channel. If no transport of sockets connects, the message of the exception has the
+     * reason for the least preferred one, which is usually TCP. The cause has all reasons.
+     */
+    private static SocketChannel open(HostAndPort peer, Duration timeout) throws IOException {
+        try {
+            return FabricSockets.connect(peer.host(), peer.port(), timeout);
+        } catch (FabricException e) {
+            var attempts = e.getSuppressed();
+            if (attempts.length == 0) {
+                throw e;
+            }
+            throw new VolumeException(String.valueOf(attempts[attempts.length - 1].getMessage()), e);
         }
     }
 
