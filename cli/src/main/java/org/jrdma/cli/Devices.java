@@ -1,9 +1,12 @@
 package org.jrdma.cli;
 
+import static java.util.stream.Collectors.joining;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jrdma.cli.output.Json;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.sisci.Node;
@@ -97,7 +100,34 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
      *
      * @param id the fabric device id in hexadecimal, for example 0x401
      */
-    record LentDevice(String id, Optional<Lending> lending) {}
+    record LentDevice(String id, Optional<Lending> lending) {
+
+        /** Returns a line for the output. */
+        String text() {
+            return id + lending.map(state -> ": " + text(state)).orElse("");
+        }
+
+        private static String text(Lending lending) {
+            var use =
+                    lending.mode()
+                            .map(mode ->
+                                    "%s, borrows: %d, by %s %s"
+                                            .formatted(
+                                                    Json.name(mode),
+                                                    lending.borrows(),
+                                                    lending.borrows() == 1 ? "node" : "nodes",
+                                                    lending.borrowers().stream()
+                                                            .map(String::valueOf)
+                                                            .collect(joining(", "))))
+                            .orElse("not borrowed");
+            return "%s, lent by node %d, %s%s"
+                    .formatted(
+                            lending.name(),
+                            lending.lender(),
+                            use,
+                            lending.available() ? "" : ", not available to further borrowers");
+        }
+    }
 
     /**
      * The state of a device that a node lends.
@@ -107,9 +137,15 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
      * @param available true if the lender permits new borrows
      * @param mode the mode of the borrows; empty if it is not borrowed
      * @param borrows the number of current borrows
+     * @param borrowers the id of the node of each borrow
      */
     record Lending(
-            String name, int lender, boolean available, Optional<BorrowMode> mode, int borrows) {}
+            String name,
+            int lender,
+            boolean available,
+            Optional<BorrowMode> mode,
+            int borrows,
+            List<Integer> borrowers) {}
 
     /**
      * A socket transport.
@@ -209,10 +245,12 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
 
     private static SisciLibrary softSisci() {
         var library = new SoftSisci();
-        return sisci(
-                "software",
-                () -> Sisci.from(library),
-                _ -> library.devices().stream().map(Devices::lentDevice).toList());
+        return sisci("software", () -> Sisci.from(library), _ -> lentDevices(library));
+    }
+
+    /** Lists the devices that nodes of the software fabric lend. */
+    static List<LentDevice> lentDevices(SoftSisci library) throws FabricException {
+        return library.devices().stream().map(Devices::lentDevice).toList();
     }
 
     private static LentDevice lentDevice(BorrowableDevice device) {
@@ -224,7 +262,8 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
                                 device.lender(),
                                 device.isAvailable(),
                                 mode(device),
-                                device.borrows())));
+                                device.borrows(),
+                                device.borrowers())));
     }
 
     private static Optional<BorrowMode> mode(BorrowableDevice device) {
@@ -234,7 +273,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         return Optional.of(device.isExclusive() ? BorrowMode.EXCLUSIVE : BorrowMode.SHARED);
     }
 
-    private static String hexadecimal(long id) {
+    static String hexadecimal(long id) {
         return "0x" + Long.toHexString(id);
     }
 

@@ -54,9 +54,7 @@ final class DevicesCommand implements Callable<Integer> {
                                 .orElse(""));
             }
             for (var device : library.lentDevices()) {
-                out.printf(
-                        "  lent device %s%s%n",
-                        device.id(), device.lending().map(DevicesCommand::describe).orElse(""));
+                out.println(Paragraph.wrap("  lent device " + device.text(), 4));
             }
         }
         out.println("Socket transports, in order of preference:");
@@ -72,20 +70,6 @@ final class DevicesCommand implements Callable<Integer> {
                                             .orElse("available"));
             out.println(Paragraph.wrap(line, 16));
         }
-    }
-
-    private static String describe(Devices.Lending lending) {
-        var use =
-                lending.mode()
-                        .map(mode ->
-                                "%s, borrows: %d".formatted(Json.name(mode), lending.borrows()))
-                        .orElse("not borrowed");
-        return ": %s, lent by node %d, %s%s"
-                .formatted(
-                        lending.name(),
-                        lending.lender(),
-                        use,
-                        lending.available() ? "" : ", not available to further borrowers");
     }
 
     /**

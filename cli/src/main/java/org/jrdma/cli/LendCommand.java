@@ -2,6 +2,7 @@ package org.jrdma.cli;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -29,8 +30,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "lend",
         description =
-                "Lends a device in software to the nodes of the SISCI software fabric until it is stopped by Ctrl+C. Prints the id of the device, and a line when a borrow starts or ends. With --json each line is an object.",
-        mixinStandardHelpOptions = true)
+                "Lends a device in software to the nodes of the SISCI software fabric until it is stopped by Ctrl+C. Prints the id of the device, and a line when a borrow starts or ends. With --json each line is an object. The subcommands list the devices that nodes lend, and permit or refuse new borrows.",
+        mixinStandardHelpOptions = true,
+        subcommands = {
+            LendListCommand.class,
+            LendAvailabilityCommand.Available.class,
+            LendAvailabilityCommand.Unavailable.class
+        })
 final class LendCommand implements Callable<Integer> {
 
     private static final long NVME_BLOCKS = 16_384;
@@ -47,9 +53,15 @@ final class LendCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "DEVICE",
+            arity = "0..1", // A subcommand has no device.
             description =
                     "The device: edu, which computes factorials, copies memory by DMA, and signals interrupts; or nvme, an NVMe controller with 64 MiB in memory.")
-    private String name;
+    private Optional<String> name = Optional.empty();
+
+    @Option(
+            names = "--unavailable",
+            description = "Refuse borrows until \"jrdma lend available\" permits them.")
+    private boolean isUnavailable;
 
     @Option(names = ChildProcess.OPTION, hidden = true)
     private boolean isChild;
@@ -72,25 +84,37 @@ final class LendCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        var model = MODELS.get(name);
-        if (model == null) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    "There is no device named %s. Available devices: %s."
-                            .formatted(name, String.join(", ", MODELS.keySet())));
-        }
+        var model = model();
         if (isChild) {
             ChildProcess.exitWithParent();
         }
         var library = new SoftSisci();
         var events = new ArrayBlockingQueue<BorrowEvent>(MAX_EVENTS);
         try (var node = Sisci.from(library).open();
-                var device = library.lend(model.get(), events::offer)) {
-            var id = "0x" + Long.toHexString(device.fabricDeviceId());
+                var device = library.lend(model, events::offer)) {
+            if (isUnavailable) {
+                device.makeUnavailable();
+            }
+            var id = Devices.hexadecimal(device.fabricDeviceId());
             print(new Line(Event.LENT, id, node.id(), 0));
             printEach(events, id);
         }
         return 0;
+    }
+
+    private DeviceModel model() {
+        if (name.isEmpty()) {
+            throw new ParameterException(
+                    command.commandLine(), "Missing required parameter: 'DEVICE'");
+        }
+        var model = MODELS.get(name.get());
+        if (model == null) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "There is no device named %s. Available devices: %s."
+                            .formatted(name.get(), String.join(", ", MODELS.keySet())));
+        }
+        return model.get();
     }
 
     private void printEach(BlockingQueue<BorrowEvent> events, String id) {
@@ -111,7 +135,12 @@ final class LendCommand implements Callable<Integer> {
     private void print(Line line) {
         var text =
                 switch (line.event()) {
-                    case LENT -> "%s, lent by node %d until Ctrl+C".formatted(name, line.node());
+                    case LENT ->
+                            "%s, lent by node %d until Ctrl+C%s"
+                                    .formatted(
+                                            name.orElseThrow(),
+                                            line.node(),
+                                            isUnavailable ? ", not available to borrowers" : "");
                     case BORROWED, RETURNED ->
                             "%s by node %d, borrows: %d"
                                     .formatted(

@@ -92,6 +92,7 @@ class CommandPageTest {
         "devices, org.jrdma.cli.Devices",
         "doctor, org.jrdma.ffi.doctor.Finding",
         "lend, org.jrdma.cli.LendCommand$Line",
+        "lend available, org.jrdma.cli.LendAvailabilityCommand$Changed",
         "net, org.jrdma.cli.net.ProcessConnections",
         "nvme serve, org.jrdma.cli.nvme.ServeCommand$Served",
         "nvme list, org.jrdma.cli.nvme.ListCommand$Drive",

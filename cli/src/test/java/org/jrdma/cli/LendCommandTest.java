@@ -86,7 +86,45 @@ class LendCommandTest {
                     var devices = start("devices")) {
                 assertThat(devices.await()).isZero();
                 assertThat(devices.output())
-                        .contains("  lent device 0x401: edu, lent by node 4, shared, borrows: 2\n");
+                        .contains(
+                                "  lent device 0x401: edu, lent by node 4, shared, borrows: 2, by nodes 8, 8\n");
+            }
+            stop(lender);
+        }
+    }
+
+    private String run(String... arguments) throws Exception {
+        try (var command = start(arguments)) {
+            assertThat(command.await()).as(command.output()).isZero();
+            return command.output();
+        }
+    }
+
+    @Test
+    void shouldListDevicesAndChangeTheirAvailability() throws Exception {
+        assertThat(run("lend", "list")).isEqualTo("No node of the fabric lends a device.\n");
+        try (var lender = start("lend", "--unavailable", "edu")) {
+            lender.awaitOutput(
+                    "device 0x401: edu, lent by node 4 until Ctrl+C, not available to borrowers\n");
+            assertThat(run("lend", "list"))
+                    .isEqualTo(
+                            "device 0x401: edu, lent by node 4, not borrowed, not available to further borrowers\n");
+
+            assertThat(run("lend", "available", "0x401"))
+                    .isEqualTo("device 0x401: available to further borrowers\n");
+
+            try (var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
+                    var _ = SmartIo.of(node).borrow(0x401, BorrowMode.EXCLUSIVE)) {
+                assertThat(run("lend", "unavailable", "--json", "0x401"))
+                        .isEqualTo("{\"device\":\"0x401\",\"available\":false}\n");
+                assertThat(run("lend", "list", "--json"))
+                        .isEqualTo(
+                                "[{\"id\":\"0x401\",\"lending\":{\"name\":\"edu\",\"lender\":4,\"available\":false,\"mode\":\"exclusive\",\"borrows\":1,\"borrowers\":[8]}}]\n");
+            }
+            try (var unknown = start("lend", "available", "0x402")) {
+                assertThat(unknown.await()).isOne();
+                assertThat(unknown.output())
+                        .isEqualTo("No node of the fabric lends a device with the id 0x402.\n");
             }
             stop(lender);
         }
@@ -95,6 +133,8 @@ class LendCommandTest {
     @ParameterizedTest
     @CsvSource({
         "lend, Missing required parameter: 'DEVICE'. See jrdma lend --help.",
+        "lend available, Missing required parameter: 'ID'. See jrdma lend available --help.",
+        "lend unavailable 401, 'Invalid value for positional parameter at index 0 (ID): \"401\" is not a fabric device id such as 0x401. See jrdma lend unavailable --help.'",
         "lend gpu, 'There is no device named gpu. Available devices: edu, nvme. See jrdma lend --help.'"
     })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {

@@ -1,5 +1,6 @@
 package org.jrdma.soft.sisci;
 
+import java.util.List;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 
 /**
@@ -10,7 +11,8 @@ import org.jrdma.soft.sisci.device.DeviceIdentity;
  * @param identity the identity of the device
  * @param isAvailable true if the lender permits new borrows
  * @param isExclusive true if the device is borrowed exclusively
- * @param borrows the number of current borrows
+ * @param borrowers the id of the node of each current borrow, in increasing order. A node that has
+ *     borrowed the device several times occurs several times
  */
 public record BorrowableDevice(
         long fabricDeviceId,
@@ -18,4 +20,15 @@ public record BorrowableDevice(
         DeviceIdentity identity,
         boolean isAvailable,
         boolean isExclusive,
-        int borrows) {}
+        List<Integer> borrowers) {
+
+    /** Creates a description. */
+    public BorrowableDevice {
+        borrowers = List.copyOf(borrowers);
+    }
+
+    /** Returns the number of current borrows. */
+    public int borrows() {
+        return borrowers.size();
+    }
+}

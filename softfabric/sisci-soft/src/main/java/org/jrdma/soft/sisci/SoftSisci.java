@@ -12,6 +12,7 @@ import org.jrdma.soft.sisci.fabric.FabricDevice;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
 import org.jrdma.soft.sisci.fabric.SciException;
+import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
 /**
  * A libsisci written in Java. Its nodes need no adapter, driver or privileges. Processes that use
@@ -139,7 +140,43 @@ public final class SoftSisci implements SoftwareLibrary {
                 device.identity(),
                 state.isAvailable(),
                 state.isExclusive(),
-                state.borrows());
+                state.borrowers());
+    }
+
+    /**
+     * Permits new borrows of a device that any process of the fabric lends.
+     *
+     * @throws FabricException if the library is not initialized, no process lends a device with
+     *     this id, or the lender does not respond within 5 s
+     * @see LentDevice#makeAvailable
+     */
+    public void makeAvailable(long fabricDeviceId) throws FabricException {
+        makeAvailable(fabricDeviceId, true);
+    }
+
+    /**
+     * Refuses new borrows of a device that any process of the fabric lends. Processes that have
+     * borrowed the device keep it.
+     *
+     * @throws FabricException if the library is not initialized, no process lends a device with
+     *     this id, or the lender does not respond within 5 s
+     * @see LentDevice#makeUnavailable
+     */
+    public void makeUnavailable(long fabricDeviceId) throws FabricException {
+        makeAvailable(fabricDeviceId, false);
+    }
+
+    private void makeAvailable(long fabricDeviceId, boolean isAvailable) throws FabricException {
+        try {
+            library.member().makeAvailable(fabricDeviceId, isAvailable);
+        } catch (SciException e) {
+            if (e.code() == UnpublishedErrors.NO_SUCH_FDID) {
+                throw new FabricException(
+                        "No node of the fabric lends a device with the id 0x%x."
+                                .formatted(fabricDeviceId));
+            }
+            throw failure(e);
+        }
     }
 
     private void setLink(int adapter, boolean operational) throws FabricException {

@@ -113,10 +113,16 @@ public record Message(
         /** Requests that the receiver reads the directory again. */
         REFRESH,
         /**
-         * Requests the identity of a device. subject: slot. The response carries the identity, and
-         * as its value the state of the lending.
+         * Requests the description of a device. subject: slot. data of the response: the number of
+         * borrows, their nodes and the identity. Its value has flags: whether the device is
+         * available and borrowed exclusively.
          */
         IDENTIFY_DEVICE,
+        /**
+         * Requests that the lender of a device permits or refuses new borrows. subject: slot.
+         * first: 1 to permit them.
+         */
+        MAKE_DEVICE_AVAILABLE,
         /**
          * Requests to borrow a device. subject: number of the borrow, which the sender has chosen.
          * first: slot. second: 1 for an exclusive borrow.

@@ -82,11 +82,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
         FlagChecks.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
         var context = descriptor.context();
         var fabric = context.fabric();
-        var node = FabricDevice.nodeOf(fabricDeviceId);
-        throwIf(node <= 0 || node >= Topology.END_OF_NODES, UnpublishedErrors.NO_SUCH_FDID);
-        var entry =
-                fabric.find((int) node, FabricFile.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
-                        .orElseThrow(() -> new SciException(UnpublishedErrors.NO_SUCH_FDID));
+        var entry = fabric.requireDevice(fabricDeviceId);
         context.topology().checkLink(entry.node(), 0);
         var lender =
                 fabric.find(entry).orElseThrow(() -> new SciException(SCI_ERR_NOT_AVAILABLE()));

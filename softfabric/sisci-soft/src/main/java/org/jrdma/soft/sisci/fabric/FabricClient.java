@@ -109,13 +109,36 @@ record FabricClient(
     }
 
     private static Optional<FabricDevice> device(FabricFile entry, Message response) {
-        return IdentityCodec.decode(response.data())
-                .map(identity ->
+        return DeviceDescription.decode(response)
+                .map(description ->
                         new FabricDevice(
                                 entry.node(),
                                 entry.number(),
-                                identity,
-                                LendingState.decode(response.value())));
+                                description.identity(),
+                                description.state()));
+    }
+
+    /** Finds the file of a device. Fails if the fabric has no device with this id. */
+    FabricFile requireDevice(long fabricDeviceId) {
+        var nodeId = FabricDevice.nodeOf(fabricDeviceId);
+        throwIf(nodeId <= 0 || nodeId >= Topology.END_OF_NODES, UnpublishedErrors.NO_SUCH_FDID);
+        return find((int) nodeId, FabricFile.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
+                .orElseThrow(() -> new SciException(UnpublishedErrors.NO_SUCH_FDID));
+    }
+
+    /** Asks the lender of a device to permit or to refuse new borrows. */
+    void makeAvailable(long fabricDeviceId, boolean isAvailable) {
+        var entry = requireDevice(fabricDeviceId);
+        var lender = find(entry).orElseThrow(() -> new SciException(SCI_ERR_NOT_AVAILABLE()));
+        var _ =
+                request(
+                        lender,
+                        Message.of(
+                                Kind.MAKE_DEVICE_AVAILABLE,
+                                entry.number(),
+                                isAvailable ? 1 : 0,
+                                0,
+                                0));
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */

@@ -182,6 +182,11 @@ public final class FabricProcess implements FabricConnections.Listener {
         return fabric.devices();
     }
 
+    /** Asks the lender of a device to permit or to refuse new borrows. */
+    public void makeAvailable(long fabricDeviceId, boolean isAvailable) {
+        fabric.makeAvailable(fabricDeviceId, isAvailable);
+    }
+
     /** Delivers all stores of this process that are still in write buffers. */
     public void flush() {
         context.writeBuffers().flush();
@@ -230,6 +235,7 @@ public final class FabricProcess implements FabricConnections.Listener {
             case CONNECT_INTERRUPT, DISCONNECT_INTERRUPT, TRIGGER, TRIGGER_WITH_DATA ->
                     interrupts.received(from, message);
             case IDENTIFY_DEVICE,
+                    MAKE_DEVICE_AVAILABLE,
                     BORROW_DEVICE,
                     RETURN_DEVICE,
                     CONNECT_DEVICE_SEGMENT,

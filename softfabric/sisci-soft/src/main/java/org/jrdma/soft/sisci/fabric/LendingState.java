@@ -1,30 +1,26 @@
 package org.jrdma.soft.sisci.fabric;
 
+import java.util.List;
+
 /**
- * Whether a device can be borrowed.
+ * The borrows of a device, and whether it can be borrowed.
  *
  * @param isAvailable true if the lender permits new borrows
  * @param isExclusive true if the current borrow is exclusive
- * @param borrows the number of current borrows
+ * @param borrowers the node of each current borrow, in increasing order
  */
-public record LendingState(boolean isAvailable, boolean isExclusive, int borrows) {
+public record LendingState(boolean isAvailable, boolean isExclusive, List<Integer> borrowers) {
 
     private static final int AVAILABLE = 1;
     private static final int EXCLUSIVE = 1 << 1;
-    private static final int BORROWS_SHIFT = 8;
 
-    /** Returns this state as a number for a message. */
-    long encode() {
-        return (isAvailable ? AVAILABLE : 0)
-                | (isExclusive ? EXCLUSIVE : 0)
-                | (long) borrows << BORROWS_SHIFT;
+    /** Returns this state without the borrowers as a number for a message. */
+    long flags() {
+        return (isAvailable ? AVAILABLE : 0) | (isExclusive ? EXCLUSIVE : 0);
     }
 
     /** Decodes the number in a message of another process. */
-    static LendingState decode(long value) {
-        return new LendingState(
-                (value & AVAILABLE) != 0,
-                (value & EXCLUSIVE) != 0,
-                (int) (value >>> BORROWS_SHIFT) & Integer.MAX_VALUE);
+    static LendingState of(long flags, List<Integer> borrowers) {
+        return new LendingState((flags & AVAILABLE) != 0, (flags & EXCLUSIVE) != 0, borrowers);
     }
 }

@@ -52,7 +52,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private boolean closed;
 
     /** Changed under the monitor of this object. */
-    private volatile LendingState state = new LendingState(true, false, 0);
+    private volatile LendingState state = new LendingState(true, false, List.of());
 
     private record Bar(int file, Mapping memory, long bytes) {}
 
@@ -195,7 +195,10 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
                 new LendingState(
                         isAvailable,
                         borrows.values().stream().anyMatch(Borrow::exclusive),
-                        borrows.size());
+                        borrows.keySet().stream()
+                                .map(borrower -> borrower.connection().node())
+                                .sorted()
+                                .toList());
     }
 
     synchronized void lendTo(Borrower borrower, boolean exclusive) {

@@ -110,10 +110,8 @@ public final class OfferedDevices {
                 () -> {
                     if (message.kind() == Kind.IDENTIFY_DEVICE) {
                         var device = require(message.subject());
-                        from.respondWithData(
-                                message,
-                                device.state().encode(),
-                                IdentityCodec.encode(device.identity()));
+                        new DeviceDescription(device.identity(), device.state())
+                                .respond(from, message);
                     } else {
                         enqueue(from, message);
                     }
@@ -156,6 +154,10 @@ public final class OfferedDevices {
     private void handle(Connection from, Message message, int memory) {
         var borrower = new Borrower(from, message.subject());
         switch (message.kind()) {
+            case MAKE_DEVICE_AVAILABLE -> {
+                require(message.subject()).makeAvailable(message.first() != 0);
+                from.respond(message, SCI_ERR_OK(), 0);
+            }
             case BORROW_DEVICE -> {
                 throwIf(byBorrower.containsKey(borrower), SCI_ERR_ILLEGAL_PARAMETER());
                 var device = require(message.first());

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.BorrowableDevice;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
@@ -157,20 +159,57 @@ class DeviceLendingTest {
     void shouldDescribeHowADeviceIsBorrowed() throws Exception {
         var fabric = nodes.third.fabric();
         var lender = nodes.first.node();
-        var idle = new BorrowableDevice(id, lender, model.identity(), true, false, 0);
+        var idle = new BorrowableDevice(id, lender, model.identity(), true, false, List.of());
         assertThat(fabric.devices()).containsExactly(idle);
 
         var exclusive = second.borrow(id, EXCLUSIVE);
         assertThat(fabric.devices())
-                .containsExactly(new BorrowableDevice(id, lender, model.identity(), true, true, 1));
+                .containsExactly(
+                        new BorrowableDevice(
+                                id,
+                                lender,
+                                model.identity(),
+                                true,
+                                true,
+                                List.of(nodes.second.node())));
         second.giveBack(exclusive);
 
+        third.borrow(id, 0);
         second.borrow(id, 0);
         third.borrow(id, 0);
         lent.makeUnavailable();
         assertThat(fabric.devices())
                 .containsExactly(
-                        new BorrowableDevice(id, lender, model.identity(), false, false, 2));
+                        new BorrowableDevice(
+                                id,
+                                lender,
+                                model.identity(),
+                                false,
+                                false,
+                                List.of(
+                                        nodes.second.node(),
+                                        nodes.third.node(),
+                                        nodes.third.node())));
+    }
+
+    @Test
+    void shouldBeMadeUnavailableAndAvailableByAnotherProcess() throws Exception {
+        var fabric = nodes.third.fabric();
+        var kept = second.borrow(id, 0);
+
+        fabric.makeUnavailable(id);
+        assertThat(second.borrowError(id, 0)).isEqualTo("NOT_AVAILABLE");
+        assertThat(lent.borrowers()).isOne();
+        assertThat(second.giveBack(kept)).isEqualTo("OK");
+
+        fabric.makeAvailable(id);
+        assertThat(second.borrowError(id, 0)).isEqualTo("OK");
+        for (var unknown : new long[] {id + 1, 0, -1, 252L << 8 | 1}) {
+            assertThatThrownBy(() -> fabric.makeUnavailable(unknown))
+                    .isInstanceOf(FabricException.class)
+                    .hasMessage(
+                            "No node of the fabric lends a device with the id 0x%x.", unknown);
+        }
     }
 
     @Test

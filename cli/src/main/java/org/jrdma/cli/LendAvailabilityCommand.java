@@ -1,0 +1,100 @@
+package org.jrdma.cli;
+
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** Permits or refuses new borrows of a device that a node of the SISCI software fabric lends. */
+abstract sealed class LendAvailabilityCommand implements Callable<Integer> {
+
+    /** The result, as the output has it. */
+    record Changed(String device, boolean available) {}
+
+    /** Permits new borrows. */
+    @Command(
+            name = "available",
+            description =
+                    "Permits new borrows of a device that a node of the SISCI software fabric lends.",
+            mixinStandardHelpOptions = true)
+    static final class Available extends LendAvailabilityCommand {
+        Available() {
+            super(true);
+        }
+    }
+
+    /** Refuses new borrows. */
+    @Command(
+            name = "unavailable",
+            description =
+                    "Refuses new borrows of a device that a node of the SISCI software fabric lends. Current borrows continue.",
+            mixinStandardHelpOptions = true)
+    static final class Unavailable extends LendAvailabilityCommand {
+        Unavailable() {
+            super(false);
+        }
+    }
+
+    /** Parses a fabric device id in hexadecimal. */
+    static final class IdConverter implements ITypeConverter<Long> {
+
+        private static final Pattern FORM = Pattern.compile("0x[0-9a-fA-F]{1,16}");
+
+        @Override
+        public Long convert(String text) {
+            if (!FORM.matcher(text).matches()) {
+                throw new TypeConversionException(
+                        "\"%s\" is not a fabric device id such as 0x401".formatted(text));
+            }
+            return Long.parseUnsignedLong(text.substring(2), 16);
+        }
+    }
+
+    private final boolean isAvailable;
+
+    @Spec private CommandSpec command;
+    @Mixin private JsonOption output;
+
+    @Parameters(
+            paramLabel = "ID",
+            converter = IdConverter.class,
+            description = "The fabric device id, such as 0x401.")
+    private long id;
+
+    private LendAvailabilityCommand(boolean isAvailable) {
+        this.isAvailable = isAvailable;
+    }
+
+    @Override
+    public Integer call() throws FabricException {
+        var library = new SoftSisci();
+        try (var _ = Sisci.from(library).open()) { // joins the fabric
+            if (isAvailable) {
+                library.makeAvailable(id);
+            } else {
+                library.makeUnavailable(id);
+            }
+        }
+        var changed = new Changed(Devices.hexadecimal(id), isAvailable);
+        command.commandLine()
+                .getOut()
+                .println(
+                        output.isJson()
+                                ? Json.of(changed)
+                                : "device %s: %s to further borrowers"
+                                        .formatted(
+                                                changed.device(),
+                                                isAvailable ? "available" : "not available"));
+        return 0;
+    }
+}
