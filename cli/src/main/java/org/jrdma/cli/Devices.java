@@ -255,7 +255,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
 
     private static LentDevice lentDevice(BorrowableDevice device) {
         return new LentDevice(
-                hexadecimal(device.fabricDeviceId()),
+                FabricDeviceId.format(device.fabricDeviceId()),
                 Optional.of(
                         new Lending(
                                 device.identity().name(),
@@ -271,10 +271,6 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
             return Optional.empty();
         }
         return Optional.of(device.isExclusive() ? BorrowMode.EXCLUSIVE : BorrowMode.SHARED);
-    }
-
-    static String hexadecimal(long id) {
-        return "0x" + Long.toHexString(id);
     }
 
     private static SisciLibrary sisci(String fabric, Library<Sisci> library, LentDevices devices) {
@@ -302,7 +298,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     private static List<LentDevice> lentDevices(Node node) {
         try {
             return SmartIo.of(node).devices().stream()
-                    .map(device -> new LentDevice(hexadecimal(device.id()), Optional.empty()))
+                    .map(device -> new LentDevice(FabricDeviceId.format(device.id()), Optional.empty()))
                     .toList();
         } catch (FabricException | UnsupportedOperationException e) {
             return List.of();

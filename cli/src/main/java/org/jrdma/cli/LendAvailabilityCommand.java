@@ -1,19 +1,16 @@
 package org.jrdma.cli;
 
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Permits or refuses new borrows of a device that a node of the SISCI software fabric lends. */
 abstract sealed class LendAvailabilityCommand implements Callable<Integer> {
@@ -45,21 +42,6 @@ abstract sealed class LendAvailabilityCommand implements Callable<Integer> {
         }
     }
 
-    /** Parses a fabric device id in hexadecimal. */
-    static final class IdConverter implements ITypeConverter<Long> {
-
-        private static final Pattern FORM = Pattern.compile("0x[0-9a-fA-F]{1,16}");
-
-        @Override
-        public Long convert(String text) {
-            if (!FORM.matcher(text).matches()) {
-                throw new TypeConversionException(
-                        "\"%s\" is not a fabric device id such as 0x401".formatted(text));
-            }
-            return Long.parseUnsignedLong(text.substring(2), 16);
-        }
-    }
-
     private final boolean isAvailable;
 
     @Spec private CommandSpec command;
@@ -67,7 +49,7 @@ abstract sealed class LendAvailabilityCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "ID",
-            converter = IdConverter.class,
+            converter = FabricDeviceId.Converter.class,
             description = "The fabric device id, such as 0x401.")
     private long id;
 
@@ -85,7 +67,7 @@ abstract sealed class LendAvailabilityCommand implements Callable<Integer> {
                 library.makeUnavailable(id);
             }
         }
-        var changed = new Changed(Devices.hexadecimal(id), isAvailable);
+        var changed = new Changed(FabricDeviceId.format(id), isAvailable);
         command.commandLine()
                 .getOut()
                 .println(

@@ -1,6 +1,7 @@
 package org.jrdma.cli;
 
 import java.io.IOException;
+import java.security.SecureRandom;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -67,7 +68,9 @@ final class LendCommand implements Callable<Integer> {
     private boolean isChild;
 
     private static DeviceModel newController() {
-        var subsystem = new Subsystem("software", "jrdma software drive");
+        // Hosts take drives with the same serial number for one drive.
+        var serialNumber = "jrdma-%014x".formatted(new SecureRandom().nextLong() >>> 8);
+        var subsystem = new Subsystem(serialNumber, "jrdma software drive");
         var _ = subsystem.addNamespace(BlockStorage.inMemory(NVME_BLOCKS, NVME_BLOCK_BYTES));
         return subsystem.newController();
     }
@@ -95,7 +98,7 @@ final class LendCommand implements Callable<Integer> {
             if (isUnavailable) {
                 device.makeUnavailable();
             }
-            var id = Devices.hexadecimal(device.fabricDeviceId());
+            var id = FabricDeviceId.format(device.fabricDeviceId());
             print(new Line(Event.LENT, id, node.id(), 0));
             printEach(events, id);
         }

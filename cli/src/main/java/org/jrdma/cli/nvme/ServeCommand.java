@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import org.jrdma.cli.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.perf.ChildProcess;
@@ -27,21 +29,30 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Serves a file or memory as a drive. */
+/** Serves a file, memory or a drive. */
 @Command(
         name = "serve",
         description =
-                "Serves a file or memory as a drive until it is stopped by Ctrl+C. There is no authentication and no encryption: use a trusted network.",
+                "Serves a file, memory or a drive to hosts of a network until it is stopped by Ctrl+C. There is no authentication and no encryption: use a trusted network.",
         mixinStandardHelpOptions = true)
 public final class ServeCommand implements Callable<Integer> {
 
     private static final String MEMORY = "memory";
     private static final String DEFAULT_SIZE = "64";
+    private static final String DEFAULT_BLOCK_BYTES = "512";
     private static final long MEBIBYTE = 1 << 20;
     private static final int SERIAL_DIGITS = 14;
+    private static final Pattern PCI_FUNCTION =
+            Pattern.compile("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
 
-    /** The first line of the output. */
-    record Served(String name, List<String> addresses, long blocks, int blockBytes) {}
+    /**
+     * The first line of the output.
+     *
+     * @param blocks the number of blocks of the first namespace
+     * @param blockBytes the size of its blocks
+     */
+    record Served(
+            String name, List<String> addresses, int namespaces, long blocks, int blockBytes) {}
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
@@ -49,7 +60,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "STORAGE",
             description =
-                    "A file, which is created if it does not exist; or memory, which is lost at the end.")
+                    "A file, which is created if it does not exist; memory, which is lost at the end; the fabric device id of a lent NVMe controller, such as 0x401; or the address of a local one without a driver or with vfio-pci, such as 0000:01:00.0.")
     private String storage;
 
     @Option(
@@ -64,21 +75,26 @@ public final class ServeCommand implements Callable<Integer> {
             names = {"-n", "--nqn"},
             paramLabel = "NQN",
             description =
-                    "The qualified name of the subsystem (default: a name that a file keeps while it is neither moved nor replaced).")
+                    "The qualified name of the subsystem (default: a name that a drive keeps, and a file while it is neither moved nor replaced).")
     private @Nullable String name;
 
     @Option(
             names = {"-s", "--size"},
             paramLabel = "MIB",
             description =
-                    "The size in MiB (default: the size of the file, or " + DEFAULT_SIZE + ").")
-    private long mebibytes;
+                    "The size of a file or memory in MiB (default: the size of the file, or "
+                            + DEFAULT_SIZE
+                            + ").")
+    private @Nullable Long mebibytes;
 
     @Option(
             names = {"-b", "--block"},
             paramLabel = "BYTES",
-            description = "The size of a block, 512 to 4,096 (default: ${DEFAULT-VALUE}).")
-    private int blockBytes = 512;
+            description =
+                    "The size of a block of a file or memory, 512 to 4,096 (default: "
+                            + DEFAULT_BLOCK_BYTES
+                            + ").")
+    private @Nullable Integer blockBytes;
 
     @Option(
             names = "--allow",
@@ -92,20 +108,22 @@ public final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        checkOptions();
         if (isChild) {
             ChildProcess.exitWithParent();
         }
         try (var _ = openSoftwareDevice();
-                var blocks = open()) {
-            var subsystem = newSubsystem(storage, name);
-            var _ = subsystem.addNamespace(blocks);
+                var served = open()) {
+            var subsystem = newSubsystem(served.id(), name);
+            served.namespaces().forEach(subsystem::addNamespace);
             try (var target = NvmeTarget.listen(address, TargetOptions.DEFAULTS)) {
+                closeAtEnd(target, served);
                 if (hosts.isEmpty()) {
                     target.export(subsystem);
                 } else {
                     target.export(subsystem, hosts);
                 }
-                print(subsystem, target, blocks);
+                print(subsystem, target, served.namespaces());
                 awaitInterrupt();
             }
         }
@@ -121,33 +139,73 @@ public final class ServeCommand implements Callable<Integer> {
      * Creates a subsystem with names that no other drive has, because hosts take drives with the
      * same names for one drive.
      */
-    static Subsystem newSubsystem(String storage, @Nullable String name) throws IOException {
-        var id = storage.equals(MEMORY) ? UUID.randomUUID() : FileIdentity.of(Path.of(storage));
+    static Subsystem newSubsystem(UUID id, @Nullable String name) {
         return new Subsystem(
                 "jrdma-" + id.toString().replace("-", "").substring(0, SERIAL_DIGITS),
                 "jrdma target",
                 name == null ? QualifiedName.of(id) : name);
     }
 
-    private BlockStorage open() throws IOException {
-        if (mebibytes < 0) {
+    private void checkOptions() {
+        if ((isBorrowedDrive() || isLocalDrive()) && (mebibytes != null || blockBytes != null)) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "The options --size and --block apply to a file or memory, not to a drive");
+        }
+        if (mebibytes != null && mebibytes <= 0) {
             throw new ParameterException(
                     command.commandLine(), "The size must be positive, but is " + mebibytes);
         }
+    }
+
+    private boolean isBorrowedDrive() {
+        return FabricDeviceId.FORM.matcher(storage).matches();
+    }
+
+    private boolean isLocalDrive() {
+        return PCI_FUNCTION.matcher(storage).matches();
+    }
+
+    private ServedStorage open() throws IOException {
+        if (isBorrowedDrive()) {
+            return ServedStorage.onBorrowedDrive(FabricDeviceId.parse(storage));
+        }
+        return isLocalDrive() ? ServedStorage.onLocalDrive(storage) : openBlocks();
+    }
+
+    private ServedStorage openBlocks() throws IOException {
         var isMemory = storage.equals(MEMORY);
         var file = Path.of(storage);
         var bytes =
-                mebibytes > 0
+                mebibytes != null
                         ? mebibytes * MEBIBYTE
                         : !isMemory && Files.exists(file) && Files.size(file) > 0
                                 ? Files.size(file)
                                 : Long.parseLong(DEFAULT_SIZE) * MEBIBYTE;
+        var bytesOfBlock =
+                blockBytes != null ? blockBytes : Integer.parseInt(DEFAULT_BLOCK_BYTES);
         return isMemory
-                ? BlockStorage.inMemory(bytes / blockBytes, blockBytes)
-                : BlockStorage.inFile(file, bytes / blockBytes, blockBytes);
+                ? ServedStorage.inMemory(bytes, bytesOfBlock)
+                : ServedStorage.inFile(file, bytes, bytesOfBlock);
     }
 
-    private void print(Subsystem subsystem, NvmeTarget target, BlockStorage blocks) {
+    /**
+     * Stops a local drive when this process ends. Otherwise, it could write to memory that belongs
+     * to another process by then.
+     */
+    private void closeAtEnd(NvmeTarget target, ServedStorage served) {
+        if (isLocalDrive()) {
+            Runtime.getRuntime()
+                    .addShutdownHook(
+                            new Thread(() -> {
+                                target.close();
+                                served.close();
+                            }));
+        }
+    }
+
+    private void print(Subsystem subsystem, NvmeTarget target, List<BlockStorage> namespaces) {
+        var first = namespaces.getFirst();
         var served =
                 new Served(
                         subsystem.qualifiedName(),
@@ -158,19 +216,24 @@ public final class ServeCommand implements Callable<Integer> {
                                                         each.getAddress().getHostAddress(),
                                                         each.getPort()))
                                 .toList(),
-                        blocks.blocks(),
-                        blockBytes);
+                        namespaces.size(),
+                        first.blocks(),
+                        1 << first.blockShift());
         command.commandLine()
                 .getOut()
                 .println(
                         output.isJson()
                                 ? Json.of(served)
-                                : "%s at %s: %,d blocks of %,d bytes, until Ctrl+C"
+                                : "%s at %s: %,d blocks of %,d bytes%s, until Ctrl+C"
                                         .formatted(
                                                 served.name(),
                                                 String.join(", ", served.addresses()),
                                                 served.blocks(),
-                                                served.blockBytes()));
+                                                served.blockBytes(),
+                                                served.namespaces() == 1
+                                                        ? ""
+                                                        : " in the first of %d namespaces"
+                                                                .formatted(served.namespaces())));
         command.commandLine().getOut().flush();
     }
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.cli.JrdmaProcess;
@@ -28,6 +29,8 @@ class NvmeCommandTest {
 
     private static final Pattern ADDRESS = Pattern.compile(" at ([0-9.:]+):");
     private static final String NAME = "nqn.2014-08.org.jrdma:disk";
+    private static final String BORROWED_AND_RETURNED =
+            "device 0x401: borrowed by node 8, borrows: 1\ndevice 0x401: returned by node 8, borrows: 0\n";
 
     @TempDir private Path folder;
 
@@ -48,6 +51,12 @@ class NvmeCommandTest {
         }
     }
 
+    private static String address(Program server) throws IOException {
+        var matcher = ADDRESS.matcher(server.output());
+        assertThat(matcher.find()).as(server.output()).isTrue();
+        return matcher.group(1);
+    }
+
     @Test
     @Tag("slow")
     void shouldServeDiscoverAndListADrive() throws Exception {
@@ -56,9 +65,7 @@ class NvmeCommandTest {
                 start("serve", "-s", "1", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
             server.awaitOutput("until Ctrl+C\n");
             assertThat(server.output()).endsWith(": 2,048 blocks of 512 bytes, until Ctrl+C\n");
-            var matcher = ADDRESS.matcher(server.output());
-            assertThat(matcher.find()).isTrue();
-            var address = matcher.group(1);
+            var address = address(server);
 
             assertThat(run("discover", address))
                     .startsWith(NAME + "  nvm at 127.0.0.")
@@ -82,15 +89,49 @@ class NvmeCommandTest {
 
     @Test
     void shouldGiveEachDriveNamesOfItsOwn() throws Exception {
-        var file = Files.createFile(folder.resolve("blocks")).toString();
+        var file = folder.resolve("blocks");
         var names = new ArrayList<String>();
-        for (var storage : List.of("memory", "memory", file, file)) {
-            names.add(ServeCommand.newSubsystem(storage, null).qualifiedName());
+        for (var isFile : List.of(false, false, true, true)) {
+            try (var storage =
+                    isFile
+                            ? ServedStorage.inFile(file, 4096, 512)
+                            : ServedStorage.inMemory(4096, 512)) {
+                names.add(ServeCommand.newSubsystem(storage.id(), null).qualifiedName());
+            }
         }
         assertThat(names).allMatch(name -> name.startsWith("nqn.2014-08.org.nvmexpress:uuid:"));
         assertThat(Set.copyOf(names)).hasSize(3);
         assertThat(names.get(2)).isEqualTo(names.get(3));
-        assertThat(ServeCommand.newSubsystem(file, NAME).qualifiedName()).isEqualTo(NAME);
+        assertThat(ServeCommand.newSubsystem(UUID.randomUUID(), NAME).qualifiedName())
+                .isEqualTo(NAME);
+    }
+
+    /** A lent drive is served to hosts without SISCI, and returned when the server ends. */
+    @Test
+    void shouldServeABorrowedDrive() throws Exception {
+        var fabric =
+                "-Djrdma.sisci.fabric=" + Files.createDirectory(folder.resolve("fabric"));
+        try (var lender = JrdmaProcess.start(List.of(fabric), List.of("lend", "nvme"))) {
+            lender.awaitOutput("device 0x401: nvme, lent by node 4 until Ctrl+C\n");
+            var names = new ArrayList<String>();
+            for (var run = 0; run < 2; run++) {
+                try (var server =
+                        JrdmaProcess.start(
+                                List.of("-Djrdma.fabric=software", fabric),
+                                List.of("nvme", "serve", "-a", "0.0.0.0:0", "0x401"))) {
+                    server.awaitOutput("until Ctrl+C\n");
+                    assertThat(server.output())
+                            .endsWith(": 16,384 blocks of 4,096 bytes, until Ctrl+C\n");
+                    names.add(server.output().substring(0, server.output().indexOf(" at ")));
+                    assertThat(lender.output()).endsWith("borrowed by node 8, borrows: 1\n");
+                    assertThat(run("list", address(server), names.getLast()))
+                            .endsWith("\nnamespace 1: 16,384 blocks of 4,096 bytes\n");
+                }
+                lender.awaitOutput(BORROWED_AND_RETURNED.repeat(run + 1));
+            }
+            assertThat(names).allMatch(name -> name.startsWith("nqn.2014-08.org.nvmexpress:uuid:"));
+            assertThat(Set.copyOf(names)).hasSize(1);
+        }
     }
 
     @ParameterizedTest
@@ -100,6 +141,9 @@ class NvmeCommandTest {
                 "nvme | Missing required subcommand. See jrdma nvme --help.",
                 "nvme discover 1:2:3 | Invalid value for positional parameter at index 0 (TARGET): \"1:2:3\" is not an address such as 10.0.0.1, 10.0.0.1:4420 or [fd00::1]:4420. See jrdma nvme discover --help.",
                 "nvme discover 1.2.3.4:70000 | Invalid value for positional parameter at index 0 (TARGET): The port 70000 is too large. See jrdma nvme discover --help.",
+                "nvme serve -s 1 0x401 | The options --size and --block apply to a file or memory, not to a drive. See jrdma nvme serve --help.",
+                "nvme serve -b 512 0000:01:00.0 | The options --size and --block apply to a file or memory, not to a drive. See jrdma nvme serve --help.",
+                "nvme serve -s 0 memory | The size must be positive, but is 0. See jrdma nvme serve --help.",
                 "nvme list 1.2.3.4 | Missing required parameter: 'NQN'. See jrdma nvme list --help."
             })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
