@@ -115,7 +115,9 @@ public final class ServeCommand implements Callable<Integer> {
         try (var _ = openSoftwareDevice();
                 var served = open()) {
             var subsystem = newSubsystem(served.id(), name);
-            served.namespaces().forEach(subsystem::addNamespace);
+            for (var namespace : served.namespaces()) {
+                var _ = subsystem.addNamespace(namespace);
+            }
             try (var target = NvmeTarget.listen(address, TargetOptions.DEFAULTS)) {
                 closeAtEnd(target, served);
                 if (hosts.isEmpty()) {

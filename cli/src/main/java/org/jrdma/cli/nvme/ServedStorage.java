@@ -28,7 +28,7 @@ final class ServedStorage implements AutoCloseable {
     private final UUID id;
     private final List<BlockStorage> namespaces;
 
-    /** Close the resources, the last first. */
+    /** The actions that close the resources, in order. */
     private final Deque<Runnable> closers;
 
     private ServedStorage(UUID id, List<BlockStorage> namespaces, Deque<Runnable> closers) {
@@ -38,7 +38,9 @@ final class ServedStorage implements AutoCloseable {
     }
 
     private static ServedStorage of(UUID id, BlockStorage storage) {
-        return new ServedStorage(id, List.of(storage), new ArrayDeque<>(List.of(storage::close)));
+        var closers = new ArrayDeque<Runnable>();
+        closers.push(storage::close);
+        return new ServedStorage(id, List.of(storage), closers);
     }
 
     /** Allocates memory. Its id is random, because the content is lost at the end. */
