@@ -298,7 +298,8 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
     private static List<LentDevice> lentDevices(Node node) {
         try {
             return SmartIo.of(node).devices().stream()
-                    .map(device -> new LentDevice(FabricDeviceId.format(device.id()), Optional.empty()))
+                    .map(device ->
+                            new LentDevice(FabricDeviceId.format(device.id()), Optional.empty()))
                     .toList();
         } catch (FabricException | UnsupportedOperationException e) {
             return List.of();

@@ -184,8 +184,7 @@ public final class ServeCommand implements Callable<Integer> {
                         : !isMemory && Files.exists(file) && Files.size(file) > 0
                                 ? Files.size(file)
                                 : Long.parseLong(DEFAULT_SIZE) * MEBIBYTE;
-        var bytesOfBlock =
-                blockBytes != null ? blockBytes : Integer.parseInt(DEFAULT_BLOCK_BYTES);
+        var bytesOfBlock = blockBytes != null ? blockBytes : Integer.parseInt(DEFAULT_BLOCK_BYTES);
         return isMemory
                 ? ServedStorage.inMemory(bytes, bytesOfBlock)
                 : ServedStorage.inFile(file, bytes, bytesOfBlock);

@@ -109,8 +109,7 @@ class NvmeCommandTest {
     /** A lent drive is served to hosts without SISCI, and returned when the server ends. */
     @Test
     void shouldServeABorrowedDrive() throws Exception {
-        var fabric =
-                "-Djrdma.sisci.fabric=" + Files.createDirectory(folder.resolve("fabric"));
+        var fabric = "-Djrdma.sisci.fabric=" + Files.createDirectory(folder.resolve("fabric"));
         try (var lender = JrdmaProcess.start(List.of(fabric), List.of("lend", "nvme"))) {
             lender.awaitOutput("device 0x401: nvme, lent by node 4 until Ctrl+C\n");
             var names = new ArrayList<String>();

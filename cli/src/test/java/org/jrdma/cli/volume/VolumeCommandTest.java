@@ -151,7 +151,9 @@ class VolumeCommandTest {
             assertThat(execute("nodes", "-t", "sockets", "-s", servers + ",127.0.0.1:1")).isOne();
             assertThat(output)
                     .asString()
-                    .contains("one: coordinator", "\nsockets:127.0.0.1:1: unreachable\n  Cannot connect to sockets:127.0.0.1:1: Connection refused\n");
+                    .contains(
+                            "one: coordinator",
+                            "\nsockets:127.0.0.1:1: unreachable\n  Cannot connect to sockets:127.0.0.1:1: Connection refused\n");
 
             while (run("net", "-t", "sockets", "-s", servers).isEmpty()) {
                 Thread.sleep(50); // the block server reports to the coordinator a little later

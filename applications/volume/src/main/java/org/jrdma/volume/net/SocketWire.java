@@ -87,7 +87,8 @@ final class SocketWire implements Wire {
             if (attempts.length == 0) {
                 throw e;
             }
-            throw new VolumeException(String.valueOf(attempts[attempts.length - 1].getMessage()), e);
+            throw new VolumeException(
+                    String.valueOf(attempts[attempts.length - 1].getMessage()), e);
         }
     }
 

@@ -207,8 +207,7 @@ class DeviceLendingTest {
         for (var unknown : new long[] {id + 1, 0, -1, 252L << 8 | 1}) {
             assertThatThrownBy(() -> fabric.makeUnavailable(unknown))
                     .isInstanceOf(FabricException.class)
-                    .hasMessage(
-                            "No node of the fabric lends a device with the id 0x%x.", unknown);
+                    .hasMessage("No node of the fabric lends a device with the id 0x%x.", unknown);
         }
     }
 
