@@ -7,6 +7,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -125,12 +126,16 @@ class FabricConnectionsTest {
         var failing = new FabricConnections(directory, 12, 0);
         var failed = new CountDownLatch(2);
         var receiving = new AtomicReference<Thread>();
+        var released = new CompletableFuture<Void>();
         failing.start(
                 new FabricConnections.Listener() {
                     @Override
                     public void received(Connection from, Message message) {
                         receiving.set(Thread.currentThread());
                         failed.countDown();
+                        if (failed.getCount() == 0) {
+                            released.join();
+                        }
                         throw new OutOfMemoryError("thrown by the listener, on purpose");
                     }
 
@@ -142,6 +147,8 @@ class FabricConnectionsTest {
 
         var closing = Thread.ofPlatform().daemon().start(failing::close);
 
+        assertThat(closing.join(Duration.ofMillis(100))).as("close() waits").isFalse();
+        released.complete(null);
         assertThat(closing.join(Duration.ofSeconds(10))).as("close() returned").isTrue();
         assertThat(receiving.get().isAlive()).as("the receiving thread lives").isFalse();
     }
