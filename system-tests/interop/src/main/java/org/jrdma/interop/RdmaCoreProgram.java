@@ -9,7 +9,7 @@ import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.Locale;
 import java.util.stream.Stream;
-import org.jrdma.examples.FabricProgram;
+import org.jrdma.examples.ExampleProgram;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.GidEntry;
 import picocli.CommandLine;
@@ -20,7 +20,7 @@ import picocli.CommandLine.TypeConversionException;
  * A program that mirrors a C tool of rdma-core. It has the same options and sends the same data
  * over the network. If a test compares the output of the two programs, the output is also the same.
  */
-public abstract class RdmaCoreProgram extends FabricProgram {
+public abstract class RdmaCoreProgram extends ExampleProgram {
 
     /**
      * Lets numeric options also accept hexadecimal numbers such as 0x10, as {@code strtol} does in

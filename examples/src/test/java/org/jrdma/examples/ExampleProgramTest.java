@@ -8,11 +8,11 @@ import org.jrdma.processes.FreePorts;
 import org.junit.jupiter.api.Test;
 
 /** Tests the errors of a side that cannot connect to the other side or cannot listen. */
-class FabricProgramTest {
+class ExampleProgramTest {
 
     @Test
     void shouldReportAnUnknownHost() {
-        assertThatThrownBy(() -> FabricProgram.connect("nowhere.invalid", 1))
+        assertThatThrownBy(() -> ExampleProgram.connect("nowhere.invalid", 1))
                 .isInstanceOf(IOException.class)
                 .hasMessage("There is no host named nowhere.invalid.");
     }
@@ -20,7 +20,7 @@ class FabricProgramTest {
     @Test
     void shouldReportThatTheServerMustBeStartedFirst() throws IOException {
         var free = FreePorts.one();
-        assertThatThrownBy(() -> FabricProgram.connect("localhost", free))
+        assertThatThrownBy(() -> ExampleProgram.connect("localhost", free))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("No program listens on port " + free + " of localhost")
                 .hasMessageContaining("Start the side without a host first");
@@ -30,7 +30,7 @@ class FabricProgramTest {
     void shouldReportHowToSelectAnotherPortIfThePortIsInUse() throws IOException {
         try (var usedPort = new ServerSocket(0)) {
             var port = usedPort.getLocalPort();
-            assertThatThrownBy(() -> FabricProgram.listen(port))
+            assertThatThrownBy(() -> ExampleProgram.listen(port))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("port " + port)
                     .hasMessageContaining("-p");

@@ -41,7 +41,7 @@ import picocli.CommandLine.TypeConversionException;
  * codes, the selection of the library, a TCP connection to the other side, and waiting for memory
  * to change.
  */
-public abstract class FabricProgram implements Callable<Integer> {
+public abstract class ExampleProgram implements Callable<Integer> {
 
     /** No timeout. */
     public static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
@@ -145,8 +145,8 @@ public abstract class FabricProgram implements Callable<Integer> {
     protected CommandLine commandLine() {
         var commandLine =
                 new CommandLine(this)
-                        .registerConverter(int.class, FabricProgram::wholeNumber)
-                        .registerConverter(Integer.class, FabricProgram::wholeNumber)
+                        .registerConverter(int.class, ExampleProgram::wholeNumber)
+                        .registerConverter(Integer.class, ExampleProgram::wholeNumber)
                         .setParameterExceptionHandler((e, _) -> reportUsageError(e))
                         .setExecutionExceptionHandler((e, _, _) -> {
                             // An option or a property is invalid.
@@ -184,7 +184,7 @@ public abstract class FabricProgram implements Callable<Integer> {
 
     /** Returns the machine's libibverbs or that of the software fabric. */
     protected final Verbs verbs() throws IOException {
-        return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
+        return choosesSoftware(ExampleProgram::hasRdmaDevice, "RDMA device")
                 ? Verbs.software()
                 : Verbs.system();
     }
@@ -194,14 +194,14 @@ public abstract class FabricProgram implements Callable<Integer> {
      * {@link #verbs()}.
      */
     protected final ConnectionManager connectionManager() throws IOException {
-        return choosesSoftware(FabricProgram::hasRdmaDevice, "RDMA device")
+        return choosesSoftware(ExampleProgram::hasRdmaDevice, "RDMA device")
                 ? ConnectionManager.software()
                 : ConnectionManager.system();
     }
 
     /** Returns the machine's libsisci or that of the software fabric. */
     protected final Sisci sisci() throws IOException {
-        return choosesSoftware(FabricProgram::hasSisci, "libsisci")
+        return choosesSoftware(ExampleProgram::hasSisci, "libsisci")
                 ? Sisci.software()
                 : Sisci.system();
     }
@@ -291,7 +291,7 @@ public abstract class FabricProgram implements Callable<Integer> {
         /** Connects to a host. If the host is empty, waits until the other side connects. */
         public static Peer at(String host, int port) throws IOException {
             if (!host.isEmpty()) {
-                return of(FabricProgram.connect(host, port));
+                return of(ExampleProgram.connect(host, port));
             }
             try (var listener = listen(port)) {
                 IO.println("waiting for the other side on port " + listener.getLocalPort());
