@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
 public final class PerfCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private MeasurementOptions options;
+    @Mixin private PeerOptions options;
     @Mixin private JsonOption output;
 
     @Parameters(

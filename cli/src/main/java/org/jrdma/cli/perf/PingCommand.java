@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
 public final class PingCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
-    @Mixin private MeasurementOptions options;
+    @Mixin private PeerOptions options;
     @Mixin private JsonOption output;
 
     @Parameters(

@@ -13,7 +13,7 @@ import org.jrdma.verbs.model.GidEntry;
 import picocli.CommandLine.Option;
 
 /** The options that select the peer and the device of a measurement. */
-final class MeasurementOptions {
+final class PeerOptions {
 
     private static final int PORT = 18_516;
 
