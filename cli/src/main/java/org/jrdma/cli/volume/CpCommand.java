@@ -88,15 +88,15 @@ public final class CpCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Optional<Location> location(String text) {
+    private Optional<VolumeLocation> location(String text) {
         try {
-            return Location.parse(text);
+            return VolumeLocation.parse(text);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }
     }
 
-    private Path path(Settings read, Optional<Location> location, String local)
+    private Path path(Settings read, Optional<VolumeLocation> location, String local)
             throws FabricException {
         if (location.isEmpty()) {
             return Path.of(local);

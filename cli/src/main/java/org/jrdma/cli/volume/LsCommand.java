@@ -76,10 +76,10 @@ public final class LsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Location location() {
+    private VolumeLocation location() {
         try {
-            return Location.parse(path)
-                    .orElseGet(() -> new Location(Optional.empty(), absolute(path)));
+            return VolumeLocation.parse(path)
+                    .orElseGet(() -> new VolumeLocation(Optional.empty(), absolute(path)));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }

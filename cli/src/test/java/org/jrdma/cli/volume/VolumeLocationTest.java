@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class LocationTest {
+class VolumeLocationTest {
 
     @ParameterizedTest
     @CsvSource({
@@ -22,28 +22,30 @@ class LocationTest {
         "jrdma-volume://a:1, sockets:a:1, /"
     })
     void shouldParseAServerAndAPath(String text, String server, String path) {
-        assertThat(Location.parse(text))
-                .contains(new Location(Optional.of(List.of(List.of(server))), path));
+        assertThat(VolumeLocation.parse(text))
+                .contains(new VolumeLocation(Optional.of(List.of(List.of(server))), path));
     }
 
     @Test
     void shouldParseSeveralServers() {
         var servers = List.of(List.of("sockets:a:1"), List.of("sockets:b:7471"));
 
-        assertThat(Location.parse("a:1,b:/x")).contains(new Location(Optional.of(servers), "/x"));
-        assertThat(Location.parse("jrdma-volume://a:1,b/x"))
-                .contains(new Location(Optional.of(servers), "/x"));
+        assertThat(VolumeLocation.parse("a:1,b:/x"))
+                .contains(new VolumeLocation(Optional.of(servers), "/x"));
+        assertThat(VolumeLocation.parse("jrdma-volume://a:1,b/x"))
+                .contains(new VolumeLocation(Optional.of(servers), "/x"));
     }
 
     @Test
     void shouldUseTheServersOfTheSettingsIfThereAreNoOthers() {
-        assertThat(Location.parse(":/x")).contains(new Location(Optional.empty(), "/x"));
+        assertThat(VolumeLocation.parse(":/x"))
+                .contains(new VolumeLocation(Optional.empty(), "/x"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "/a", "a:b", "./a:/b", "/a:/b", "", ":"})
     void shouldLeaveLocalFilesToTheCaller(String text) {
-        assertThat(Location.parse(text)).isEmpty();
+        assertThat(VolumeLocation.parse(text)).isEmpty();
     }
 
     @ParameterizedTest
@@ -57,7 +59,7 @@ class LocationTest {
                 "jrdma-volume://a:x/"
             })
     void shouldRejectAnInvalidServerOrUri(String text) {
-        assertThatThrownBy(() -> Location.parse(text))
+        assertThatThrownBy(() -> VolumeLocation.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("\"");
     }
