@@ -96,7 +96,7 @@ public final class CpCommand implements Callable<Integer> {
         }
     }
 
-    private Path path(Settings read, Optional<VolumeLocation> location, String local)
+    private Path path(NodeSettings read, Optional<VolumeLocation> location, String local)
             throws FabricException {
         if (location.isEmpty()) {
             return Path.of(local);

@@ -55,9 +55,9 @@ public final class DemoCommand implements Callable<Integer> {
         return result.isSuccess() ? 0 : 1;
     }
 
-    private Settings settings() throws IOException {
+    private NodeSettings settings() throws IOException {
         try {
-            return Settings.read(Optional.empty(), Map.of("transports", transports));
+            return NodeSettings.read(Optional.empty(), Map.of("transports", transports));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }

@@ -28,7 +28,8 @@ final class OpenVolume implements AutoCloseable {
      *
      * @param servers the addresses of each server
      */
-    static OpenVolume open(Settings settings, List<List<String>> servers) throws FabricException {
+    static OpenVolume open(NodeSettings settings, List<List<String>> servers)
+            throws FabricException {
         var drive =
                 settings.drive().isPresent()
                         ? Optional.of(FileDrive.open(settings.drive().get()))

@@ -31,7 +31,7 @@ record QueriedServer(
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     /** Queries all servers of the settings at the same time. */
-    static List<QueriedServer> all(Settings settings) {
+    static List<QueriedServer> all(NodeSettings settings) {
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var queries =
                     settings.servers().stream()
@@ -43,7 +43,7 @@ record QueriedServer(
         }
     }
 
-    private static QueriedServer query(Settings settings, List<String> addresses) {
+    private static QueriedServer query(NodeSettings settings, List<String> addresses) {
         Optional<ServerState> state = Optional.empty();
         try (var query = ServerQuery.open(addresses, settings.policy(), TIMEOUT)) {
             state = Optional.of(query.server());

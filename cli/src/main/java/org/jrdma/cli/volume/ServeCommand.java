@@ -111,7 +111,7 @@ public final class ServeCommand implements Callable<Integer> {
         return options;
     }
 
-    private Path drive(Settings read) {
+    private Path drive(NodeSettings read) {
         return read.drive()
                 .orElseThrow(() ->
                         new ParameterException(

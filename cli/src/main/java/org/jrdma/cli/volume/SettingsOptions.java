@@ -46,7 +46,7 @@ final class SettingsOptions {
     private Optional<String> transports = Optional.empty();
 
     /** Returns the settings. */
-    Settings read() throws IOException {
+    NodeSettings read() throws IOException {
         return read(Map.of());
     }
 
@@ -55,17 +55,17 @@ final class SettingsOptions {
      *
      * @param options further settings that replace those of the file, by key
      */
-    Settings read(Map<String, String> options) throws IOException {
+    NodeSettings read(Map<String, String> options) throws IOException {
         var values = new HashMap<>(options);
         drive.ifPresent(value -> values.put("drive", value));
         servers.ifPresent(value -> values.put("servers", value));
         transports.ifPresent(value -> values.put("transports", value));
         try {
             if (file.isEmpty()) {
-                return Settings.read(Optional.empty(), values);
+                return NodeSettings.read(Optional.empty(), values);
             }
             try (Reader reader = Files.newBufferedReader(file.get())) {
-                return Settings.read(Optional.of(reader), values);
+                return NodeSettings.read(Optional.of(reader), values);
             }
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);

@@ -28,7 +28,7 @@ import org.jrdma.volume.net.NodeTransport;
  * @param servers the addresses of each server
  * @param name the name of this node; empty for the name of its host
  */
-record Settings(
+record NodeSettings(
         List<List<String>> servers,
         List<NodeTransport> transports,
         Optional<Path> drive,
@@ -50,7 +50,8 @@ record Settings(
      * @throws IllegalArgumentException if a key is unknown or a value is invalid
      * @throws IOException if the file cannot be read
      */
-    static Settings read(Optional<Reader> file, Map<String, String> options) throws IOException {
+    static NodeSettings read(Optional<Reader> file, Map<String, String> options)
+            throws IOException {
         var values = defaults();
         var keys = new TreeSet<>(values.stringPropertyNames());
         if (file.isPresent()) {
@@ -64,22 +65,22 @@ record Settings(
                                 .formatted(key, String.join(", ", keys)));
             }
         }
-        return new Settings(
+        return new NodeSettings(
                 parse(values, "servers", Addresses::servers),
-                parse(values, "transports", Settings::transports),
-                parse(values, "drive", Settings::path),
+                parse(values, "transports", NodeSettings::transports),
+                parse(values, "drive", NodeSettings::path),
                 parse(values, "name", name -> name),
                 parse(values, "listen", Addresses::local),
-                parse(values, "lease.millis", Settings::millis),
-                parse(values, "session.millis", Settings::millis),
-                parse(values, "retry.millis", Settings::millis));
+                parse(values, "lease.millis", NodeSettings::millis),
+                parse(values, "session.millis", NodeSettings::millis),
+                parse(values, "retry.millis", NodeSettings::millis));
     }
 
     private static Properties defaults() throws IOException {
         var defaults = new Properties();
         try (var text =
                 new InputStreamReader(
-                        Objects.requireNonNull(Settings.class.getResourceAsStream(DEFAULTS)),
+                        Objects.requireNonNull(NodeSettings.class.getResourceAsStream(DEFAULTS)),
                         UTF_8)) {
             defaults.load(text);
         }

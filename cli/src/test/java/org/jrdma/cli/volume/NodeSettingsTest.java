@@ -17,15 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class SettingsTest {
+class NodeSettingsTest {
 
-    private static Settings read(String file, Map<String, String> options) throws IOException {
-        return Settings.read(Optional.of(new StringReader(file)), options);
+    private static NodeSettings read(String file, Map<String, String> options) throws IOException {
+        return NodeSettings.read(Optional.of(new StringReader(file)), options);
     }
 
     @Test
     void shouldHaveDefaultsForOneHost() throws IOException {
-        var settings = Settings.read(Optional.empty(), Map.of());
+        var settings = NodeSettings.read(Optional.empty(), Map.of());
 
         assertThat(settings.servers()).containsExactly(List.of("sockets:localhost:7471"));
         assertThat(settings.transports()).containsExactly(NodeTransport.values());
@@ -40,7 +40,7 @@ class SettingsTest {
 
     @Test
     void shouldBeDocumented() throws IOException {
-        try (var defaults = Settings.class.getResourceAsStream("volume.properties")) {
+        try (var defaults = NodeSettings.class.getResourceAsStream("volume.properties")) {
             assertThat(Files.readString(Path.of("..", "docs", "use", "volume.md")))
                     .contains("```properties\n" + new String(defaults.readAllBytes(), UTF_8));
         }
