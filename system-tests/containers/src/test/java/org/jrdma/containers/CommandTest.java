@@ -16,7 +16,7 @@ class CommandTest {
     @Test
     void shouldListDevicesWithoutHardware() throws Exception {
         try (var network = Network.newNetwork();
-                var host = HostContainer.running(network, "bare", COMMAND, "devices")) {
+                var host = ProgramContainer.running(network, "bare", COMMAND, "devices")) {
             assertThat(host.await()).as(host.output()).isZero();
 
             assertThat(host.output())
@@ -29,7 +29,7 @@ class CommandTest {
     @Test
     void shouldReportMissingLibrariesAndDevicesOfAContainer() throws Exception {
         try (var network = Network.newNetwork();
-                var host = HostContainer.running(network, "bare", COMMAND, "doctor")) {
+                var host = ProgramContainer.running(network, "bare", COMMAND, "doctor")) {
             host.await();
 
             assertThat(host.output())
@@ -45,10 +45,11 @@ class CommandTest {
     @Test
     void shouldMeasureBetweenTwoHosts() throws Exception {
         try (var network = Network.newNetwork();
-                var server = HostContainer.running(network, "server", COMMAND, "perf", "--serve")) {
+                var server =
+                        ProgramContainer.running(network, "server", COMMAND, "perf", "--serve")) {
             server.awaitOutput("waiting on port 18516");
             try (var client =
-                    HostContainer.running(
+                    ProgramContainer.running(
                             network,
                             "client",
                             COMMAND,
@@ -73,10 +74,11 @@ class CommandTest {
     @Test
     void shouldPingAnotherHost() throws Exception {
         try (var network = Network.newNetwork();
-                var server = HostContainer.running(network, "server", COMMAND, "ping", "--serve")) {
+                var server =
+                        ProgramContainer.running(network, "server", COMMAND, "ping", "--serve")) {
             server.awaitOutput("waiting on port 18516");
             try (var client =
-                    HostContainer.running(
+                    ProgramContainer.running(
                             network, "client", COMMAND, "ping", "--connect", "server", "-c2")) {
                 assertThat(client.await()).as(client.output() + server.output()).isZero();
 
@@ -93,7 +95,7 @@ class CommandTest {
     @Test
     void shouldListTheStreamsOfJvmsInTheSameContainer() throws Exception {
         try (var network = Network.newNetwork();
-                var host = HostContainer.running(network, "busy", COMMAND, "ping", "tcp")) {
+                var host = ProgramContainer.running(network, "busy", COMMAND, "ping", "tcp")) {
             host.awaitOutput(" samples ");
 
             assertThat(host.runBeside(COMMAND, "net"))
@@ -107,7 +109,7 @@ class CommandTest {
     void shouldReportFromOutsideThatAJvmIsInAContainer() throws Exception {
         var output = new StringWriter();
         try (var network = Network.newNetwork();
-                var host = HostContainer.running(network, "busy", COMMAND, "ping", "tcp")) {
+                var host = ProgramContainer.running(network, "busy", COMMAND, "ping", "tcp")) {
             host.awaitOutput(" samples ");
             var pid = Long.toString(host.pid());
 

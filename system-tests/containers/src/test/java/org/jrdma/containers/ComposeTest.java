@@ -72,9 +72,9 @@ class ComposeTest {
                 .forEach((name, service) -> services.put(name, Service.of(service)));
     }
 
-    private HostContainer start(Network network, String name) {
+    private ProgramContainer start(Network network, String name) {
         var service = services.get(name);
-        return HostContainer.named(network, name)
+        return ProgramContainer.named(network, name)
                 .start(IMAGE, service.environment(), service.command());
     }
 
@@ -105,9 +105,10 @@ class ComposeTest {
     void shouldListDevicesAndPrintTheHelpWithoutArguments() throws Exception {
         try (var network = Network.newNetwork();
                 var listing =
-                        HostContainer.named(network, "bare")
+                        ProgramContainer.named(network, "bare")
                                 .start(IMAGE, Map.of(), List.of("devices"));
-                var help = HostContainer.named(network, "bare").start(IMAGE, Map.of(), List.of())) {
+                var help =
+                        ProgramContainer.named(network, "bare").start(IMAGE, Map.of(), List.of())) {
             assertThat(listing.await()).as(listing.output()).isZero();
             assertThat(listing.output()).contains("soft0").doesNotContain("WARNING");
             assertThat(help.await()).as(help.output()).isZero();
@@ -120,7 +121,7 @@ class ComposeTest {
         var health = services.get("server").healthCheck();
         try (var network = Network.newNetwork();
                 var idle =
-                        HostContainer.named(network, "idle")
+                        ProgramContainer.named(network, "idle")
                                 .start(
                                         IMAGE,
                                         Map.of(),

@@ -42,11 +42,11 @@ class SisciNodesTest {
         Files.delete(fabric);
     }
 
-    private HostContainer node(int id, String program, String... arguments) {
-        return HostContainer.named(network, "node" + id)
+    private ProgramContainer node(int id, String program, String... arguments) {
+        return ProgramContainer.named(network, "node" + id)
                 .sharing(fabric)
                 .property("jrdma.fabric", "software")
-                .property("jrdma.sisci.fabric", HostContainer.SHARED)
+                .property("jrdma.sisci.fabric", ProgramContainer.SHARED)
                 .property("jrdma.sisci.node", Integer.toString(id))
                 .run(program, arguments);
     }
@@ -65,7 +65,7 @@ class SisciNodesTest {
         assertThat(files()).containsExactly(names);
     }
 
-    private static void assertSucceeds(HostContainer host) throws InterruptedException {
+    private static void assertSucceeds(ProgramContainer host) throws InterruptedException {
         assertThat(host.await()).as(host.output()).isZero();
     }
 

@@ -69,7 +69,7 @@ class SoftwareFabricHostsTest {
         }
     }
 
-    private HostContainer writer(String name) {
+    private ProgramContainer writer(String name) {
         return host(name, WRITE_NOTIFY, "-n", "20", "storage");
     }
 
@@ -122,13 +122,13 @@ class SoftwareFabricHostsTest {
         }
     }
 
-    private HostContainer rpingServer() throws InterruptedException {
+    private ProgramContainer rpingServer() throws InterruptedException {
         var server = host("storage", RPING, "-s");
         server.awaitOutput("waiting at");
         return server;
     }
 
-    private HostContainer host(String name, String program, String... arguments) {
-        return HostContainer.running(network, name, program, arguments);
+    private ProgramContainer host(String name, String program, String... arguments) {
+        return ProgramContainer.running(network, name, program, arguments);
     }
 }

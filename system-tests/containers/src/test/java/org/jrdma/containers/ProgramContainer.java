@@ -22,10 +22,10 @@ import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * A host with a name and an address on a network, which runs one program on the software fabric.
- * The host is a container with only Java, the jars and a shell.
+ * A container that runs one program on the software fabric. It is a host with a name and an address
+ * on a network, and contains only Java, the jars and a shell.
  */
-final class HostContainer implements AutoCloseable {
+final class ProgramContainer implements AutoCloseable {
 
     private static final String IMAGE = "jrdma-host:test";
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
@@ -42,14 +42,14 @@ final class HostContainer implements AutoCloseable {
     /** The length of the output of earlier runs of the program. */
     private int outputBefore;
 
-    private HostContainer(GenericContainer<?> container, Configuration configuration) {
+    private ProgramContainer(GenericContainer<?> container, Configuration configuration) {
         this.container = container;
         this.configuration = configuration;
         this.engine = container.getDockerClient();
     }
 
     /** Starts a host and a program on it, which is the main class of a module. */
-    static HostContainer running(
+    static ProgramContainer running(
             Network network, String name, String program, String... arguments) {
         return named(network, name).run(program, arguments);
     }
@@ -84,7 +84,7 @@ final class HostContainer implements AutoCloseable {
         /**
          * Starts a host and a program on it: the main class of a module, or a class of these tests.
          */
-        HostContainer run(String program, String... arguments) {
+        ProgramContainer run(String program, String... arguments) {
             return start(IMAGE, Map.of(), List.of(command(program, arguments)));
         }
 
@@ -92,7 +92,8 @@ final class HostContainer implements AutoCloseable {
          * Starts a host with an image that contains a program, and passes the arguments to the
          * program.
          */
-        HostContainer start(String image, Map<String, String> environment, List<String> command) {
+        ProgramContainer start(
+                String image, Map<String, String> environment, List<String> command) {
             var container =
                     new GenericContainer<>(DockerImageName.parse(image))
                             .withImagePullPolicy(_ -> false)
@@ -109,7 +110,7 @@ final class HostContainer implements AutoCloseable {
                                         .withCapAdd(Capability.NET_ADMIN);
                             });
             container.start();
-            return new HostContainer(container, this);
+            return new ProgramContainer(container, this);
         }
 
         private String[] command(String program, String... arguments) {
