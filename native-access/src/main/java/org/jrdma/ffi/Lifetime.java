@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jrdma.ffi.guard.CallGuard;
-import org.jrdma.ffi.guard.CloseWaits;
+import org.jrdma.ffi.guard.CloseWaitPermission;
 import org.jrdma.ffi.guard.ShortWait;
 import org.jrdma.ffi.guard.StackSpace;
 import org.jspecify.annotations.Nullable;
@@ -264,7 +264,7 @@ public final class Lifetime {
                 closeAsCloser();
                 return;
             }
-            if (!CloseWaits.areAllowed()) {
+            if (!CloseWaitPermission.isGranted()) {
                 return;
             }
             ShortWait.until(() -> destroyed || closer == null);
@@ -320,7 +320,7 @@ public final class Lifetime {
 
     private void run(Runnable callback) {
         try {
-            CloseWaits.forbidDuring(callback);
+            CloseWaitPermission.forbidDuring(callback);
         } catch (Throwable e) {
             LOG.error("A close callback of {} failed. The close continues.", name, e);
         }
@@ -357,7 +357,7 @@ public final class Lifetime {
         try {
             CallGuard.awaitCallsInFlight();
             if (!destructorStarted) {
-                BlockingCalls.call(() -> CloseWaits.callForbidding(this::runDestructor));
+                BlockingCalls.call(() -> CloseWaitPermission.callForbidding(this::runDestructor));
                 LOG.debug("Closed {}", name);
             }
         } catch (FabricException e) {

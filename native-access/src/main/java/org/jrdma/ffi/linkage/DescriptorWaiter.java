@@ -10,7 +10,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.guard.CloseWaits;
+import org.jrdma.ffi.guard.CloseWaitPermission;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -232,7 +232,7 @@ public final class DescriptorWaiter implements AutoCloseable {
     private void callBack() {
         try {
             // A thread in close() may wait for this waiter's lock.
-            CloseWaits.forbidDuring(onReady);
+            CloseWaitPermission.forbidDuring(onReady);
         } catch (VirtualMachineError e) {
             callDue = true;
             throw e;
