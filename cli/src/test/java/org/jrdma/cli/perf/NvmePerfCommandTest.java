@@ -66,7 +66,7 @@ class NvmePerfCommandTest {
     @ParameterizedTest
     @CsvSource({
         "perf nvme -d 0, '\"0\" is not a whole number from 1 to 2147483647'",
-        "perf nvme -d 2000 local, 'The depth of a queue of the hosted NVMe controller of borrower 1 is 2000.'",
+        "perf nvme -d 2000 local, 'The depth of a queue of the in-process NVMe controller of borrower 1 is 2000.'",
         "perf nvme remote, Unknown argument: 'remote'. See jrdma perf nvme --help."
     })
     void shouldRejectAnInvalidCommandLine(String words, String message) {

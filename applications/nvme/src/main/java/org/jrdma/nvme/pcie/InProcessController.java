@@ -14,7 +14,7 @@ import org.jrdma.soft.sisci.device.DeviceHost;
  * Access to a controller in software that a {@link DeviceHost} in this process runs. This object is
  * a borrower of the device.
  */
-public final class HostedController implements ControllerAccess {
+public final class InProcessController implements ControllerAccess {
 
     private static final long NOT_MAPPED = 0;
 
@@ -32,7 +32,7 @@ public final class HostedController implements ControllerAccess {
      * @param borrower the number of the borrower
      * @throws IllegalStateException if the number is in use or the host is closed
      */
-    public HostedController(DeviceHost host, MemorySegment bar, int borrower) {
+    public InProcessController(DeviceHost host, MemorySegment bar, int borrower) {
         this.host = host;
         this.borrower = borrower;
         this.registers = new Registers(bar);
@@ -118,6 +118,6 @@ public final class HostedController implements ControllerAccess {
 
     @Override
     public String toString() {
-        return "the hosted NVMe controller of borrower " + borrower;
+        return "the in-process NVMe controller of borrower " + borrower;
     }
 }
