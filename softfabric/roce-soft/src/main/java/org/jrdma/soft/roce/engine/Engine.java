@@ -38,7 +38,7 @@ public final class Engine {
 
     private static final long FLUSH_RETRY_NANOS = 10_000_000;
 
-    private final Transmitter transmitter;
+    private final ChecksummingSender sender;
     private final MemoryRegistry memory;
     private final EngineOptions options;
     private final FailureListener failures;
@@ -83,7 +83,7 @@ public final class Engine {
             EngineOptions options,
             RandomGenerator random,
             FailureListener failures) {
-        this.transmitter = new Transmitter(link, checksum);
+        this.sender = new ChecksummingSender(link, checksum);
         this.paths = new CongestionWindows(options.pathBytes());
         this.memory = memory;
         this.options = options;
@@ -128,7 +128,7 @@ public final class Engine {
      * @param address the source address of management datagrams that this engine sends
      */
     public void management(Address address, ManagementAgent agent) {
-        management = new ManagementQueuePair(transmitter, address, agent);
+        management = new ManagementQueuePair(sender, address, agent);
     }
 
     /**
@@ -477,8 +477,8 @@ public final class Engine {
         timers.remove(queuePair);
     }
 
-    Transmitter transmitter() {
-        return transmitter;
+    ChecksummingSender sender() {
+        return sender;
     }
 
     Completion completion() {

@@ -22,7 +22,7 @@ final class ManagementQueuePair {
     private static final int PARTITION_KEY = 0xffff;
     private static final int PARTITION = 0x7fff;
 
-    private final Transmitter transmitter;
+    private final ChecksummingSender sender;
     private final Address local;
     private final ManagementAgent management;
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
@@ -30,8 +30,8 @@ final class ManagementQueuePair {
 
     private record Outgoing(Address remote, MemorySegment datagram) {}
 
-    ManagementQueuePair(Transmitter transmitter, Address local, ManagementAgent management) {
-        this.transmitter = transmitter;
+    ManagementQueuePair(ChecksummingSender sender, Address local, ManagementAgent management) {
+        this.sender = sender;
         this.local = local;
         this.management = management;
     }
@@ -70,13 +70,13 @@ final class ManagementQueuePair {
     /** Sends the queued datagrams. Returns false if the link has run out of buffers. */
     boolean send() {
         for (var next = waiting.peekFirst(); next != null; next = waiting.peekFirst()) {
-            var packet = transmitter.claim();
+            var packet = sender.claim();
             if (packet == null) {
                 return false;
             }
             waiting.removeFirst();
             write(packet, next);
-            transmitter.send(packet);
+            sender.send(packet);
         }
         return true;
     }

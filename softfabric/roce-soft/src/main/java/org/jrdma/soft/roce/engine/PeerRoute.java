@@ -16,7 +16,7 @@ final class PeerRoute {
 
     private static final int FULL_MEMBER = 0x8000;
 
-    private final Transmitter transmitter;
+    private final ChecksummingSender sender;
     private Address local = new Address(0, 0);
     private Address remote = local;
     private int flow;
@@ -24,8 +24,8 @@ final class PeerRoute {
     private int partitionKey;
     private int pathMtu;
 
-    PeerRoute(Transmitter transmitter) {
-        this.transmitter = transmitter;
+    PeerRoute(ChecksummingSender sender) {
+        this.sender = sender;
     }
 
     void connect(ReceiveParameters parameters) {
@@ -94,7 +94,7 @@ final class PeerRoute {
 
     /** Returns the buffer for the next packet, or null if none is free. */
     @Nullable PacketBuffer claim() {
-        return transmitter.claim();
+        return sender.claim();
     }
 
     /**
@@ -144,6 +144,6 @@ final class PeerRoute {
         buffer.length(length + padding);
         buffer.flow(flow);
         buffer.addresses(local.high(), local.low(), destination.high(), destination.low());
-        transmitter.send(buffer);
+        sender.send(buffer);
     }
 }

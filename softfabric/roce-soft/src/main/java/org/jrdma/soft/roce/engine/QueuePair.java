@@ -49,7 +49,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         this.number = number;
         this.transport = options.transport();
         this.domain = options.domain();
-        this.link = new PeerRoute(engine.transmitter());
+        this.link = new PeerRoute(engine.sender());
         this.completions = new CompletionReporter(engine.completion(), number, options, link);
         this.events = options.events();
         this.sends = queues.sends();

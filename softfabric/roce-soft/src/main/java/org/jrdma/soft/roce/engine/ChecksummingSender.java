@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
  * Writes the source port and the ICRC to outgoing packets and passes the packets to the {@link
  * PacketSender}.
  */
-final class Transmitter {
+final class ChecksummingSender {
 
     private final PacketSender link;
     private final InvariantCrc checksum;
 
-    Transmitter(PacketSender link, InvariantCrc checksum) {
+    ChecksummingSender(PacketSender link, InvariantCrc checksum) {
         this.link = link;
         this.checksum = checksum;
     }
