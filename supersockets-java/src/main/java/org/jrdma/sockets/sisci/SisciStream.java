@@ -47,7 +47,7 @@ public final class SisciStream extends BypassStream {
 
     private volatile boolean joined;
     private final AtomicBoolean disconnecting = new AtomicBoolean();
-    private final SleepingThreads sleeping = new SleepingThreads();
+    private final AwaitedEvents awaited = new AwaitedEvents();
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
     private volatile boolean failed;
@@ -110,7 +110,7 @@ public final class SisciStream extends BypassStream {
     void join(PeerSegment peer) {
         segment.watch(peer);
         // Sleeps that were not announced are cleared, so that the next arm() announces them.
-        sleeping.wake(SocketCalls.POLLIN);
+        awaited.remove(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
     }
@@ -212,7 +212,7 @@ public final class SisciStream extends BypassStream {
         acknowledging.lock();
         try {
             var ring = closed ? null : outgoing;
-            var asleep = sleeping.sleep(events);
+            var asleep = awaited.add(events);
             if (ring != null) {
                 if ((asleep & SocketCalls.POLLIN) != 0) {
                     incoming.announceSleep(ring.peer());
@@ -249,7 +249,7 @@ public final class SisciStream extends BypassStream {
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
-                wake = sleeping.isAny() && sleeping.wake(ready());
+                wake = awaited.isAny() && awaited.remove(ready());
                 disconnect =
                         outgoing != null
                                 && peerHasClosed()
@@ -284,7 +284,7 @@ public final class SisciStream extends BypassStream {
         }
         var count = (int) Math.min(available, maxBytes);
         // Called before receiving, so that a thread that calls arm() now still sees the bytes.
-        var slept = sleeping.wake(SocketCalls.POLLIN);
+        var slept = awaited.remove(SocketCalls.POLLIN);
         incoming.receive(target, count);
         if (slept) {
             changed(); // Other threads are woken up, because the peer wakes this end up only once.
@@ -348,7 +348,7 @@ public final class SisciStream extends BypassStream {
             if (count == 0) {
                 return SocketCalls.AGAIN;
             }
-            var slept = sleeping.wake(SocketCalls.POLLOUT);
+            var slept = awaited.remove(SocketCalls.POLLOUT);
             if (ring.publish(count)) {
                 ring.peer().wakeUp();
             }

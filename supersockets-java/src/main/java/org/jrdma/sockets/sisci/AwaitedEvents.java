@@ -2,8 +2,8 @@ package org.jrdma.sockets.sisci;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Records for which events of poll(2) threads of one end of a stream sleep. */
-final class SleepingThreads {
+/** The events of poll(2) for which threads of one end of a stream sleep. */
+final class AwaitedEvents {
 
     private final AtomicInteger events = new AtomicInteger();
 
@@ -11,7 +11,7 @@ final class SleepingThreads {
      * Records that threads sleep until one of the events occurs. Returns those of the events for
      * which no thread slept before.
      */
-    int sleep(int awaited) {
+    int add(int awaited) {
         return awaited & ~events.getAndAccumulate(awaited, (before, added) -> before | added);
     }
 
@@ -23,7 +23,7 @@ final class SleepingThreads {
      * Records that no thread sleeps for the events any more. Returns true if a thread did.
      * Otherwise, nothing is written, because another thread may be about to sleep.
      */
-    boolean wake(int occurred) {
+    boolean remove(int occurred) {
         return (events.get() & occurred) != 0
                 && (events.getAndAccumulate(occurred, (before, removed) -> before & ~removed)
                                 & occurred)
