@@ -57,7 +57,7 @@ final class QueuePairObject extends ContextResource {
      * The poster of receive requests; null if the queue pair uses a shared receive queue or its
      * type has no receive queue.
      */
-    private final @Nullable ReceiveRequests receives;
+    private final @Nullable ReceivePoster receives;
 
     /** The XRC domain of an XRC receive queue pair; null for other types. */
     private final @Nullable XrcDomainObject extendedDomain;
@@ -131,7 +131,7 @@ final class QueuePairObject extends ContextResource {
         this.receives =
                 shared != null || receiveCompletions == null
                         ? null
-                        : new ReceiveRequests(
+                        : new ReceivePoster(
                                 queuePair.receives(), ibv_qp_cap.max_recv_sge(capacities));
         ibv_qp.pd(structure(), domain.structure());
         ibv_qp.send_cq(structure(), sendCompletions.structure());

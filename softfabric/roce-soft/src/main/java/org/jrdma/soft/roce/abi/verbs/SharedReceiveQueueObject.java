@@ -19,7 +19,7 @@ final class SharedReceiveQueueObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
     private final ReceiveQueue queue;
-    private final ReceiveRequests requests;
+    private final ReceivePoster poster;
     private final int maxElements;
 
     /**
@@ -66,7 +66,7 @@ final class SharedReceiveQueueObject extends ContextResource {
         this.extension = extension;
         this.maxElements = Math.max(1, ibv_srq_attr.max_sge(capacities));
         this.queue = new ReceiveQueue(domain.domain(), capacity, maxElements, this::limitReached);
-        this.requests = new ReceiveRequests(queue, maxElements);
+        this.poster = new ReceivePoster(queue, maxElements);
         this.named = extension == null ? null : register(extension);
         ibv_srq_attr.max_sge(capacities, maxElements);
         ibv_srq.context(structure(), domain.context().address());
@@ -139,7 +139,7 @@ final class SharedReceiveQueueObject extends ContextResource {
      * @param failed the address where this method stores the address of the request that failed
      */
     int post(long request, long failed) {
-        return requests.post(request, failed);
+        return poster.post(request, failed);
     }
 
     /**
@@ -154,7 +154,7 @@ final class SharedReceiveQueueObject extends ContextResource {
     void modify(MemorySegment requested, int mask) {
         var resizes = (mask & rdma_h.IBV_SRQ_MAX_WR()) != 0;
         var limits = (mask & rdma_h.IBV_SRQ_LIMIT()) != 0;
-        requests.runExclusively(() ->
+        poster.runExclusively(() ->
                 context()
                         .port()
                         .run(_ -> {

@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.engine.ReceiveQueue;
  * Posts chains of {@code ibv_recv_wr} to a receive queue or a shared receive queue. Safe for use by
  * multiple threads.
  */
-final class ReceiveRequests {
+final class ReceivePoster {
 
     private static final long NUMBER = ibv_recv_wr.wr_id$offset();
     private static final long NEXT = ibv_recv_wr.next$offset();
@@ -19,7 +19,7 @@ final class ReceiveRequests {
     private final ReceiveQueue queue;
     private final int maxElements;
 
-    ReceiveRequests(ReceiveQueue queue, int maxElements) {
+    ReceivePoster(ReceiveQueue queue, int maxElements) {
         this.queue = queue;
         this.maxElements = maxElements;
     }
