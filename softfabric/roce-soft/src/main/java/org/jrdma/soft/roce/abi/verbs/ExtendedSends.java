@@ -229,7 +229,7 @@ final class ExtendedSends {
                 key,
                 address,
                 length,
-                SendRequests.flushOperand(
+                SendPoster.flushOperand(
                         Byte.toUnsignedInt(placement), Byte.toUnsignedInt(selectivity)));
     }
 

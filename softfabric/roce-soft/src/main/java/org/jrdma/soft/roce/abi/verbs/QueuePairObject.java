@@ -48,7 +48,7 @@ final class QueuePairObject extends ContextResource {
     private final List<ReferenceCount> dependencies;
 
     /** The poster of send requests; null if the type of the queue pair has no send queue. */
-    private final @Nullable SendRequests sends;
+    private final @Nullable SendPoster sends;
 
     /** The post functions of an {@code ibv_qp_ex}; null if this queue pair is an {@code ibv_qp}. */
     private final @Nullable ExtendedSends extendedSends;
@@ -122,7 +122,7 @@ final class QueuePairObject extends ContextResource {
                         ? new ExtendedSends(this, structure(), capacities, context.functions())
                         : null;
         this.sends =
-                new SendRequests(
+                new SendPoster(
                         queuePair.sends(),
                         kind.transport(),
                         domain,

@@ -24,7 +24,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
 /** Posts chains of {@code ibv_send_wr} to a send queue. Safe for use by multiple threads. */
-final class SendRequests {
+final class SendPoster {
 
     private static final long NUMBER = ibv_send_wr.wr_id$offset();
     private static final long NEXT = ibv_send_wr.next$offset();
@@ -95,7 +95,7 @@ final class SendRequests {
      * @param capacities an {@code ibv_qp_cap} with the capacities of the queue pair
      * @param allSignaled true if all requests are signaled, regardless of their flags
      */
-    SendRequests(
+    SendPoster(
             SendQueue queue,
             Transport transport,
             ProtectionDomainObject domain,
