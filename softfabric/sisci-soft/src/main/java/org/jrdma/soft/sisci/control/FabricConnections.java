@@ -64,14 +64,14 @@ public final class FabricConnections implements AutoCloseable {
     private static final int MAX_BATCH = 64;
 
     private final FabricDirectory directory;
-    private final FabricFile self;
+    private final AnnouncementFile self;
     private final int listening;
     private final EventDescriptor wakeUp;
 
     /** All connections, accepted and outgoing. */
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
 
-    private final Map<FabricFile, Connection> outgoing = new HashMap<>();
+    private final Map<AnnouncementFile, Connection> outgoing = new HashMap<>();
     private final Map<Integer, Request> requests = new ConcurrentHashMap<>();
     private final AtomicInteger lastCorrelation = new AtomicInteger();
 
@@ -101,7 +101,7 @@ public final class FabricConnections implements AutoCloseable {
     public FabricConnections(FabricDirectory directory, int node, int member)
             throws FabricException {
         this.directory = directory;
-        this.self = FabricFile.ofMember(node, member);
+        this.self = AnnouncementFile.ofMember(node, member);
         this.wakeUp = EventDescriptor.open();
         try {
             this.listening = PacketSocket.listen(directory.path(self));
@@ -125,7 +125,7 @@ public final class FabricConnections implements AutoCloseable {
      * empty if the process has ended, or if its backlog remains full for about 1 s.
      */
     public Optional<Connection> connect(int node, int member) throws FabricException {
-        var entry = FabricFile.ofMember(node, member);
+        var entry = AnnouncementFile.ofMember(node, member);
         for (var attempt = 1; ; attempt++) {
             try {
                 return Optional.of(connection(entry));
@@ -147,14 +147,14 @@ public final class FabricConnections implements AutoCloseable {
         }
     }
 
-    private Connection connection(FabricFile entry) throws FabricException {
+    private Connection connection(AnnouncementFile entry) throws FabricException {
         synchronized (outgoing) {
             var known = outgoing.get(entry);
             return known == null ? open(entry) : known;
         }
     }
 
-    private Connection open(FabricFile entry) throws FabricException {
+    private Connection open(AnnouncementFile entry) throws FabricException {
         var socket = PacketSocket.connect(directory.path(entry));
         try {
             var connection = new Connection(this, socket);

@@ -172,9 +172,9 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    public List<FabricFile> entries() throws FabricException {
+    public List<AnnouncementFile> entries() throws FabricException {
         try (var files = Files.list(opened)) {
-            return files.map(file -> FabricFile.of(file.getFileName().toString()))
+            return files.map(file -> AnnouncementFile.of(file.getFileName().toString()))
                     .flatMap(Optional::stream)
                     .toList();
         } catch (IOException e) {
@@ -186,14 +186,14 @@ public final class FabricDirectory implements AutoCloseable {
      * Finds the file of an object by the number of the object. Reads the names of all files, which
      * may be thousands.
      */
-    public Optional<FabricFile> find(int node, FabricFile.Kind kind, int number)
+    public Optional<AnnouncementFile> find(int node, AnnouncementFile.Kind kind, int number)
             throws FabricException {
-        var start = FabricFile.startOfName(node, kind, number);
+        var start = AnnouncementFile.startOfName(node, kind, number);
         try (var files = Files.newDirectoryStream(opened)) {
             for (var file : files) {
                 var name = file.getFileName().toString();
                 if (name.startsWith(start)) {
-                    var entry = FabricFile.of(name);
+                    var entry = AnnouncementFile.of(name);
                     if (entry.isPresent()) {
                         return entry;
                     }
@@ -209,12 +209,12 @@ public final class FabricDirectory implements AutoCloseable {
      * Returns a path to a file that is short enough for a socket address, even if the directory's
      * path is long.
      */
-    String path(FabricFile entry) {
+    String path(AnnouncementFile entry) {
         return opened.resolve(entry.name()).toString();
     }
 
     /** Creates an empty file. The caller must hold the lock. */
-    public void mark(FabricFile entry) throws FabricException {
+    public void mark(AnnouncementFile entry) throws FabricException {
         SystemCalls.close(SystemCalls.createFile(path(entry)));
     }
 
@@ -224,7 +224,7 @@ public final class FabricDirectory implements AutoCloseable {
      *
      * @param bytes the size; 0 if {@link #reserve} is called later
      */
-    public int createMemory(FabricFile entry, long bytes) throws FabricException {
+    public int createMemory(AnnouncementFile entry, long bytes) throws FabricException {
         var memory = SystemCalls.createMemory(path.resolve(entry.name()).toString());
         var created = false;
         try {
@@ -251,7 +251,7 @@ public final class FabricDirectory implements AutoCloseable {
      * @throws FabricException with the code ENOSPC if the segments of the fabric would be larger
      *     than the free space of the directory's file system
      */
-    public void reserve(FabricFile entry, int memory, long bytes) throws FabricException {
+    public void reserve(AnnouncementFile entry, int memory, long bytes) throws FabricException {
         if (bytes > credit) {
             credit = computeCredit(bytes);
         }
@@ -274,7 +274,7 @@ public final class FabricDirectory implements AutoCloseable {
         try (var files = Files.newDirectoryStream(opened)) {
             var free = Files.getFileStore(opened).getUsableSpace();
             for (var file : files) {
-                if (FabricFile.of(file.getFileName().toString())
+                if (AnnouncementFile.of(file.getFileName().toString())
                         .filter(entry -> hasMemory(entry.kind()))
                         .isPresent()) {
                     free -= Math.min(free, bytesOf(file));
@@ -299,8 +299,9 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    private static boolean hasMemory(FabricFile.Kind kind) {
-        return kind == FabricFile.Kind.SEGMENT || kind == FabricFile.Kind.DEVICE_SEGMENT;
+    private static boolean hasMemory(AnnouncementFile.Kind kind) {
+        return kind == AnnouncementFile.Kind.SEGMENT
+                || kind == AnnouncementFile.Kind.DEVICE_SEGMENT;
     }
 
     private static long bytesOf(Path file) throws IOException {
@@ -312,7 +313,7 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /** Deletes a file. The memory of a segment remains until its last descriptor is closed. */
-    public void delete(FabricFile entry) throws FabricException {
+    public void delete(AnnouncementFile entry) throws FabricException {
         try {
             Files.deleteIfExists(opened.resolve(entry.name()));
         } catch (IOException e) {
@@ -323,10 +324,10 @@ public final class FabricDirectory implements AutoCloseable {
     /** Deletes the files of processes that have ended. */
     public void sweep() throws FabricException {
         locked(() -> {
-            var alive = new HashSet<FabricFile>();
+            var alive = new HashSet<AnnouncementFile>();
             var nodes = new HashSet<Integer>();
             for (var entry : entries()) {
-                if (entry.kind() == FabricFile.Kind.MEMBER && isAlive(entry)) {
+                if (entry.kind() == AnnouncementFile.Kind.MEMBER && isAlive(entry)) {
                     alive.add(entry);
                     nodes.add(entry.node());
                 }
@@ -334,10 +335,10 @@ public final class FabricDirectory implements AutoCloseable {
             for (var entry : entries()) {
                 // The file of a cut link remains until the last process of the node ends.
                 var isStale =
-                        entry.kind() == FabricFile.Kind.CUT
+                        entry.kind() == AnnouncementFile.Kind.CUT
                                 ? !nodes.contains(entry.node())
                                 : !alive.contains(
-                                        FabricFile.ofMember(entry.node(), entry.member()));
+                                        AnnouncementFile.ofMember(entry.node(), entry.member()));
                 if (isStale) {
                     delete(entry);
                 }
@@ -346,7 +347,7 @@ public final class FabricDirectory implements AutoCloseable {
         });
     }
 
-    private boolean isAlive(FabricFile member) throws FabricException {
+    private boolean isAlive(AnnouncementFile member) throws FabricException {
         try {
             SystemCalls.close(PacketSocket.connect(path(member)));
             return true;

@@ -6,8 +6,8 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
@@ -58,7 +58,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
         var context = descriptor.context();
         var fabric = context.fabric();
         var entry =
-                fabric.find(fabric.node(), FabricFile.Kind.SEGMENT, id)
+                fabric.find(fabric.node(), AnnouncementFile.Kind.SEGMENT, id)
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         var owner = fabric.connect(entry);
         var number = context.objects().newNumber();

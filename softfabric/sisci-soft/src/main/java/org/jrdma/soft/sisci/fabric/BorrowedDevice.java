@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -39,7 +39,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
 
     private final Descriptor descriptor;
     private final ProcessServices context;
-    private final FabricFile entry;
+    private final AnnouncementFile entry;
     private final Connection lender;
     private final int number;
 
@@ -68,7 +68,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     private record Window(
             int number, long offset, long bytes, Runnable release, LongConsumer signaled) {}
 
-    private BorrowedDevice(Descriptor descriptor, FabricFile entry, Connection lender, int number) {
+    private BorrowedDevice(
+            Descriptor descriptor, AnnouncementFile entry, Connection lender, int number) {
         this.descriptor = descriptor;
         this.context = descriptor.context();
         this.entry = entry;

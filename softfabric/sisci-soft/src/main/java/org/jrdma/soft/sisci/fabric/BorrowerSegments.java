@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
@@ -34,7 +34,7 @@ final class BorrowerSegments {
     private long totalBytes;
     private boolean closed;
 
-    private record Memory(FabricFile entry, int file, long bytes) {}
+    private record Memory(AnnouncementFile entry, int file, long bytes) {}
 
     BorrowerSegments(FabricClient fabric) {
         this.fabric = fabric;
@@ -69,9 +69,9 @@ final class BorrowerSegments {
     private Memory allocate(long bytes, long rounded) throws FabricException {
         var directory = fabric.directory();
         var entry =
-                new FabricFile(
+                new AnnouncementFile(
                         fabric.node(),
-                        FabricFile.Kind.DEVICE_SEGMENT,
+                        AnnouncementFile.Kind.DEVICE_SEGMENT,
                         LAST_NUMBER.incrementAndGet(),
                         fabric.number());
         return directory.locked(

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.MappedMemoryCheck;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
@@ -26,7 +26,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private final Descriptor descriptor;
     private final LocalSegments segments;
     private final ProcessServices context;
-    private final FabricFile entry;
+    private final AnnouncementFile entry;
     private final int file;
     private final int flags;
     private final EventQueue<SegmentEvent> events;
@@ -72,7 +72,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     CreatedSegment(
             LocalSegments segments,
             Descriptor descriptor,
-            FabricFile entry,
+            AnnouncementFile entry,
             int file,
             int flags,
             EventQueue<SegmentEvent> events) {

@@ -12,10 +12,10 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricConnections;
 import org.jrdma.soft.sisci.control.FabricDirectory;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -36,25 +36,25 @@ record FabricClient(
 
     private static final Logger LOG = LoggerFactory.getLogger(FabricClient.class);
 
-    List<FabricFile> entries() {
+    List<AnnouncementFile> entries() {
         return SciException.translate(() -> directory.entries());
     }
 
     List<Integer> nodes() {
         return entries().stream()
-                .filter(entry -> entry.kind() == FabricFile.Kind.MEMBER)
-                .map(FabricFile::node)
+                .filter(entry -> entry.kind() == AnnouncementFile.Kind.MEMBER)
+                .map(AnnouncementFile::node)
                 .distinct()
                 .sorted()
                 .toList();
     }
 
-    Optional<FabricFile> find(int nodeId, FabricFile.Kind kind, int objectNumber) {
+    Optional<AnnouncementFile> find(int nodeId, AnnouncementFile.Kind kind, int objectNumber) {
         return SciException.translate(() -> directory.find(nodeId, kind, objectNumber));
     }
 
     /** Finds the file of an object of a node. Fails if the node or the object does not exist. */
-    FabricFile require(int nodeId, FabricFile.Kind kind, int objectNumber) {
+    AnnouncementFile require(int nodeId, AnnouncementFile.Kind kind, int objectNumber) {
         var found = find(nodeId, kind, objectNumber);
         if (found.isPresent()) {
             return found.get();
@@ -69,7 +69,7 @@ record FabricClient(
     int findSpace(int nodeId, long address) {
         throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
-            if (entry.node() == nodeId && entry.kind() == FabricFile.Kind.MEMBER) {
+            if (entry.node() == nodeId && entry.kind() == AnnouncementFile.Kind.MEMBER) {
                 try {
                     var request = Message.of(Kind.FIND_SPACE, 0, 0, 0, address);
                     return (int) request(connect(entry), request).value();
@@ -89,7 +89,7 @@ record FabricClient(
         var found = new ArrayList<FabricDevice>();
         var unresponsive = new HashSet<Connection>();
         for (var entry : entries()) {
-            if (entry.kind() == FabricFile.Kind.DEVICE) {
+            if (entry.kind() == AnnouncementFile.Kind.DEVICE) {
                 find(entry)
                         .filter(lender -> !unresponsive.contains(lender))
                         .ifPresent(lender -> {
@@ -108,7 +108,7 @@ record FabricClient(
         return found;
     }
 
-    private static Optional<FabricDevice> device(FabricFile entry, Message response) {
+    private static Optional<FabricDevice> device(AnnouncementFile entry, Message response) {
         return DeviceDescription.decode(response)
                 .map(description ->
                         new FabricDevice(
@@ -119,10 +119,10 @@ record FabricClient(
     }
 
     /** Finds the file of a device. Fails if the fabric has no device with this id. */
-    FabricFile requireDevice(long fabricDeviceId) {
+    AnnouncementFile requireDevice(long fabricDeviceId) {
         var nodeId = FabricDevice.nodeOf(fabricDeviceId);
         throwIf(nodeId <= 0 || nodeId >= Topology.END_OF_NODES, UnpublishedErrors.NO_SUCH_FDID);
-        return find((int) nodeId, FabricFile.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
+        return find((int) nodeId, AnnouncementFile.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
                 .orElseThrow(() -> new SciException(UnpublishedErrors.NO_SUCH_FDID));
     }
 
@@ -142,16 +142,16 @@ record FabricClient(
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */
-    Connection connect(FabricFile entry) {
+    Connection connect(AnnouncementFile entry) {
         return find(entry).orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
     }
 
     /** Returns the connection to the process that owns a file; empty if the process has ended. */
-    Optional<Connection> find(FabricFile entry) {
+    Optional<Connection> find(AnnouncementFile entry) {
         return SciException.translate(() -> connections.connect(entry.node(), entry.member()));
     }
 
-    void delete(FabricFile entry) {
+    void delete(AnnouncementFile entry) {
         var _ =
                 SciException.translate(() -> {
                     directory.delete(entry);

@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 
 /**
@@ -22,7 +22,7 @@ public record FabricDevice(int node, int slot, DeviceIdentity identity, LendingS
         return id(node, slot);
     }
 
-    static long id(FabricFile device) {
+    static long id(AnnouncementFile device) {
         return id(device.node(), device.number());
     }
 

@@ -10,10 +10,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricConnections;
 import org.jrdma.soft.sisci.control.FabricDirectory;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,12 +73,13 @@ public final class FabricProcess implements FabricConnections.Listener {
                     directory.sweep();
                     var members =
                             directory.entries().stream()
-                                    .filter(entry -> entry.kind() == FabricFile.Kind.MEMBER)
+                                    .filter(entry -> entry.kind() == AnnouncementFile.Kind.MEMBER)
                                     .toList();
                     var id = node == ANY_NODE ? freeNode(members) : node;
                     var number = 0;
                     while (members.contains(
-                            new FabricFile(id, FabricFile.Kind.MEMBER, number, number))) {
+                            new AnnouncementFile(
+                                    id, AnnouncementFile.Kind.MEMBER, number, number))) {
                         number++;
                     }
                     var connections = new FabricConnections(directory, id, number);
@@ -107,8 +108,8 @@ public final class FabricProcess implements FabricConnections.Listener {
         }
     }
 
-    private static int freeNode(List<FabricFile> members) {
-        var used = members.stream().map(FabricFile::node).collect(Collectors.toSet());
+    private static int freeNode(List<AnnouncementFile> members) {
+        var used = members.stream().map(AnnouncementFile::node).collect(Collectors.toSet());
         return IntStream.iterate(
                         Topology.FIRST_NODE,
                         id -> id < Topology.END_OF_NODES,
@@ -139,7 +140,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                 for (var entry : directory.entries()) {
                     if (entry.node() == fabric.node()
                             && entry.member() == fabric.number()
-                            && entry.kind() != FabricFile.Kind.CUT) {
+                            && entry.kind() != AnnouncementFile.Kind.CUT) {
                         directory.delete(entry);
                     }
                 }
@@ -287,7 +288,8 @@ public final class FabricProcess implements FabricConnections.Listener {
      */
     private void sweepAfter(Connection lost) {
         var gone =
-                new FabricFile(lost.node(), FabricFile.Kind.MEMBER, lost.member(), lost.member());
+                new AnnouncementFile(
+                        lost.node(), AnnouncementFile.Kind.MEMBER, lost.member(), lost.member());
         var directory = fabric.directory();
         try {
             for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {

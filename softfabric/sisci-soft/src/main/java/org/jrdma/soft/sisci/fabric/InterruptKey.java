@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 
 /**
  * The identity of an interrupt of a node: its number and whether it carries data, because
@@ -11,7 +11,7 @@ import org.jrdma.soft.sisci.control.FabricFile;
  */
 record InterruptKey(boolean carriesData, int number) {
 
-    FabricFile.Kind kind() {
-        return carriesData ? FabricFile.Kind.DATA_INTERRUPT : FabricFile.Kind.INTERRUPT;
+    AnnouncementFile.Kind kind() {
+        return carriesData ? AnnouncementFile.Kind.DATA_INTERRUPT : AnnouncementFile.Kind.INTERRUPT;
     }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +38,10 @@ public final class LocalInterrupts {
 
     /** The interrupts of this process that have the same number. */
     private record Shared(
-            FabricFile entry, int adapter, boolean isShared, List<LocalInterrupt> interrupts) {}
+            AnnouncementFile entry,
+            int adapter,
+            boolean isShared,
+            List<LocalInterrupt> interrupts) {}
 
     LocalInterrupts(ProcessServices context) {
         this.context = context;
@@ -84,7 +87,7 @@ public final class LocalInterrupts {
         var used =
                 fabric.entries().stream()
                         .filter(entry -> entry.node() == fabric.node() && entry.kind() == kind)
-                        .map(FabricFile::number)
+                        .map(AnnouncementFile::number)
                         .collect(Collectors.toSet());
         var free = 0;
         while (used.contains(free)) {
@@ -111,7 +114,9 @@ public final class LocalInterrupts {
                     fabric.find(fabric.node(), number.kind(), number.number()).isPresent(),
                     SCI_ERR_SEGMENTID_USED());
         }
-        var entry = new FabricFile(fabric.node(), number.kind(), number.number(), fabric.number());
+        var entry =
+                new AnnouncementFile(
+                        fabric.node(), number.kind(), number.number(), fabric.number());
         fabric.directory().mark(entry);
         byNumber.put(
                 number,

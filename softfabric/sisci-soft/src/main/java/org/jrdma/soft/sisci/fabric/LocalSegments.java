@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -98,7 +98,7 @@ public final class LocalSegments {
                 });
     }
 
-    private FabricFile freeEntry(int id, boolean automatic) throws FabricException {
+    private AnnouncementFile freeEntry(int id, boolean automatic) throws FabricException {
         var free = id;
         while (isUsed(free)) {
             if (automatic) {
@@ -108,11 +108,14 @@ public final class LocalSegments {
                 throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
             }
         }
-        return new FabricFile(fabric.node(), FabricFile.Kind.SEGMENT, free, fabric.number());
+        return new AnnouncementFile(
+                fabric.node(), AnnouncementFile.Kind.SEGMENT, free, fabric.number());
     }
 
     private boolean isUsed(int id) throws FabricException {
-        return fabric.directory().find(fabric.node(), FabricFile.Kind.SEGMENT, id).isPresent();
+        return fabric.directory()
+                .find(fabric.node(), AnnouncementFile.Kind.SEGMENT, id)
+                .isPresent();
     }
 
     void remove(CreatedSegment segment) {

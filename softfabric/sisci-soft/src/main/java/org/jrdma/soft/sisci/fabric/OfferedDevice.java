@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.device.BorrowEvent;
@@ -42,7 +42,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     private final ProcessServices context;
     private final OfferedDevices devices;
-    private final FabricFile entry;
+    private final AnnouncementFile entry;
     private final DeviceIdentity identity;
     private final List<Bar> bars;
     private final DeviceHost host;
@@ -85,7 +85,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private OfferedDevice(
             ProcessServices context,
             OfferedDevices devices,
-            FabricFile entry,
+            AnnouncementFile entry,
             DeviceModel model,
             List<@Nullable Bar> bars,
             Consumer<BorrowEvent> listener) {
@@ -110,7 +110,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     static OfferedDevice start(
             ProcessServices context,
             OfferedDevices devices,
-            FabricFile entry,
+            AnnouncementFile entry,
             DeviceModel model,
             Consumer<BorrowEvent> listener) {
         var bars = new ArrayList<@Nullable Bar>();
@@ -137,7 +137,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         return barBytes;
     }
 
-    private static Bar createBar(FabricFile entry, int number, int bytes) {
+    private static Bar createBar(AnnouncementFile entry, int number, int bytes) {
         return SciException.translate(() -> {
             var file = SystemCalls.createMemory("bar%d of %s".formatted(number, entry));
             try {

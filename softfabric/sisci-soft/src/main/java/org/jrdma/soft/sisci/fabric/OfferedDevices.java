@@ -11,7 +11,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.device.BorrowEvent;
@@ -71,14 +71,14 @@ public final class OfferedDevices {
         }
     }
 
-    private FabricFile reserveSlot() throws FabricException {
+    private AnnouncementFile reserveSlot() throws FabricException {
         var directory = fabric.directory();
         directory.sweep(); // Another lender may have been killed.
         for (var slot = 1; slot <= FabricDevice.MAX_SLOT; slot++) {
-            if (directory.find(fabric.node(), FabricFile.Kind.DEVICE, slot).isEmpty()) {
+            if (directory.find(fabric.node(), AnnouncementFile.Kind.DEVICE, slot).isEmpty()) {
                 var entry =
-                        new FabricFile(
-                                fabric.node(), FabricFile.Kind.DEVICE, slot, fabric.number());
+                        new AnnouncementFile(
+                                fabric.node(), AnnouncementFile.Kind.DEVICE, slot, fabric.number());
                 directory.mark(entry);
                 return entry;
             }

@@ -6,8 +6,8 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jspecify.annotations.Nullable;
@@ -93,13 +93,13 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             connectToMembers();
             throwIf(memory.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
         } else {
-            var entry = context.fabric().require(node, FabricFile.Kind.SEGMENT, id);
+            var entry = context.fabric().require(node, AnnouncementFile.Kind.SEGMENT, id);
             add(SegmentConnection.connect(context, this, entry, request(entry, false)));
         }
         connected();
     }
 
-    private IntFunction<Message> request(FabricFile entry, boolean toGroup) {
+    private IntFunction<Message> request(AnnouncementFile entry, boolean toGroup) {
         return number ->
                 Message.of(Kind.CONNECT_SEGMENT, entry.number(), adapter, number, toGroup ? 1 : 0);
     }
@@ -118,7 +118,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     static RemoteSegment connect(
             Descriptor descriptor,
-            FabricFile entry,
+            AnnouncementFile entry,
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             Message request) {
@@ -180,7 +180,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private void connectToMembers() {
         synchronized (connecting) {
             for (var entry : context.fabric().entries()) {
-                var isMember = entry.kind() == FabricFile.Kind.SEGMENT && entry.number() == id;
+                var isMember =
+                        entry.kind() == AnnouncementFile.Kind.SEGMENT && entry.number() == id;
                 if (isMember
                         && memory.connections().stream().noneMatch(to -> to.entry().equals(entry))
                         && context.topology().isLinked(entry.node(), adapter)) {

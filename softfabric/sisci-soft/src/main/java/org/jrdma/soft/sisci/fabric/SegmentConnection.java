@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.Mapping;
@@ -24,7 +24,7 @@ final class SegmentConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
 
-    private final FabricFile entry;
+    private final AnnouncementFile entry;
     private final Connection connection;
     private final int number;
     private final int file;
@@ -38,7 +38,10 @@ final class SegmentConnection {
     private boolean closed;
 
     private SegmentConnection(
-            FabricFile entry, Connection connection, int number, FabricClient.SharedMemory memory)
+            AnnouncementFile entry,
+            Connection connection,
+            int number,
+            FabricClient.SharedMemory memory)
             throws FabricException {
         this.entry = entry;
         this.connection = connection;
@@ -63,7 +66,7 @@ final class SegmentConnection {
     static SegmentConnection connect(
             ProcessServices context,
             ConnectedObjects.ConnectedObject object,
-            FabricFile entry,
+            AnnouncementFile entry,
             IntFunction<Message> request) {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
@@ -89,7 +92,7 @@ final class SegmentConnection {
         }
     }
 
-    FabricFile entry() {
+    AnnouncementFile entry() {
         return entry;
     }
 

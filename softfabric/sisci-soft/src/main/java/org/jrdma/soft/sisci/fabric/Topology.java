@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
-import org.jrdma.soft.sisci.control.FabricFile;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.slf4j.Logger;
@@ -35,7 +35,7 @@ final class Topology {
     private final int adapters;
     private final Collection<Listener> listeners = ConcurrentHashMap.newKeySet();
     private final Object refreshing = new Object();
-    private volatile Collection<FabricFile> cuts = Set.of();
+    private volatile Collection<AnnouncementFile> cuts = Set.of();
 
     /** An object that is notified of changes of links and groups. */
     @FunctionalInterface
@@ -94,8 +94,8 @@ final class Topology {
         return cuts.contains(cut(node, adapter));
     }
 
-    private static FabricFile cut(int node, int adapter) {
-        return new FabricFile(node, FabricFile.Kind.CUT, adapter, 0);
+    private static AnnouncementFile cut(int node, int adapter) {
+        return new AnnouncementFile(node, AnnouncementFile.Kind.CUT, adapter, 0);
     }
 
     /**
@@ -128,10 +128,10 @@ final class Topology {
     }
 
     /** Makes all processes read the directory, and returns the processes that do not respond. */
-    List<FabricFile> refreshEverywhere() {
-        var unresponsive = new ArrayList<FabricFile>();
+    List<AnnouncementFile> refreshEverywhere() {
+        var unresponsive = new ArrayList<AnnouncementFile>();
         for (var entry : fabric.entries()) {
-            if (entry.kind() != FabricFile.Kind.MEMBER) {
+            if (entry.kind() != AnnouncementFile.Kind.MEMBER) {
                 continue;
             }
             if (entry.node() == fabric.node() && entry.number() == fabric.number()) {
@@ -158,7 +158,7 @@ final class Topology {
         synchronized (refreshing) {
             cuts =
                     fabric.entries().stream()
-                            .filter(entry -> entry.kind() == FabricFile.Kind.CUT)
+                            .filter(entry -> entry.kind() == AnnouncementFile.Kind.CUT)
                             .collect(Collectors.toSet());
             listeners.forEach(Listener::topologyChanged);
         }

@@ -11,8 +11,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
-import org.jrdma.soft.sisci.control.FabricFile;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.PacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -285,7 +285,8 @@ class HostileDeviceMessagesTest {
         try (var directory = FabricDirectory.open(folder, false)) {
             var _ =
                     directory.locked(() -> {
-                        directory.mark(new FabricFile(12, FabricFile.Kind.DEVICE, SLOT, 0));
+                        directory.mark(
+                                new AnnouncementFile(12, AnnouncementFile.Kind.DEVICE, SLOT, 0));
                         return true;
                     });
         }
