@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.AnnouncementFile;
+import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.device.BorrowEvent;
@@ -41,7 +41,7 @@ public final class OfferedDevices {
 
     private final ProcessServices context;
     private final FabricClient fabric;
-    private final SerialRequestExecutor requests;
+    private final PerConnectionExecutor requests;
     private final DeviceWindowQuota quota = new DeviceWindowQuota();
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
     private final Map<Borrower, OfferedDevice> byBorrower = new ConcurrentHashMap<>();
@@ -55,7 +55,7 @@ public final class OfferedDevices {
     OfferedDevices(ProcessServices context) {
         this.context = context;
         this.fabric = context.fabric();
-        this.requests = new SerialRequestExecutor(context.workers());
+        this.requests = new PerConnectionExecutor(context.workers());
     }
 
     /** Starts a device, and offers it to all processes of the fabric. */

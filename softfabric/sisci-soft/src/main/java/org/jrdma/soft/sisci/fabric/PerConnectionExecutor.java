@@ -17,16 +17,16 @@ import org.slf4j.LoggerFactory;
  * Runs requests that may block on worker threads. The requests of one connection run one after the
  * other, in the order of their arrival. Safe for use by multiple threads.
  */
-final class SerialRequestExecutor {
+final class PerConnectionExecutor {
 
-    private static final Logger LOG = LoggerFactory.getLogger(SerialRequestExecutor.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PerConnectionExecutor.class);
 
     private final Executor workers;
 
     /** The tasks by connection. The first task of a queue is running. */
     private final Map<Connection, ArrayDeque<Runnable>> tasks = new HashMap<>();
 
-    SerialRequestExecutor(Executor workers) {
+    PerConnectionExecutor(Executor workers) {
         this.workers = workers;
     }
 

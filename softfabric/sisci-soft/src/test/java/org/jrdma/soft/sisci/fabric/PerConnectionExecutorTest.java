@@ -9,12 +9,12 @@ import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 /** Tests the queue of one connection, which is identified by null here. */
-class SerialRequestExecutorTest {
+class PerConnectionExecutorTest {
 
     private static final int LIMIT = 128;
 
     private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
-    private final SerialRequestExecutor queues = new SerialRequestExecutor(workers::add);
+    private final PerConnectionExecutor queues = new PerConnectionExecutor(workers::add);
     private final ArrayList<Integer> results = new ArrayList<>();
 
     @Test
@@ -70,7 +70,7 @@ class SerialRequestExecutorTest {
     void shouldAcceptRequestsAfterNoWorkerWasAvailable() {
         var isAvailable = new ArrayList<Boolean>();
         var scarce =
-                new SerialRequestExecutor(task -> {
+                new PerConnectionExecutor(task -> {
                     if (isAvailable.isEmpty()) {
                         throw new RejectedExecutionException("thrown on purpose");
                     }
