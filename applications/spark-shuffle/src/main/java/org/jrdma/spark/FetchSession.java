@@ -39,8 +39,8 @@ final class FetchSession implements RdmaChannel.Handler {
     private final long maxBufferBytes;
 
     // In the order in which blocks pass through them.
-    private final Deque<LocatedRequest> toSend = new ArrayDeque<>();
-    private final Map<Integer, LocatedRequest> sent = new HashMap<>();
+    private final Deque<LocationRequest> toSend = new ArrayDeque<>();
+    private final Map<Integer, LocationRequest> sent = new HashMap<>();
     private final Deque<ReadTask> waitingForBuffer = new ArrayDeque<>();
     private final Deque<ReadTask.Read> toRead = new ArrayDeque<>();
     private final Map<Long, ReadTask.Read> reading = new HashMap<>();
@@ -70,7 +70,7 @@ final class FetchSession implements RdmaChannel.Handler {
         var blocks = fetch.missing();
         for (var i = 0; i < blocks.size(); i += PeerMessage.MAX_BLOCKS) {
             var end = Math.min(i + PeerMessage.MAX_BLOCKS, blocks.size());
-            toSend.add(new LocatedRequest(++lastRequest, fetch, blocks.subList(i, end)));
+            toSend.add(new LocationRequest(++lastRequest, fetch, blocks.subList(i, end)));
         }
     }
 
@@ -173,7 +173,7 @@ final class FetchSession implements RdmaChannel.Handler {
     }
 
     /** Creates the tasks that read the blocks of a request. */
-    private void plan(LocatedRequest request, List<Optional<RemoteMemory>> locations) {
+    private void plan(LocationRequest request, List<Optional<RemoteMemory>> locations) {
         var refused = new ArrayList<Fetch.Block>();
         var files = request.fetch().files();
         @Nullable MemoryRead shared = null;
@@ -219,7 +219,7 @@ final class FetchSession implements RdmaChannel.Handler {
         close(task.request());
     }
 
-    private void close(LocatedRequest request) {
+    private void close(LocationRequest request) {
         if (--request.openTasks == 0) {
             openRequests--;
             toRelease.add(new PeerMessage.Release(request.number()));

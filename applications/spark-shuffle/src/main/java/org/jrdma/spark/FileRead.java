@@ -13,7 +13,7 @@ final class FileRead implements ReadTask {
 
     private static final long PIECE_BYTES = 4 << 20;
 
-    private final LocatedRequest request;
+    private final LocationRequest request;
     private final Fetch.Block block;
     private final RemoteMemory location;
     private final BlockFiles files;
@@ -25,7 +25,7 @@ final class FileRead implements ReadTask {
     private @Nullable DownloadFileWritableChannel channel;
 
     FileRead(
-            LocatedRequest request,
+            LocationRequest request,
             Fetch.Block block,
             RemoteMemory location,
             BlockFiles files,
@@ -38,7 +38,7 @@ final class FileRead implements ReadTask {
     }
 
     @Override
-    public LocatedRequest request() {
+    public LocationRequest request() {
         return request;
     }
 

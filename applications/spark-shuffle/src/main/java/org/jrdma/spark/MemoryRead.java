@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads blocks into one buffer, and delivers each block when its read has completed. */
 final class MemoryRead implements ReadTask {
 
-    private final LocatedRequest request;
+    private final LocationRequest request;
     private final ShuffleMetrics metrics;
     private final List<Fetch.Block> blocks = new ArrayList<>();
     private final List<RemoteMemory> locations = new ArrayList<>();
@@ -18,7 +18,7 @@ final class MemoryRead implements ReadTask {
     private int open;
     private @Nullable PooledBuffer buffer;
 
-    MemoryRead(LocatedRequest request, ShuffleMetrics metrics) {
+    MemoryRead(LocationRequest request, ShuffleMetrics metrics) {
         this.request = request;
         this.metrics = metrics;
     }
@@ -32,7 +32,7 @@ final class MemoryRead implements ReadTask {
     }
 
     @Override
-    public LocatedRequest request() {
+    public LocationRequest request() {
         return request;
     }
 

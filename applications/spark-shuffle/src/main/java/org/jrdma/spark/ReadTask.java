@@ -17,7 +17,7 @@ interface ReadTask {
     record Read(ReadTask task, int index, MemorySlice local, RemoteMemory remote) {}
 
     /** The request that located the blocks. */
-    LocatedRequest request();
+    LocationRequest request();
 
     /** The length of the buffer that the next reads need. */
     long bufferBytes();

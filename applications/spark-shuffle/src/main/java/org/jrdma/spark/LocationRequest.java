@@ -3,7 +3,7 @@ package org.jrdma.spark;
 import java.util.List;
 
 /** A request for the locations of blocks. Confined to the thread of the {@link Peer}. */
-final class LocatedRequest {
+final class LocationRequest {
 
     private final int number;
     private final Fetch fetch;
@@ -12,7 +12,7 @@ final class LocatedRequest {
     /** The number of tasks that read the blocks. */
     int openTasks;
 
-    LocatedRequest(int number, Fetch fetch, List<Fetch.Block> blocks) {
+    LocationRequest(int number, Fetch fetch, List<Fetch.Block> blocks) {
         this.number = number;
         this.fetch = fetch;
         this.blocks = blocks;
