@@ -66,7 +66,7 @@ final class RdmaDriverPlugin implements DriverPlugin {
             return Optional.of(
                     "%s is %s. Remove this setting to use RDMA.".formatted(MANAGER, manager));
         }
-        return ProtectionPolicy.objection(conf);
+        return UnprotectedTransferPolicy.objection(conf);
     }
 
     private void forget(String executor) {

@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ProtectionPolicyTest {
+class UnprotectedTransferPolicyTest {
 
     private final SparkConf conf = new SparkConf(false);
 
     @Test
     void shouldAllowRdmaIfNothingIsProtected() {
-        assertThat(ProtectionPolicy.objection(conf)).isEmpty();
+        assertThat(UnprotectedTransferPolicy.objection(conf)).isEmpty();
     }
 
     @ParameterizedTest
@@ -26,15 +26,15 @@ class ProtectionPolicyTest {
             })
     void shouldRefuseRdmaUnlessBlocksAreEncryptedOrTheUserAllowsIt(String protection) {
         conf.set(protection, "true");
-        assertThat(ProtectionPolicy.objection(conf))
+        assertThat(UnprotectedTransferPolicy.objection(conf))
                 .hasValueSatisfying(text -> assertThat(text).contains(protection));
 
         assertThat(
-                        ProtectionPolicy.objection(
+                        UnprotectedTransferPolicy.objection(
                                 conf.clone().set("spark.io.encryption.enabled", "true")))
                 .isEmpty();
         assertThat(
-                        ProtectionPolicy.objection(
+                        UnprotectedTransferPolicy.objection(
                                 conf.clone().set("spark.jrdma.shuffle.allowUnprotected", "true")))
                 .isEmpty();
     }

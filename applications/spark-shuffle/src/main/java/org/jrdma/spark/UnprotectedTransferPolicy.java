@@ -8,7 +8,7 @@ import org.apache.spark.SparkConf;
  * Decides whether blocks may be transferred by RDMA in an application that protects its
  * connections. RDMA neither encrypts nor authenticates the blocks.
  */
-final class ProtectionPolicy {
+final class UnprotectedTransferPolicy {
 
     private static final String IO_ENCRYPTION = "spark.io.encryption.enabled";
 
@@ -20,7 +20,7 @@ final class ProtectionPolicy {
                     "spark.ssl.enabled",
                     "spark.ssl.rpc.enabled");
 
-    private ProtectionPolicy() {}
+    private UnprotectedTransferPolicy() {}
 
     /** Returns why blocks must not be transferred by RDMA; empty if this is allowed. */
     static Optional<String> objection(SparkConf conf) {
