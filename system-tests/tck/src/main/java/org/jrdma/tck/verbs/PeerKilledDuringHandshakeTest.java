@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * Tests handshakes during which the process of the peer is killed. The kernel notifies this side in
  * place of the killed process.
  */
-class KilledProcessTest {
+class PeerKilledDuringHandshakeTest {
 
     /**
      * A timeout much longer than SOON_SECONDS, so that the tests detect a call that ends only
