@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
  * Tests queue pairs that the connection manager connects by IP address. Most other tests connect
  * them with {@code ibv_modify_qp}, which iWARP devices do not support.
  */
-class QueuesByAddressTest {
+class QueuePairConnectedByAddressTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final int PIECES = 4;
