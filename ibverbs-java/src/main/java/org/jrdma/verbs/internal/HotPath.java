@@ -81,7 +81,7 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
      * @param queuePair the {@code ibv_qp_ex} of the queue pair
      * @param maxPieces the maximum number of memory pieces in a send request
      * @param newer see {@link QueuePairFunctions.Specification}
-     * @param faulty the result of {@link ProviderFaults#inExtendedPosts}
+     * @param faulty the result of {@link ProviderDefects#inExtendedPosts}
      */
     public HotPath extended(
             MemorySegment queuePair,

@@ -20,7 +20,7 @@ import org.jrdma.verbs.internal.CompletionFunctions;
 import org.jrdma.verbs.internal.CompletionPoller;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
-import org.jrdma.verbs.internal.ProviderFaults;
+import org.jrdma.verbs.internal.ProviderDefects;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.CompletionField;
@@ -129,7 +129,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                                 hotPath,
                                 queue,
                                 config.fields,
-                                ProviderFaults.inNextPoll(attributes))
+                                ProviderDefects.inNextPoll(attributes))
                         : CompletionPoller.plain(hotPath, queueAddress);
         this.forget = device.events().deregistration(queueAddress);
         this.lifetime =

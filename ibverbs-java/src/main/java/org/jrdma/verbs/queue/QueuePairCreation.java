@@ -14,7 +14,7 @@ import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
-import org.jrdma.verbs.internal.ProviderFaults;
+import org.jrdma.verbs.internal.ProviderDefects;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.LinkLayer;
@@ -147,7 +147,7 @@ public final class QueuePairCreation {
             // The device is checked before the queue pair is created, because the query fails if
             // the device is closing.
             var faulty =
-                    config.extendedPosts() && ProviderFaults.inExtendedPosts(device.attributes());
+                    config.extendedPosts() && ProviderDefects.inExtendedPosts(device.attributes());
             var created = BlockingCalls.call(() -> create(specification, faulty));
             var address = created.queuePair;
             var number = QueuePairFunctions.number(address);

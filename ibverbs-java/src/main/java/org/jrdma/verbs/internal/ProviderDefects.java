@@ -6,12 +6,12 @@ import org.jrdma.verbs.model.DeviceAttributes;
  * Reports which providers (the user-space drivers behind libibverbs) have known defects, which the
  * SDK works around.
  */
-public final class ProviderFaults {
+public final class ProviderDefects {
 
     /** The vendor id that librxe, the provider of the kernel's software RoCE, reports. */
     private static final int RXE = 0xff_ffff;
 
-    private ProviderFaults() {}
+    private ProviderDefects() {}
 
     /**
      * Returns true if {@code ibv_next_poll} is defective: it may lose a completion (librxe before
