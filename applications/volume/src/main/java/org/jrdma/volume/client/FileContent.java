@@ -25,7 +25,7 @@ final class FileContent {
 
     private static final int MAX_TRANSFER_BYTES = 4 << 20;
 
-    private final DataPaths paths;
+    private final DataPathSelector paths;
     private final long session;
     private final ExtentMap extents = new ExtentMap();
 
@@ -51,7 +51,7 @@ final class FileContent {
      * @param session the session that the lease belongs to
      * @param committed the extents that the coordinator knows
      */
-    FileContent(DataPaths paths, long session, Attributes attributes, List<Extent> committed)
+    FileContent(DataPathSelector paths, long session, Attributes attributes, List<Extent> committed)
             throws VolumeException {
         this.paths = paths;
         this.session = session;

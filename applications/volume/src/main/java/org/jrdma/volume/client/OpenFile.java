@@ -31,7 +31,7 @@ final class OpenFile {
     private static final long MAX_PART_BYTES = 4 << 20;
 
     private final ClientSession session;
-    private final DataPaths paths;
+    private final DataPathSelector paths;
     private final long id;
     private final String name;
 
@@ -54,7 +54,7 @@ final class OpenFile {
     /** The number of handles. Guarded by the owner of this object. */
     int handles;
 
-    OpenFile(ClientSession session, DataPaths paths, Attributes attributes, String name) {
+    OpenFile(ClientSession session, DataPathSelector paths, Attributes attributes, String name) {
         this.session = session;
         this.paths = paths;
         this.id = attributes.id();

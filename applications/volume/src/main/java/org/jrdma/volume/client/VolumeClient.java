@@ -58,7 +58,7 @@ public final class VolumeClient implements AutoCloseable {
     public record Capacity(long blocks, long free, long files) {}
 
     private final ClientSession session;
-    private final DataPaths paths;
+    private final DataPathSelector paths;
     private final Map<Long, OpenFile> files = new HashMap<>();
     private volatile @Nullable BlockServer blocks;
 
@@ -76,7 +76,7 @@ public final class VolumeClient implements AutoCloseable {
             throws FabricException {
         this.session = new ClientSession(options, connector, new Files(), direct);
         this.paths =
-                new DataPaths(
+                new DataPathSelector(
                         options,
                         connector,
                         session,

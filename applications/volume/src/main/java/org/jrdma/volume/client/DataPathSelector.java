@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
  * server. An access that fails is repeated over the next path, so that a program notices no error.
  * When the drive works again, the direct path is used again. Each switch is logged with its reason.
  */
-final class DataPaths implements AutoCloseable {
+final class DataPathSelector implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(DataPaths.class);
+    private static final Logger LOG = LoggerFactory.getLogger(DataPathSelector.class);
     private static final Duration PROBE_PAUSE = Duration.ofMillis(500);
     private static final Duration MAX_PROBE_PAUSE = Duration.ofSeconds(30);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
@@ -61,7 +61,7 @@ final class DataPaths implements AutoCloseable {
      * @param direct the drive; empty if this node has no path to it
      * @param blocks the number of blocks of the drive
      */
-    DataPaths(
+    DataPathSelector(
             ClientOptions options,
             Connector connector,
             ClientSession session,
