@@ -25,7 +25,7 @@ public final class Journal {
     /** The largest number of bytes of an entry. */
     public static final int MAX_ENTRY_BYTES = 60 * 1024;
 
-    private static final int MAX_ENTRY_BLOCKS = JournalBlock.blocksFor(MAX_ENTRY_BYTES) + 1;
+    private static final int MAX_ENTRY_BLOCKS = JournalBlockHeader.blocksFor(MAX_ENTRY_BYTES) + 1;
 
     /** The part of an area that snapshots can use, so that records always have room. */
     private static final int SNAPSHOT_PERCENT = 75;
@@ -100,7 +100,10 @@ public final class Journal {
 
     /** Returns the largest number of bytes of a snapshot. */
     public long maxSnapshotBytes() {
-        return superblock.areaBlocks() * (long) SNAPSHOT_PERCENT / 100 * JournalBlock.PAYLOAD_BYTES;
+        return superblock.areaBlocks()
+                * (long) SNAPSHOT_PERCENT
+                / 100
+                * JournalBlockHeader.PAYLOAD_BYTES;
     }
 
     /**
@@ -110,7 +113,9 @@ public final class Journal {
     public boolean isFull() {
         lock.lock();
         try {
-            return superblock.areaBlocks() - nextIndex - JournalBlock.blocksFor(pending.size())
+            return superblock.areaBlocks()
+                            - nextIndex
+                            - JournalBlockHeader.blocksFor(pending.size())
                     < MAX_ENTRY_BLOCKS;
         } finally {
             lock.unlock();
@@ -200,8 +205,8 @@ public final class Journal {
     /** Writes a group. Releases the lock meanwhile. */
     private void writePending() throws FabricException {
         var group =
-                new JournalBlock(
-                        JournalBlock.Kind.RECORDS,
+                new JournalBlockHeader(
+                        JournalBlockHeader.Kind.RECORDS,
                         epoch,
                         generation,
                         nextIndex,
@@ -210,7 +215,7 @@ public final class Journal {
                         0);
         var payload = ByteBuffer.wrap(pending.bytes());
         var target = JournalArea.of(drive, superblock, area);
-        nextIndex += JournalBlock.blocksFor(payload.remaining());
+        nextIndex += JournalBlockHeader.blocksFor(payload.remaining());
         nextGroup++;
         write(() -> {
             guard.check();
@@ -261,7 +266,7 @@ public final class Journal {
         var encoder = new Encoder();
         namespace.encode(encoder);
         var bytes = encoder.bytes();
-        var blocks = 1 + JournalBlock.blocksFor(bytes.length);
+        var blocks = 1 + JournalBlockHeader.blocksFor(bytes.length);
         if (blocks + MAX_ENTRY_BLOCKS > superblock.areaBlocks()) {
             throw new VolumeException(
                     Failure.NO_SPACE,
@@ -290,14 +295,16 @@ public final class Journal {
             throws FabricException {
         guard.check();
         target.write(
-                new JournalBlock(JournalBlock.Kind.SNAPSHOT, epoch, number, 1, 0, true, 0),
+                new JournalBlockHeader(
+                        JournalBlockHeader.Kind.SNAPSHOT, epoch, number, 1, 0, true, 0),
                 ByteBuffer.wrap(bytes));
         drive.flush();
         guard.check();
         var header = new Encoder();
         header.writeLong(bytes.length);
         target.write(
-                new JournalBlock(JournalBlock.Kind.HEADER, epoch, number, 0, 0, true, 0),
+                new JournalBlockHeader(
+                        JournalBlockHeader.Kind.HEADER, epoch, number, 0, 0, true, 0),
                 ByteBuffer.wrap(header.bytes()));
         drive.flush();
     }

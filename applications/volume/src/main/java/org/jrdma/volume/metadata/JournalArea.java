@@ -21,17 +21,20 @@ record JournalArea(Drive drive, UUID volume, long firstBlock, int blocks) {
      *
      * @param first the header of the first block; the index of the others follows from it
      */
-    void write(JournalBlock first, ByteBuffer payload) throws FabricException {
+    void write(JournalBlockHeader first, ByteBuffer payload) throws FabricException {
         var index = first.index();
         do {
             var count =
-                    Math.clamp(JournalBlock.blocksFor(payload.remaining()), 1, MAX_TRANSFER_BLOCKS);
+                    Math.clamp(
+                            JournalBlockHeader.blocksFor(payload.remaining()),
+                            1,
+                            MAX_TRANSFER_BLOCKS);
             try (var arena = Arena.ofConfined()) {
                 var memory = arena.allocate((long) count * Drive.BLOCK_BYTES);
                 for (var i = 0; i < count; i++) {
-                    var used = Math.min(payload.remaining(), JournalBlock.PAYLOAD_BYTES);
+                    var used = Math.min(payload.remaining(), JournalBlockHeader.PAYLOAD_BYTES);
                     var block =
-                            new JournalBlock(
+                            new JournalBlockHeader(
                                     first.kind(),
                                     first.epoch(),
                                     first.generation(),

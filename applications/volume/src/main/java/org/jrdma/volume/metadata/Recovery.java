@@ -51,7 +51,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
 
         private final int number;
         private final JournalArea area;
-        private @Nullable JournalBlock header;
+        private @Nullable JournalBlockHeader header;
         private long snapshotBytes;
         private int recordsIndex;
 
@@ -65,7 +65,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
             this.area = area;
         }
 
-        private JournalBlock header() {
+        private JournalBlockHeader header() {
             return java.util.Objects.requireNonNull(header);
         }
 
@@ -79,7 +79,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
                     (index, block) -> {
                         var decoded = decode(block);
                         if (decoded != null
-                                && decoded.kind() == JournalBlock.Kind.HEADER
+                                && decoded.kind() == JournalBlockHeader.Kind.HEADER
                                 && decoded.index() == index) {
                             var payload = new Decoder(payload(block, decoded));
                             snapshotBytes = payload.readCount("a number of bytes");
@@ -100,7 +100,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
                     (index, block) -> {
                         var decoded = decode(block);
                         if (decoded != null
-                                && decoded.kind() == JournalBlock.Kind.RECORDS
+                                && decoded.kind() == JournalBlockHeader.Kind.RECORDS
                                 && decoded.index() == index
                                 && decoded.generation() > generation) {
                             throw new VolumeException(
@@ -112,12 +112,12 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
                     });
         }
 
-        private @Nullable JournalBlock decode(ByteBuffer block) {
-            return JournalBlock.decode(block, area.volume());
+        private @Nullable JournalBlockHeader decode(ByteBuffer block) {
+            return JournalBlockHeader.decode(block, area.volume());
         }
 
-        private static ByteBuffer payload(ByteBuffer block, JournalBlock header) {
-            return block.slice(JournalBlock.HEADER_BYTES, header.used());
+        private static ByteBuffer payload(ByteBuffer block, JournalBlockHeader header) {
+            return block.slice(JournalBlockHeader.HEADER_BYTES, header.used());
         }
 
         Recovery read(Superblock superblock) throws FabricException {
@@ -131,21 +131,22 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
         }
 
         private Namespace readSnapshot() throws FabricException {
-            var capacity = (long) (area.blocks() - 1) * JournalBlock.PAYLOAD_BYTES;
+            var capacity = (long) (area.blocks() - 1) * JournalBlockHeader.PAYLOAD_BYTES;
             if (snapshotBytes == 0 || snapshotBytes > capacity) {
                 throw damaged("a snapshot of %d bytes".formatted(snapshotBytes));
             }
-            recordsIndex = 1 + JournalBlock.blocksFor(snapshotBytes);
+            recordsIndex = 1 + JournalBlockHeader.blocksFor(snapshotBytes);
             var snapshot = ByteBuffer.allocate((int) snapshotBytes);
             area.read(
                     1,
                     (index, block) -> {
                         var decoded = decode(block);
                         if (decoded == null
-                                || !isCurrent(decoded, JournalBlock.Kind.SNAPSHOT, index)
+                                || !isCurrent(decoded, JournalBlockHeader.Kind.SNAPSHOT, index)
                                 || decoded.used()
                                         != Math.min(
-                                                snapshot.remaining(), JournalBlock.PAYLOAD_BYTES)) {
+                                                snapshot.remaining(),
+                                                JournalBlockHeader.PAYLOAD_BYTES)) {
                             throw damaged("block %d of the snapshot".formatted(index));
                         }
                         snapshot.put(payload(block, decoded));
@@ -154,7 +155,8 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
             return Namespace.decode(new Decoder(snapshot.flip()));
         }
 
-        private boolean isCurrent(JournalBlock block, JournalBlock.Kind kind, int index) {
+        private boolean isCurrent(
+                JournalBlockHeader block, JournalBlockHeader.Kind kind, int index) {
             return block.kind() == kind
                     && block.index() == index
                     && block.generation() == header().generation()
@@ -169,7 +171,7 @@ public record Recovery(Namespace namespace, int area, long epoch, long generatio
         private boolean readRecords(Namespace namespace, int index, ByteBuffer block)
                 throws FabricException {
             var decoded = decode(block);
-            if (decoded == null || !isCurrent(decoded, JournalBlock.Kind.RECORDS, index)) {
+            if (decoded == null || !isCurrent(decoded, JournalBlockHeader.Kind.RECORDS, index)) {
                 isAtEnd = true;
                 return true;
             }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param isLast true for the last block of a group
  * @param used the number of bytes of the payload
  */
-record JournalBlock(
+record JournalBlockHeader(
         Kind kind, long epoch, long generation, int index, int group, boolean isLast, int used) {
 
     /** The offset of the payload. */
@@ -75,7 +75,7 @@ record JournalBlock(
     }
 
     /** Reads the header of a block; null if the block is invalid or belongs to another volume. */
-    static @Nullable JournalBlock decode(ByteBuffer block, UUID volume) {
+    static @Nullable JournalBlockHeader decode(ByteBuffer block, UUID volume) {
         block.order(ByteOrder.LITTLE_ENDIAN);
         var flags = block.getInt(36);
         var kind = Kind.of(flags & 0xFF);
@@ -89,7 +89,7 @@ record JournalBlock(
                 || used > PAYLOAD_BYTES) {
             return null;
         }
-        return new JournalBlock(
+        return new JournalBlockHeader(
                 kind,
                 block.getLong(8),
                 block.getLong(16),
