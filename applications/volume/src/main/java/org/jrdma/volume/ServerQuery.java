@@ -13,7 +13,7 @@ import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.model.ServerState;
 import org.jrdma.volume.net.NodePolicy;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.StateEncoding;
 
@@ -82,7 +82,7 @@ public final class ServerQuery implements AutoCloseable {
     }
 
     private Decoder call(Encoder request) throws FabricException {
-        return Reply.decode(connection.call(ByteBuffer.wrap(request.bytes()), timeout));
+        return ReplyEncoding.decode(connection.call(ByteBuffer.wrap(request.bytes()), timeout));
     }
 
     /** Closes the connection. */

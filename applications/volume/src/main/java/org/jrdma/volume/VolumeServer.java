@@ -28,7 +28,7 @@ import org.jrdma.volume.net.NodeListener;
 import org.jrdma.volume.net.Request;
 import org.jrdma.volume.net.TransportFailure;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.SoftwareVersion;
 import org.jrdma.volume.protocol.StateEncoding;
@@ -205,7 +205,7 @@ public final class VolumeServer implements AutoCloseable {
     private ByteBuffer handle(Request request) throws IOException {
         var operation = RequestHeader.decode(new Decoder(request.message())).operation();
         if (operation == Operation.SERVER_STATE) {
-            var reply = Reply.encoder();
+            var reply = ReplyEncoding.encoder();
             StateEncoding.encode(reply, state());
             return ByteBuffer.wrap(reply.bytes());
         }
@@ -224,7 +224,8 @@ public final class VolumeServer implements AutoCloseable {
     }
 
     private static ByteBuffer rejection(String reason) {
-        return ByteBuffer.wrap(Reply.failure(new VolumeException(Failure.NOT_COORDINATOR, reason)));
+        return ByteBuffer.wrap(
+                ReplyEncoding.failure(new VolumeException(Failure.NOT_COORDINATOR, reason)));
     }
 
     /** Stops the server. If it is the coordinator, a standby takes over at once. */

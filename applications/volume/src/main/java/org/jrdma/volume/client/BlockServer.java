@@ -11,7 +11,7 @@ import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 
 /**
@@ -77,12 +77,12 @@ public final class BlockServer {
             var decoder = new Decoder(request);
             var header = RequestHeader.decode(decoder);
             execute(header, decoder, bulk);
-            return ByteBuffer.wrap(Reply.empty());
+            return ByteBuffer.wrap(ReplyEncoding.empty());
         } catch (VolumeException e) {
-            return ByteBuffer.wrap(Reply.failure(e));
+            return ByteBuffer.wrap(ReplyEncoding.failure(e));
         } catch (FabricException | IndexOutOfBoundsException e) {
             return ByteBuffer.wrap(
-                    Reply.failure(new VolumeException(String.valueOf(e.getMessage()), e)));
+                    ReplyEncoding.failure(new VolumeException(String.valueOf(e.getMessage()), e)));
         }
     }
 
@@ -151,9 +151,9 @@ public final class BlockServer {
                                 .formatted(header.operation(), header.session()));
             }
             revoke(decoder.readLong());
-            return ByteBuffer.wrap(Reply.empty());
+            return ByteBuffer.wrap(ReplyEncoding.empty());
         } catch (VolumeException e) {
-            return ByteBuffer.wrap(Reply.failure(e));
+            return ByteBuffer.wrap(ReplyEncoding.failure(e));
         }
     }
 

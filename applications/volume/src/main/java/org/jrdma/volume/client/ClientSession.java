@@ -23,7 +23,7 @@ import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.SoftwareVersion;
 import org.jrdma.volume.protocol.StateEncoding;
@@ -241,12 +241,12 @@ final class ClientSession implements AutoCloseable {
                 pause(deadline, operation, e);
                 continue;
             }
-            if (Reply.isRetry(reply)) {
+            if (ReplyEncoding.isRetry(reply)) {
                 pause(deadline, operation, null);
                 continue;
             }
             try {
-                return Reply.decode(reply);
+                return ReplyEncoding.decode(reply);
             } catch (VolumeException e) {
                 if (e.failure() == Failure.NOT_COORDINATOR) {
                     detach(current, e);
@@ -428,7 +428,8 @@ final class ClientSession implements AutoCloseable {
     }
 
     private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {
-        return Reply.decode(connection.call(ByteBuffer.wrap(request), options.callTimeout()));
+        return ReplyEncoding.decode(
+                connection.call(ByteBuffer.wrap(request), options.callTimeout()));
     }
 
     private void sendHeartbeats() {

@@ -7,7 +7,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 
 /**
@@ -88,7 +88,7 @@ final class RemoteDrive implements Drive {
         } catch (FabricException | IllegalStateException e) {
             throw new MissingReplyException(e);
         }
-        Reply.decode(reply).end();
+        ReplyEncoding.decode(reply).end();
     }
 
     private ByteBuffer request(Operation operation, long block) {

@@ -22,7 +22,7 @@ import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.FolderEntry;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -112,7 +112,7 @@ public final class VolumeClient implements AutoCloseable {
                 if (header.operation() == Operation.REVOKE) {
                     var server = blocks;
                     return server == null
-                            ? ByteBuffer.wrap(Reply.empty())
+                            ? ByteBuffer.wrap(ReplyEncoding.empty())
                             : server.handleRevocation(request);
                 }
                 if (header.operation() != Operation.RECALL) {
@@ -127,9 +127,9 @@ public final class VolumeClient implements AutoCloseable {
                 if (file != null) {
                     file.recall(number, keep);
                 }
-                return ByteBuffer.wrap(Reply.empty());
+                return ByteBuffer.wrap(ReplyEncoding.empty());
             } catch (VolumeException e) {
-                return ByteBuffer.wrap(Reply.failure(e));
+                return ByteBuffer.wrap(ReplyEncoding.failure(e));
             }
         }
     }

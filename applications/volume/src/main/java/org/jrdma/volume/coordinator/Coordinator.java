@@ -16,7 +16,7 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.model.VolumeUse;
 import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.StateEncoding;
 import org.slf4j.Logger;
@@ -137,7 +137,7 @@ public final class Coordinator implements AutoCloseable {
         try {
             reply = execute(peer, new Decoder(request));
         } catch (VolumeException e) {
-            reply = Reply.failure(e);
+            reply = ReplyEncoding.failure(e);
         } catch (FabricException e) {
             end(e.getMessage());
             return notCoordinator();
@@ -157,7 +157,7 @@ public final class Coordinator implements AutoCloseable {
     }
 
     private static byte[] notCoordinator() {
-        return Reply.failure(
+        return ReplyEncoding.failure(
                 new VolumeException(Failure.NOT_COORDINATOR, "This node is not the coordinator"));
     }
 
@@ -169,20 +169,20 @@ public final class Coordinator implements AutoCloseable {
             case RECLAIM -> files.reclaim(header, request);
             case RECLAIMED -> {
                 sessions.reclaimed(header.session());
-                yield Reply.empty();
+                yield ReplyEncoding.empty();
             }
             case HEARTBEAT -> heartbeat(peer, header, request);
             case CLIENT_STATES -> clientStates(request);
             case VALIDATE -> {
                 sessions.checkServable(header.session(), peer, request.readLong());
                 request.end();
-                yield Reply.empty();
+                yield ReplyEncoding.empty();
             }
             case GOODBYE -> {
                 sessions.goodbye(header.session());
-                yield Reply.empty();
+                yield ReplyEncoding.empty();
             }
-            default -> isReady() ? execute(peer, header, request) : Reply.retry();
+            default -> isReady() ? execute(peer, header, request) : ReplyEncoding.retry();
         };
     }
 
@@ -229,7 +229,7 @@ public final class Coordinator implements AutoCloseable {
                         RequestHeader.MAX_ADDRESSES, source -> source.readText(MAX_ADDRESS_BYTES));
         request.end();
         var session = sessions.hello(header.session(), peer, key, name, addresses);
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         reply.writeLong(session.id);
         reply.writeBoolean(session.state == Session.State.UNCLAIMED);
         reply.writeLong(epoch);
@@ -243,7 +243,7 @@ public final class Coordinator implements AutoCloseable {
             throws VolumeException {
         var state = StateEncoding.decodeClient(request);
         request.end();
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         reply.writeList(
                 sessions.heartbeat(header.session(), peer, state).stream()
                         .limit(MAX_SERVERS)
@@ -257,7 +257,7 @@ public final class Coordinator implements AutoCloseable {
     private byte[] clientStates(Decoder request) throws VolumeException {
         var after = request.readCount("a session");
         request.end();
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         for (var session : sessions.activeAfter(after)) {
             if (reply.size() > MAX_STATES_BYTES) {
                 break;
@@ -285,7 +285,7 @@ public final class Coordinator implements AutoCloseable {
     }
 
     private byte[] capacity() {
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         reply.writeLong(state.namespace.data().blocks());
         reply.writeLong(state.available.free());
         reply.writeLong(state.namespace.inodes().size());

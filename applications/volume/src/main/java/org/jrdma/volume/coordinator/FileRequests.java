@@ -15,7 +15,7 @@ import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseGrant;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Ranges;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 
 /** Executes the requests for open files. Called with the lock of the {@link CoordinatorState}. */
@@ -45,7 +45,7 @@ final class FileRequests {
         if (session.openFiles.remove(file)) {
             sessions.freeIfRemoved(file);
         }
-        return Reply.empty();
+        return ReplyEncoding.empty();
     }
 
     private Inode open(Session session, long file) throws VolumeException {
@@ -70,15 +70,15 @@ final class FileRequests {
         if (mode == LeaseMode.NONE) {
             sessions.leases().remove(session, file);
             sessions.releaseReserved(session, file);
-            return Reply.empty();
+            return ReplyEncoding.empty();
         }
         var number = sessions.leases().acquire(session, file, mode, waitNanos);
         if (number.isEmpty()) {
-            return Reply.retry();
+            return ReplyEncoding.retry();
         }
         var inode = open(session, file);
         var extents = inode.extents().extents();
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         new LeaseGrant(
                         mode,
                         number.get(),
@@ -101,7 +101,7 @@ final class FileRequests {
                         .filter(extent -> extent.fileBlock() >= from)
                         .limit(LeaseGrant.MAX_EXTENTS)
                         .toList();
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         reply.writeList(extents, (target, extent) -> extent.encode(target));
         return reply.bytes();
     }
@@ -135,7 +135,7 @@ final class FileRequests {
         for (var range : ranges) {
             reserved.release(range);
         }
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         Ranges.encode(reply, ranges);
         return reply.bytes();
     }
@@ -181,7 +181,7 @@ final class FileRequests {
     }
 
     private byte[] attributes(long file) throws VolumeException {
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         state.namespace.inode(file).attributes().encode(reply);
         return reply.bytes();
     }
@@ -210,7 +210,7 @@ final class FileRequests {
             session.checkLink(link); // otherwise, the lock could outlast a later unlock
             openAgain(session, file);
             if (sessions.locks().tryLock(session, file, lock)) {
-                return Reply.empty();
+                return ReplyEncoding.empty();
             }
             if (!isWaiting) {
                 throw new VolumeException(
@@ -219,7 +219,7 @@ final class FileRequests {
                                 .formatted(lock.start(), lock.end(), file));
             }
             if (remaining <= 0) {
-                return Reply.retry();
+                return ReplyEncoding.retry();
             }
             remaining = state.changed.awaitNanos(remaining);
         }
@@ -231,7 +231,7 @@ final class FileRequests {
         request.end();
         sessions.locks().unlock(session, file, range);
         state.changed.signalAll();
-        return Reply.empty();
+        return ReplyEncoding.empty();
     }
 
     byte[] reclaim(RequestHeader header, Decoder request) throws VolumeException {
@@ -242,6 +242,6 @@ final class FileRequests {
         List<ByteLock> held = request.readList(ByteLock.MAX_LOCKS, ByteLock::decode);
         request.end();
         sessions.reclaim(header.session(), file, mode, number, reserved, held);
-        return Reply.empty();
+        return ReplyEncoding.empty();
     }
 }

@@ -14,7 +14,7 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.FolderEntry;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 
 /** Executes the requests for paths. Called with the lock of the {@link CoordinatorState}. */
@@ -31,7 +31,7 @@ final class FolderRequests {
     }
 
     private static byte[] attributes(Inode inode) {
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         inode.attributes().encode(reply);
         return reply.bytes();
     }
@@ -53,7 +53,7 @@ final class FolderRequests {
         request.end();
         var id = find(path).attributes().id();
         if (!sessions.leases().awaitCommit(session, id, waitNanos)) {
-            return Reply.retry();
+            return ReplyEncoding.retry();
         }
         return attributes(find(path));
     }
@@ -71,7 +71,7 @@ final class FolderRequests {
             var inode = state.namespace.inode(child.getValue());
             entries.add(new FolderEntry(child.getKey(), inode.attributes().isFolder()));
         }
-        var reply = Reply.encoder();
+        var reply = ReplyEncoding.encoder();
         reply.writeList(entries, (target, entry) -> entry.encode(target));
         return reply.bytes();
     }
@@ -132,7 +132,7 @@ final class FolderRequests {
                             }
                             return attributes(inode);
                         });
-        var file = Attributes.decode(Reply.decode(java.nio.ByteBuffer.wrap(reply))).id();
+        var file = Attributes.decode(ReplyEncoding.decode(java.nio.ByteBuffer.wrap(reply))).id();
         var _ = state.namespace.inode(file); // it may have been removed since the first execution
         session.open(file);
         return reply;
@@ -165,7 +165,7 @@ final class FolderRequests {
                     var folder = find(path.folder()).attributes().id();
                     transaction.apply(new Change.Remove(folder, path.name(), Attributes.now()));
                     freeIfUnused(transaction, id);
-                    return Reply.empty();
+                    return ReplyEncoding.empty();
                 });
     }
 
@@ -205,7 +205,7 @@ final class FolderRequests {
                     if (replaced != null) {
                         freeIfUnused(transaction, replaced);
                     }
-                    return Reply.empty();
+                    return ReplyEncoding.empty();
                 });
     }
 

@@ -11,7 +11,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -198,7 +198,7 @@ final class LeaseTable {
                                     link.call(
                                             java.nio.ByteBuffer.wrap(request.bytes()),
                                             recallTimeout);
-                            var _ = Reply.decode(reply);
+                            var _ = ReplyEncoding.decode(reply);
                             isAnswered = true;
                         }
                     } catch (FabricException e) {

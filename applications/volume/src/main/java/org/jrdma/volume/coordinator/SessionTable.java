@@ -20,7 +20,7 @@ import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -381,7 +381,7 @@ final class SessionTable {
         var request = RequestHeader.of(Operation.REVOKE, server.id).encoder();
         request.writeLong(session.id);
         try {
-            var _ = Reply.decode(link.call(ByteBuffer.wrap(request.bytes()), timeout));
+            var _ = ReplyEncoding.decode(link.call(ByteBuffer.wrap(request.bytes()), timeout));
             return true;
         } catch (FabricException e) {
             LOG.debug("Cannot revoke {} at {}: {}", session, server, e.toString());

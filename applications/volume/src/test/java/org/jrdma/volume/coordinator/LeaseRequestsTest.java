@@ -24,7 +24,7 @@ import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Peer;
 import org.jrdma.volume.protocol.Ranges;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ class LeaseRequestsTest {
     private static final class IdleLink implements Peer {
         @Override
         public ByteBuffer call(ByteBuffer request, Duration timeout) {
-            return ByteBuffer.wrap(Reply.empty());
+            return ByteBuffer.wrap(ReplyEncoding.empty());
         }
     }
 
@@ -178,7 +178,7 @@ class LeaseRequestsTest {
                     } else {
                         commit(holder.get(), 2, blocks.get());
                     }
-                    return ByteBuffer.wrap(Reply.empty());
+                    return ByteBuffer.wrap(ReplyEncoding.empty());
                 };
         holder.set(TestClient.open(coordinator, link));
         assertThat(open(holder.get())).isEqualTo(2);

@@ -11,7 +11,7 @@ import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.StateEncoding;
 
@@ -31,7 +31,7 @@ final class TestClient {
         hello.writeLong(7);
         hello.writeText("test");
         hello.writeList(addresses, Encoder::writeText);
-        this.session = Reply.decode(send(hello)).readLong();
+        this.session = ReplyEncoding.decode(send(hello)).readLong();
     }
 
     /** Opens a session. */
@@ -92,7 +92,7 @@ final class TestClient {
         ByteBuffer reply;
         do {
             reply = send(request);
-        } while (Reply.isRetry(reply));
-        return Reply.decode(reply);
+        } while (ReplyEncoding.isRetry(reply));
+        return ReplyEncoding.decode(reply);
     }
 }

@@ -7,7 +7,7 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 
 /** The encoding of replies: a status, and the values or the message of a failure. */
-public final class Reply {
+public final class ReplyEncoding {
 
     private static final int OK = 255;
 
@@ -17,7 +17,7 @@ public final class Reply {
     private static final int MAX_MESSAGE_BYTES = 4000;
     private static final int MAX_MESSAGE_CHARACTERS = 1000;
 
-    private Reply() {}
+    private ReplyEncoding() {}
 
     /** Returns an encoder for the values of a reply. */
     public static Encoder encoder() {
