@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * addition to the tests with C programs, these tests make each kind of request from each side and
  * compare all bytes. The packet sequence numbers of both sides wrap around after 16 packets.
  */
-class BothEndsTest {
+class SdkOnBothSidesTest {
 
     /**
      * The number of slots in each part of the memory. Each slot is used by one request of each
