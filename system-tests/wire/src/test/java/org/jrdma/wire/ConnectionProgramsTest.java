@@ -18,8 +18,8 @@ class ConnectionProgramsTest {
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
-    void shouldExchangeAMessage(Server server, Family family) throws Exception {
-        var isC = server == Server.C;
+    void shouldExchangeAMessage(ServerLanguage server, Family family) throws Exception {
+        var isC = server == ServerLanguage.C;
         var serverAddress = isC ? family.kernel() : family.software();
         try (var serving =
                 isC
@@ -75,8 +75,9 @@ class ConnectionProgramsTest {
         "udaddy, C, IPV6",
         "udaddy, JAVA, IPV6"
     })
-    void shouldConnectAndTransferData(String name, Server server, Family family) throws Exception {
-        var isC = server == Server.C;
+    void shouldConnectAndTransferData(String name, ServerLanguage server, Family family)
+            throws Exception {
+        var isC = server == ServerLanguage.C;
         var address = isC ? family.kernel() : family.software();
         try (var serving = program(isC, family, name, "-c", "3", "-b", address)) {
             serving.awaitOutput(isC ? "starting server" : "waiting at");
@@ -90,9 +91,9 @@ class ConnectionProgramsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Server.class)
-    void shouldReachAMemberOfAMulticastGroup(Server receiver) throws Exception {
-        var isC = receiver == Server.C;
+    @EnumSource(ServerLanguage.class)
+    void shouldReachAMemberOfAMulticastGroup(ServerLanguage receiver) throws Exception {
+        var isC = receiver == ServerLanguage.C;
         var family = Family.IPV4;
         var receives = isC ? family.kernel() : family.software();
         var sends = isC ? family.software() : family.kernel();

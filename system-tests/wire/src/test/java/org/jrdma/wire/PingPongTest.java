@@ -47,7 +47,7 @@ class PingPongTest {
         "ud, JAVA, IPV6, 1024, ''",
     })
     void shouldExchangeMessages(
-            String transport, Server server, Family family, int mtu, String options)
+            String transport, ServerLanguage server, Family family, int mtu, String options)
             throws Exception {
         Wire.pathMtu(Mtu.ofBytes(mtu));
         var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));
@@ -57,11 +57,11 @@ class PingPongTest {
         if (!options.isEmpty()) {
             all.add(options);
         }
-        try (var serving = start(server == Server.C, transport, family, all, List.of())) {
+        try (var serving = start(server == ServerLanguage.C, transport, family, all, List.of())) {
             serving.awaitListening(PORT);
-            var host = server == Server.C ? Family.IPV4.kernel() : Family.IPV4.software();
+            var host = server == ServerLanguage.C ? Family.IPV4.kernel() : Family.IPV4.software();
             try (var calling =
-                    start(server == Server.JAVA, transport, family, all, List.of(host))) {
+                    start(server == ServerLanguage.JAVA, transport, family, all, List.of(host))) {
                 assertSucceeded(calling);
                 assertSucceeded(serving);
             }
@@ -75,7 +75,8 @@ class PingPongTest {
         "C, delay 200us reorder 25% 50%",
         "JAVA, delay 200us reorder 25% 50%",
     })
-    void shouldExchangeMessagesOnAFaultyWire(Server server, String faults) throws Exception {
+    void shouldExchangeMessagesOnAFaultyWire(ServerLanguage server, String faults)
+            throws Exception {
         Wire.faults("wire0", faults);
         Wire.faults("wire1", faults);
         try {

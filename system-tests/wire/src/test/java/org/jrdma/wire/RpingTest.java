@@ -20,10 +20,10 @@ class RpingTest {
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
-    void shouldPing(Server server, Family family) throws Exception {
+    void shouldPing(ServerLanguage server, Family family) throws Exception {
         Wire.pathMtu(Mtu.BYTES_1024);
-        var address = server == Server.C ? family.kernel() : family.software();
-        var isC = server == Server.C;
+        var address = server == ServerLanguage.C ? family.kernel() : family.software();
+        var isC = server == ServerLanguage.C;
         try (var serving = start(isC, family, "-s", "-a", address)) {
             serving.awaitOutput(isC ? "rdma_listen" : "waiting at");
             try (var calling = start(!isC, family, "-c", "-V", "-a", address)) {
@@ -42,7 +42,7 @@ class RpingTest {
 
     @ParameterizedTest
     @CsvSource({"C, loss 10%", "JAVA, loss 10%"})
-    void shouldPingOnAFaultyWire(Server server, String faults) throws Exception {
+    void shouldPingOnAFaultyWire(ServerLanguage server, String faults) throws Exception {
         Wire.faults("wire0", faults);
         Wire.faults("wire1", faults);
         try {

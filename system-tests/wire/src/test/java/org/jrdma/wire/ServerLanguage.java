@@ -3,7 +3,7 @@ package org.jrdma.wire;
 /**
  * The side that starts first: the C program on rxe1, or the Java program on the software fabric.
  */
-enum Server {
+enum ServerLanguage {
     C,
     JAVA
 }
