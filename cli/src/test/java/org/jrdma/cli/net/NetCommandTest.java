@@ -278,7 +278,7 @@ class NetCommandTest {
         try (var child =
                 new Child(
                         List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED"),
-                        FakeConnectorAddress.class,
+                        FakeManagementAgent.class,
                         foreignAddress)) {
             assertThat(run(child)).isOne();
 

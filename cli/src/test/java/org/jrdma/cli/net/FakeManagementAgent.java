@@ -4,9 +4,9 @@ import java.util.Properties;
 import org.jrdma.sockets.model.ConnectionsMXBean;
 
 /** A program that pretends to use the sockets and to have a management agent at an address. */
-final class FakeConnectorAddress {
+final class FakeManagementAgent {
 
-    private FakeConnectorAddress() {}
+    private FakeManagementAgent() {}
 
     /** Publishes the address, prints "ready" and waits until its input ends. */
     static void main(String... address) throws Exception {
