@@ -45,7 +45,7 @@ class DeepStackTest {
     @ParameterizedTest
     @MethodSource("operations")
     void shouldSurviveAStackThatOverflowsAtAnyDepth(String operation) throws Exception {
-        var folder = Jvm.fabricFolder();
+        var folder = FabricProcesses.fabricFolder();
         var errors = logs.resolve("errors");
         var process =
                 new ProcessBuilder(

@@ -60,7 +60,7 @@ class FullFileSystemTest {
 
     @Test
     void shouldRejectASegmentThatDoesNotFitIntoTheFileSystemAndKeepExistingOnes() throws Exception {
-        var folder = Jvm.fabricFolder();
+        var folder = FabricProcesses.fabricFolder();
         var namespaceCommand = supportedNamespaceCommand(folder.toString());
 
         try (var peer =
@@ -68,7 +68,7 @@ class FullFileSystemTest {
                         inSmallFileSystem(
                                 namespaceCommand,
                                 folder.toString(),
-                                Jvm.command(folder, 4, false)))) {
+                                FabricProcesses.command(folder, 4, false)))) {
             peer.run(context -> {
                 var node = context.node();
                 assertNoSpace(node, 100, 9 * MEBIBYTE);

@@ -49,7 +49,7 @@ class KilledPeerTest {
 
     @BeforeEach
     void open() throws Exception {
-        folder = Jvm.fabricFolder();
+        folder = FabricProcesses.fabricFolder();
         node = join();
     }
 
@@ -94,8 +94,8 @@ class KilledPeerTest {
 
     @Test
     void shouldReportALostSegmentDuringLoadsAndStoresWithoutACrash() throws Exception {
-        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false);
-                var other = Jvm.peer(folder, THIRD_NODE, false)) {
+        try (var killedReceiver = FabricProcesses.peer(folder, PEER_NODE, false);
+                var other = FabricProcesses.peer(folder, THIRD_NODE, false)) {
             killedReceiver.run(context -> context.offer(SEGMENT, BYTES));
             other.run(context -> context.put("map", use(context.node(), PEER_NODE)));
             var remote = node.connect(PEER_NODE, SEGMENT, TIMEOUT);
@@ -143,8 +143,8 @@ class KilledPeerTest {
 
     @Test
     void shouldReportAKilledProcessToTheOtherSideOfAMessageQueue() throws Exception {
-        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false);
-                var killedSender = Jvm.peer(folder, THIRD_NODE, false)) {
+        try (var killedReceiver = FabricProcesses.peer(folder, PEER_NODE, false);
+                var killedSender = FabricProcesses.peer(folder, THIRD_NODE, false)) {
             killedReceiver.run(context ->
                     context.put("receiver", context.node().newMessageQueue(SEGMENT, 1024)));
             var sender = node.connectMessageQueue(PEER_NODE, SEGMENT, TIMEOUT);
@@ -177,7 +177,7 @@ class KilledPeerTest {
 
     @Test
     void shouldDeliverAllMessagesThatASenderSentBeforeItWasKilled() throws Exception {
-        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
+        try (var killedReceiver = FabricProcesses.peer(folder, PEER_NODE, false)) {
             var receiver = node.newMessageQueue(SEGMENT, 1024);
             killedReceiver.run(context -> {
                 var sender = context.node().connectMessageQueue(LOCAL_NODE, SEGMENT, TIMEOUT);
@@ -203,7 +203,7 @@ class KilledPeerTest {
 
     @Test
     void shouldCloseAnAttachedSegmentWhoseOwnerWasKilled() throws Exception {
-        try (var killedReceiver = Jvm.peer(folder, LOCAL_NODE, false)) {
+        try (var killedReceiver = FabricProcesses.peer(folder, LOCAL_NODE, false)) {
             killedReceiver.run(context ->
                     context.put("segment", context.node().newSegment(SEGMENT, BYTES)).share());
             var attached = node.attach(SEGMENT);
@@ -219,7 +219,7 @@ class KilledPeerTest {
     @Tag("slow")
     @Test
     void shouldCloseAMessageQueueWithoutWaitingIfTheSenderWasKilled() throws Exception {
-        try (var killedReceiver = Jvm.peer(folder, PEER_NODE, false)) {
+        try (var killedReceiver = FabricProcesses.peer(folder, PEER_NODE, false)) {
             var receiver = node.newMessageQueue(SEGMENT, 1024);
             killedReceiver.run(context ->
                     context.put(
@@ -238,8 +238,8 @@ class KilledPeerTest {
     @Test
     void shouldCleanUpTheDirectoryAtTheNextStartAfterAllProcessesWereKilled() throws Exception {
         node.close();
-        try (var first = Jvm.peer(folder, PEER_NODE, false);
-                var second = Jvm.peer(folder, THIRD_NODE, false)) {
+        try (var first = FabricProcesses.peer(folder, PEER_NODE, false);
+                var second = FabricProcesses.peer(folder, THIRD_NODE, false)) {
             for (var process : new PeerProcess[] {first, second}) {
                 process.run(context -> context.offer(SEGMENT, BYTES));
                 process.run(context -> context.node().newInterrupt());
@@ -258,7 +258,7 @@ class KilledPeerTest {
 
     @Test
     void shouldLeaveAnEmptyDirectoryWhenTheLastProcessLeaves() throws Exception {
-        try (var other = Jvm.peer(folder, PEER_NODE, false)) {
+        try (var other = FabricProcesses.peer(folder, PEER_NODE, false)) {
             other.run(context -> context.offer(SEGMENT, BYTES));
             use(node, PEER_NODE).close();
             node.close();

@@ -105,8 +105,8 @@ class MessageQueueStressTest {
     void shouldNotLoseTearOrReorderMessagesBetweenTwoProcesses(boolean weak, int messages)
             throws Exception {
         var count = messages / SHARE;
-        var folder = Jvm.fabricFolder();
-        try (var peer = Jvm.peer(folder, SENDER_NODE, weak);
+        var folder = FabricProcesses.fabricFolder();
+        try (var peer = FabricProcesses.peer(folder, SENDER_NODE, weak);
                 var node = Sisci.from(library(folder, RECEIVER_NODE, weak)).open();
                 var receiver = node.newMessageQueue(SEGMENT, 2048)) {
             var sent =
@@ -123,7 +123,7 @@ class MessageQueueStressTest {
     /** Shows that the checks of these tests detect a missing flush. */
     @Test
     void shouldTearMessagesWithoutAFlushBeforeTheAnnouncement() throws Exception {
-        var folder = Jvm.fabricFolder();
+        var folder = FabricProcesses.fabricFolder();
         try (var from =
                         Sisci.from(new FlushSkippingLibrary(library(folder, SENDER_NODE, true)))
                                 .open();

@@ -28,7 +28,7 @@ public final class SoftwareFabricSetup implements LauncherSessionListener {
     @Override
     public void launcherSessionOpened(LauncherSession session) {
         try {
-            var folder = Jvm.fabricFolder();
+            var folder = FabricProcesses.fabricFolder();
             var weak = Boolean.getBoolean("jrdma.tck.weak");
             var library = new SoftSisci(options(folder, LOCAL_NODE, weak));
             FabricUnderTest.use(
@@ -50,7 +50,7 @@ public final class SoftwareFabricSetup implements LauncherSessionListener {
 
     private static Peer peer(Path folder, int node, boolean weak) throws IOException {
         return Boolean.getBoolean("jrdma.tck.processes")
-                ? Jvm.peer(folder, node, weak)
+                ? FabricProcesses.peer(folder, node, weak)
                 : Peer.inThisJvm(Sisci.from(new SoftSisci(options(folder, node, weak))));
     }
 

@@ -7,9 +7,9 @@ import java.util.List;
 import org.jrdma.tck.sisci.PeerProcess;
 
 /** Starts processes that join the fabric of a test. */
-final class Jvm {
+final class FabricProcesses {
 
-    private Jvm() {}
+    private FabricProcesses() {}
 
     /** Creates a directory in memory. It is deleted when this JVM exits, if it is empty by then. */
     static Path fabricFolder() throws IOException {
