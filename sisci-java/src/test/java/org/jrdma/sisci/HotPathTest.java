@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import org.jrdma.abi.testing.HeapAllocation;
+import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.sisci.TestLibrary.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +28,7 @@ class HotPathTest {
                     var sequence = map.newSequence()) {
                 var message = arena.allocate(64, 64);
 
-                var bytes = HeapAllocation.ofCompiled(() -> store(map, sequence, message, 50_000));
+                var bytes = AllocatedHeapBytes.ofCompiled(() -> store(map, sequence, message, 50_000));
 
                 assertThat(bytes).isLessThan(1_000);
             }

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.abi.testing.HeapAllocation;
+import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.TestLibrary.Kind;
@@ -323,7 +323,7 @@ class MessageQueueTest {
             MessageReceiver.Handler handler =
                     (memory, offset, _) -> sum[0] += memory.get(ValueLayout.JAVA_LONG, offset);
 
-            var bytes = HeapAllocation.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
+            var bytes = AllocatedHeapBytes.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
 
             assertThat(bytes).isLessThan(1_000);
             assertThat(sum[0]).isZero();

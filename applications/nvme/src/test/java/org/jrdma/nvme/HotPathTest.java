@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.UUID;
-import org.jrdma.abi.testing.HeapAllocation;
+import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
@@ -33,7 +33,7 @@ class HotPathTest {
             var namespace = drive.namespaces().getFirst();
 
             var bytes =
-                    HeapAllocation.ofCompiled(() -> transfer(queue, namespace, memory, COMMANDS));
+                    AllocatedHeapBytes.ofCompiled(() -> transfer(queue, namespace, memory, COMMANDS));
 
             assertThat(bytes).isLessThan(1_000);
         }
@@ -68,7 +68,7 @@ class HotPathTest {
                 var least = Long.MAX_VALUE;
                 for (var i = 0; i < 50 && least >= 1_000; i++) {
                     var bytes =
-                            HeapAllocation.ofCompiled(
+                            AllocatedHeapBytes.ofCompiled(
                                     () -> transfer(queue, namespace, memory, FEW_COMMANDS));
                     least = Math.min(least, bytes);
                 }

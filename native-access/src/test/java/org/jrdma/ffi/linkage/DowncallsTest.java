@@ -12,7 +12,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.concurrent.Phaser;
-import org.jrdma.abi.testing.HeapAllocation;
+import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.Threads;
 import org.junit.jupiter.api.Test;
@@ -75,9 +75,9 @@ class DowncallsTest {
         var calls = 20_000;
         var bytes = Long.MAX_VALUE;
         for (var round = 0; round < 500 && bytes >= calls; round++) {
-            var before = HeapAllocation.ofCurrentThread();
+            var before = AllocatedHeapBytes.ofCurrentThread();
             var failures = closeAnInvalidDescriptor(calls);
-            bytes = HeapAllocation.ofCurrentThread() - before;
+            bytes = AllocatedHeapBytes.ofCurrentThread() - before;
             assertThat(failures).isEqualTo(calls);
         }
 

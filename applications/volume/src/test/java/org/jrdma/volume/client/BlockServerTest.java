@@ -17,7 +17,7 @@ import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,7 +57,7 @@ class BlockServerTest {
                 case VALIDATE -> {
                     if (hasEnded.get()) {
                         return ByteBuffer.wrap(
-                                Reply.failure(
+                                ReplyEncoding.failure(
                                         new VolumeException(Failure.INVALID, "It has ended")));
                     }
                 }
@@ -104,7 +104,7 @@ class BlockServerTest {
 
         @Override
         public ByteBuffer recall(ByteBuffer request) {
-            return ByteBuffer.wrap(Reply.empty());
+            return ByteBuffer.wrap(ReplyEncoding.empty());
         }
     }
 
@@ -112,7 +112,7 @@ class BlockServerTest {
         try (var arena = Arena.ofConfined()) {
             var request = RequestHeader.of(Operation.WRITE_BLOCKS, OTHER_SESSION).encoder();
             request.writeLong(5);
-            Reply.decode(
+            ReplyEncoding.decode(
                             server.handle(
                                     ByteBuffer.wrap(request.bytes()),
                                     arena.allocate(Drive.BLOCK_BYTES)))

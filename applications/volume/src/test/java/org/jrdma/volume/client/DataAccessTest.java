@@ -25,7 +25,7 @@ import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -91,7 +91,7 @@ class DataAccessTest {
                                     request -> {
                                         var cut = new VolumeException("cut on purpose");
                                         return isCut.get()
-                                                ? ByteBuffer.wrap(Reply.failure(cut))
+                                                ? ByteBuffer.wrap(ReplyEncoding.failure(cut))
                                                 : incoming.apply(request);
                                     },
                                     timeout)) {

@@ -14,7 +14,7 @@ import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class MetadataSpaceTest {
 
-    private static final Peer LINK = (_, _) -> ByteBuffer.wrap(Reply.empty());
+    private static final Peer LINK = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
 
     private final MemoryDrive drive = new MemoryDrive(1024);
 

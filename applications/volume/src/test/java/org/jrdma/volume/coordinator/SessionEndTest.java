@@ -11,7 +11,7 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.VolumeFormat;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,7 +25,7 @@ class SessionEndTest {
                 throw new VolumeException("The process was killed");
             };
 
-    private final Peer alive = (_, _) -> ByteBuffer.wrap(Reply.empty());
+    private final Peer alive = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
 
     private static Coordinator start(Fence fence) throws FabricException {
         var drive = new MemoryDrive(4096);

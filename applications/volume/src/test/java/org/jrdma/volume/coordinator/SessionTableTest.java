@@ -10,7 +10,7 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.Journal;
 import org.jrdma.volume.metadata.Recovery;
 import org.jrdma.volume.metadata.VolumeFormat;
-import org.jrdma.volume.protocol.Reply;
+import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,7 +31,7 @@ class SessionTableTest {
             var sessions = new SessionTable(state, Fence.BY_CLOCK, TIMEOUT, 1);
             var session =
                     sessions.hello(
-                            0, (_, _) -> ByteBuffer.wrap(Reply.empty()), 0, "client", List.of());
+                            0, (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty()), 0, "client", List.of());
             Thread.sleep(TIMEOUT.multipliedBy(2)); // with the lock, so that no heartbeat arrives
 
             sessions.endSilentSessions();

@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import org.jrdma.abi.testing.HeapAllocation;
+import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperation;
@@ -163,11 +163,11 @@ class PortDrivingTest {
             // The first messages allocate memory until the compiler has eliminated the allocations.
             var deadline = System.nanoTime() + 60_000_000_000L;
             while (allocated > messages / 10 && System.nanoTime() < deadline) {
-                var before = HeapAllocation.ofCurrentThread();
+                var before = AllocatedHeapBytes.ofCurrentThread();
                 for (var i = 0; i < messages; i++) {
                     roundTrip(left, right, pair);
                 }
-                allocated = HeapAllocation.ofCurrentThread() - before;
+                allocated = AllocatedHeapBytes.ofCurrentThread() - before;
             }
             assertThat(allocated).as("bytes").isLessThanOrEqualTo(messages / 10);
             assertThat(left.lastFailure).isEqualTo(CompletionStatus.SUCCESS);

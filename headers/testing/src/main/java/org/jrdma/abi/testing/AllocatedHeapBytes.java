@@ -6,7 +6,7 @@ import java.lang.reflect.Method;
  * The number of bytes that the current thread allocates. It is read by reflection, because the
  * tested modules do not read the module java.management.
  */
-public final class HeapAllocation {
+public final class AllocatedHeapBytes {
 
     private static final Object BEAN;
     private static final Method METHOD;
@@ -25,7 +25,7 @@ public final class HeapAllocation {
         }
     }
 
-    private HeapAllocation() {}
+    private AllocatedHeapBytes() {}
 
     /** The operation to measure. */
     public interface Round {
