@@ -28,7 +28,8 @@ class HotPathTest {
                     var sequence = map.newSequence()) {
                 var message = arena.allocate(64, 64);
 
-                var bytes = AllocatedHeapBytes.ofCompiled(() -> store(map, sequence, message, 50_000));
+                var bytes =
+                        AllocatedHeapBytes.ofCompiled(() -> store(map, sequence, message, 50_000));
 
                 assertThat(bytes).isLessThan(1_000);
             }

@@ -323,7 +323,8 @@ class MessageQueueTest {
             MessageReceiver.Handler handler =
                     (memory, offset, _) -> sum[0] += memory.get(ValueLayout.JAVA_LONG, offset);
 
-            var bytes = AllocatedHeapBytes.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
+            var bytes =
+                    AllocatedHeapBytes.ofCompiled(() -> sendAndReceive(message, handler, 50_000));
 
             assertThat(bytes).isLessThan(1_000);
             assertThat(sum[0]).isZero();

@@ -33,7 +33,8 @@ class HotPathTest {
             var namespace = drive.namespaces().getFirst();
 
             var bytes =
-                    AllocatedHeapBytes.ofCompiled(() -> transfer(queue, namespace, memory, COMMANDS));
+                    AllocatedHeapBytes.ofCompiled(
+                            () -> transfer(queue, namespace, memory, COMMANDS));
 
             assertThat(bytes).isLessThan(1_000);
         }

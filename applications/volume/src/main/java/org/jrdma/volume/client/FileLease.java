@@ -20,7 +20,8 @@ record FileLease(
         LeaseMode mode, long number, long session, Attributes attributes, FileContent content) {
 
     /** Requests a lease from the coordinator. */
-    static FileLease request(ClientSession session, DataPathSelector paths, long file, LeaseMode mode)
+    static FileLease request(
+            ClientSession session, DataPathSelector paths, long file, LeaseMode mode)
             throws FabricException {
         var sessionBefore = session.id();
         var grant =

@@ -44,7 +44,7 @@ class BlockServerTest {
                 isClosed.set(true);
                 throw new VolumeException("The connection was lost");
             }
-            var reply = Reply.encoder();
+            var reply = ReplyEncoding.encoder();
             switch (RequestHeader.decode(new Decoder(request)).operation()) {
                 case HELLO -> {
                     reply.writeLong(1);

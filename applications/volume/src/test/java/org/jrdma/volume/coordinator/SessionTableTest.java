@@ -31,7 +31,11 @@ class SessionTableTest {
             var sessions = new SessionTable(state, Fence.BY_CLOCK, TIMEOUT, 1);
             var session =
                     sessions.hello(
-                            0, (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty()), 0, "client", List.of());
+                            0,
+                            (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty()),
+                            0,
+                            "client",
+                            List.of());
             Thread.sleep(TIMEOUT.multipliedBy(2)); // with the lock, so that no heartbeat arrives
 
             sessions.endSilentSessions();
