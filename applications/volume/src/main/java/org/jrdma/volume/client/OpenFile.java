@@ -126,8 +126,9 @@ final class OpenFile {
     }
 
     private void checkFailure() throws VolumeException {
-        if (failure != null) {
-            throw failure;
+        if (failure != null) { // another object each time, because one can suppress the other
+            throw new VolumeException(
+                    failure.failure(), String.valueOf(failure.getMessage()), failure);
         }
     }
 

@@ -30,6 +30,12 @@ public class VolumeException extends FabricException {
         this.failure = failure;
     }
 
+    /** Creates an exception for an operation that was rejected for a known reason and cause. */
+    public VolumeException(Failure failure, String message, Throwable cause) {
+        super(message, 0, cause);
+        this.failure = failure;
+    }
+
     /** Returns the reason. */
     public final Failure failure() {
         return failure;

@@ -320,7 +320,13 @@ class VolumeClientTest {
                     .hasMessageContaining("/file");
             assertThat(read(handle, 0, 10)).isEqualTo("new");
         }
-        assertThatThrownBy(file::close).isInstanceOf(VolumeException.class);
+        assertThatThrownBy(
+                        () -> {
+                            try (file) {
+                                file.write(0, bytes("late"));
+                            }
+                        })
+                .isInstanceOf(VolumeException.class);
         try (var again = silent.open(FILE, Creation.EXISTING, 0)) {
             assertThat(read(again, 0, 10)).isEqualTo("new");
         }
