@@ -81,7 +81,8 @@ final class IdentifierObject {
             long context,
             int portSpace) {
         this(devices, ports, channel, IdentifierType.of(portSpace), State.IDLE);
-        createStructure().context(context);
+        structure = new IdentifierStructure(this, type, channel);
+        structure.context(context);
     }
 
     /**
@@ -94,7 +95,7 @@ final class IdentifierObject {
         try {
             var created = new IdentifierObject(devices, ports, channel, type, State.IDLE);
             created.ownChannel = channel;
-            created.createStructure();
+            created.structure = new IdentifierStructure(created, type, channel);
             return created;
         } catch (Throwable e) {
             channel.destroy();
@@ -138,13 +139,6 @@ final class IdentifierObject {
         return structure.memory();
     }
 
-    private IdentifierStructure createStructure() {
-        var created = new IdentifierStructure(this, type);
-        created.channel(events.channel());
-        structure = created;
-        return created;
-    }
-
     /**
      * Creates the native structure of an incoming connect request when the program receives the
      * request, unless it exists already.
@@ -155,8 +149,7 @@ final class IdentifierObject {
         }
         var retained = devices.retain(device);
         try {
-            var created = new IdentifierStructure(this, type);
-            created.channel(events.channel());
+            var created = new IdentifierStructure(this, type, events.channel());
             created.name(name);
             created.peer(peer);
             created.device(retained);

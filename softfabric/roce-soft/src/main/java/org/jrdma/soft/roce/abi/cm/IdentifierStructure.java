@@ -21,11 +21,13 @@ final class IdentifierStructure {
     private final MemorySegment memory;
     private final MemorySegment path;
 
-    IdentifierStructure(IdentifierObject object, IdentifierType type) {
+    IdentifierStructure(
+            IdentifierObject object, IdentifierType type, EventChannelObject channel) {
         memory = StructureRegistry.allocate(rdma_cm_id.layout(), object);
         path = StructureRegistry.allocate(ibv_sa_path_rec.layout(), this);
         rdma_cm_id.ps(memory, type.portSpace());
         rdma_cm_id.qp_type(memory, type.queuePairType());
+        channel(channel);
     }
 
     MemorySegment memory() {
