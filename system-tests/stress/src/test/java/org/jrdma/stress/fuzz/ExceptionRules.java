@@ -7,9 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.stress.fuzz.Callback.CallbackError;
 import org.jrdma.stress.fuzz.Callback.CallbackException;
@@ -27,7 +25,6 @@ final class ExceptionRules {
 
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> findings = new ConcurrentHashMap<>();
-    private final AtomicLong failedAllocations = new AtomicLong();
     private final boolean memoryMayRunOut;
     private final boolean stackMayRunOut;
     private final boolean descriptorsMayRunOut;
@@ -52,42 +49,8 @@ final class ExceptionRules {
         return adder == null ? 0 : adder.sum();
     }
 
-    /** Returns the number of calls that ended because an allocation failed. */
-    long failedAllocations() {
-        return failedAllocations.get();
-    }
-
-    /**
-     * Classifies an exception of a call as documented, or reports it as a finding. If the heap is
-     * full, repeats this until it succeeds.
-     */
+    /** Classifies an exception of a call as documented, or reports it as a finding. */
     void judge(String call, Throwable thrown, List<Class<?>> declared, boolean passedNull) {
-        if (isLackOfMemory(thrown)) {
-            failedAllocations.incrementAndGet();
-        }
-        while (true) {
-            try {
-                classify(call, thrown, declared, passedNull);
-                return;
-            } catch (OutOfMemoryError e) {
-                pauseAfter(e);
-            }
-        }
-    }
-
-    /**
-     * Pauses before an action of the fuzzer itself is repeated for which the heap had no room.
-     * Throws the error in a run that does not use up the heap.
-     */
-    void pauseAfter(OutOfMemoryError failure) {
-        if (!memoryMayRunOut) {
-            throw failure;
-        }
-        LockSupport.parkNanos(1_000_000);
-    }
-
-    private void classify(
-            String call, Throwable thrown, List<Class<?>> declared, boolean passedNull) {
         count(thrown.getClass().getSimpleName());
         if (!isDocumented(thrown, declared, passedNull)) {
             add(call + " ends with " + thrown.getClass().getSimpleName(), thrown);

@@ -30,16 +30,13 @@ final class Fuzz {
     private static final int CALLS_UNTIL_END = 2_000;
 
     /**
-     * The maximum number of epochs of a run. Until then, the required number of allocations must
-     * have failed.
+     * The maximum number of epochs of a run. Until then, the run must have injected the required
+     * failures.
      */
     private static final int MAX_EPOCHS = 200;
 
     /** The number of allocations that must fail in a run with the option "inject". */
     private static final int FAILURES = Integer.getInteger("jrdma.fuzz.failures", 30);
-
-    /** The number of calls that must end for lack of memory in a run with the option "heap". */
-    private static final int FAILURES_OF_FULL_HEAP = 10;
 
     private final String name;
     private final Target target;
@@ -110,7 +107,7 @@ final class Fuzz {
                 name,
                 done,
                 (System.nanoTime() - start) / 1e9,
-                failedAllocations(),
+                FailureAgent.injected(),
                 findings.isEmpty() ? "no findings" : "with findings");
         return findings.isEmpty();
     }
@@ -120,15 +117,7 @@ final class Fuzz {
     }
 
     private boolean isLackingFailures() {
-        var required =
-                options.contains("inject")
-                        ? FAILURES
-                        : options.contains("heap") ? FAILURES_OF_FULL_HEAP : 0;
-        return failedAllocations() < required;
-    }
-
-    private long failedAllocations() {
-        return options.contains("heap") ? findings.failedAllocations() : FailureAgent.injected();
+        return options.contains("inject") && FailureAgent.injected() < FAILURES;
     }
 
     private static void awaitEndOfInput() {
@@ -162,10 +151,7 @@ final class Fuzz {
         var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new Watchdog(fuzzers));
         // The first epoch loads the classes, and is not disturbed.
         FailureAgent.arm(options.contains("inject") && !isFirst);
-        var heapFiller =
-                options.contains("heap") && !isFirst
-                        ? HeapFiller.start(findings::failedAllocations)
-                        : null;
+        var heapFiller = options.contains("heap") && !isFirst ? HeapFiller.start() : null;
         if (options.contains("descriptors") && !isFirst) {
             limitDescriptors(Usage.now().descriptors() + 25);
         }

@@ -82,22 +82,7 @@ final class Fuzzer implements Runnable {
                 shared.findings.judge("the fuzzer", e, List.of(), false);
             }
         }
-        closeOwnObjects();
-    }
-
-    /** Closes the objects of this thread. If the heap is full, waits until it has room. */
-    private void closeOwnObjects() {
-        while (true) {
-            try {
-                var objects = own.drain();
-                for (var i = 0; i < objects.size(); i++) { // An iterator would be an allocation.
-                    close(objects.get(i));
-                }
-                return;
-            } catch (OutOfMemoryError e) {
-                shared.findings.pauseAfter(e);
-            }
-        }
+        own.drain().forEach(this::close);
     }
 
     private void step() {
@@ -226,14 +211,9 @@ final class Fuzzer implements Runnable {
             default -> {
                 if (surface().has(object) || object instanceof MemorySegment) {
                     var pool = by == random && by.nextInt(3) == 0 ? own : shared.pool;
-                    try {
-                        var replaced = pool.put(object, by);
-                        if (replaced != null) {
-                            close(replaced);
-                        }
-                    } catch (OutOfMemoryError e) {
-                        close(object);
-                        throw e;
+                    var replaced = pool.put(object, by);
+                    if (replaced != null) {
+                        close(replaced);
                     }
                 }
             }

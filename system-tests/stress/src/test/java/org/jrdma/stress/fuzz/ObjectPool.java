@@ -56,9 +56,9 @@ final class ObjectPool {
         return null;
     }
 
-    /** Removes and returns all objects. If an allocation fails, the objects remain in the pool. */
+    /** Removes and returns all objects. */
     List<Object> drain() {
-        var all = new ArrayList<Object>(objects.size() * PER_CLASS);
+        var all = new ArrayList<Object>();
         for (var slots : objects.values()) {
             for (var slot = 0; slot < PER_CLASS; slot++) {
                 var object = slots.getAndSet(slot, null);
