@@ -21,8 +21,7 @@ final class IdentifierStructure {
     private final MemorySegment memory;
     private final MemorySegment path;
 
-    IdentifierStructure(
-            IdentifierObject object, IdentifierType type, EventChannelObject channel) {
+    IdentifierStructure(IdentifierObject object, IdentifierType type, EventChannelObject channel) {
         memory = StructureRegistry.allocate(rdma_cm_id.layout(), object);
         path = StructureRegistry.allocate(ibv_sa_path_rec.layout(), this);
         rdma_cm_id.ps(memory, type.portSpace());
