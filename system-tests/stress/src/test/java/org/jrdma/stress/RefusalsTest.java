@@ -129,16 +129,23 @@ class RefusalsTest {
         assertRejected("packet sequence", () -> change.sendSequence(1 << 24));
         assertRejected("reads", () -> change.maxDestinationReads(256));
         assertRejected("reads", () -> change.maxReads(256));
-        assertRejected(
-                "receiver-not-ready timer",
-                () -> change.receiverNotReadyTimer(Duration.ofNanos(655_360_001)));
-        assertRejected(
-                "receiver-not-ready timer", () -> change.receiverNotReadyTimer(Duration.ZERO));
-        assertRejected("acknowledgement timeout", () -> change.acknowledgeTimeout(Duration.ZERO));
         assertRejected("retries", () -> change.retries(8));
         assertRejected("retries", () -> change.receiverNotReadyRetries(8));
 
         assertThat(change.attributes()).hasSize(1);
+    }
+
+    @Test
+    void shouldRejectTimesOutOfTheRangeOfAQueuePairChange() {
+        var change = QueuePairChange.to(QueuePairState.INIT);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> change.receiverNotReadyTimer(Duration.ofNanos(655_360_001)))
+                .withMessageContaining("must be at most 655.36 ms");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> change.receiverNotReadyTimer(Duration.ZERO));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> change.acknowledgeTimeout(Duration.ZERO));
     }
 
     @Test
