@@ -1,6 +1,7 @@
 package org.jrdma.cli;
 
 import java.util.concurrent.Callable;
+import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.FabricException;

@@ -16,7 +16,6 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.SessionRecord;
-import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.model.ClientState;
 import org.jrdma.volume.model.ConnectionState;
 import org.jrdma.volume.model.DataPathState;
@@ -90,8 +89,8 @@ final class ClientSession implements AutoCloseable {
     private volatile boolean isClosed;
     private int nextServer;
 
-    /** The volume of all coordinators. Guarded by {@link #connecting}. */
-    private @Nullable UUID volume;
+    /** Guarded by {@link #connecting}. */
+    private final VolumeIdentity volume;
 
     /**
      * @param drive the drive; empty if there is no path to one
@@ -104,9 +103,7 @@ final class ClientSession implements AutoCloseable {
                 new DriveRegistration(
                         options.name(),
                         drive.filter(_ -> options.isRegistering()).map(Drive::fence));
-        if (drive.isPresent()) {
-            volume = Superblock.read(drive.get()).id();
-        }
+        this.volume = new VolumeIdentity(drive);
         this.connector = connector;
         this.files = files;
         this.heartbeats =
@@ -400,7 +397,7 @@ final class ClientSession implements AutoCloseable {
         var isTakeover = reply.readBoolean();
         var epoch = reply.readLong();
         timeout = Duration.ofMillis(reply.readLong());
-        checkVolume(new UUID(reply.readLong(), reply.readLong()));
+        volume.check(new UUID(reply.readLong(), reply.readLong()));
         term.incrementAndGet();
         registration.register(epoch);
         if (isTakeover) {
@@ -418,13 +415,6 @@ final class ClientSession implements AutoCloseable {
                 options.name(),
                 epoch,
                 connection.transport());
-    }
-
-    private void checkVolume(UUID other) throws VolumeException {
-        if (volume != null && !volume.equals(other)) {
-            throw new OtherVolumeException(volume, other);
-        }
-        volume = other;
     }
 
     private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {

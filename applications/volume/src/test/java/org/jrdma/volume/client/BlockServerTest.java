@@ -58,7 +58,8 @@ class BlockServerTest {
                     if (hasEnded.get()) {
                         return ByteBuffer.wrap(
                                 ReplyEncoding.failure(
-                                        new VolumeException(Failure.INVALID, "It has ended")));
+                                        new VolumeException(
+                                                Failure.INVALID, "The session has ended")));
                     }
                 }
                 default -> reply.writeInt(0);
@@ -142,7 +143,7 @@ class BlockServerTest {
             var term = own.term();
             var _ = own.call(Operation.CAPACITY, _ -> {});
             assertThat(own.term()).isGreaterThan(term);
-            assertThatThrownBy(() -> write(server)).hasMessageContaining("It has ended");
+            assertThatThrownBy(() -> write(server)).hasMessageContaining("The session has ended");
         }
     }
 }

@@ -1,4 +1,4 @@
-package org.jrdma.cli;
+package org.jrdma.cli.output;
 
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
@@ -17,12 +17,13 @@ public final class FabricDeviceId {
         return Long.parseUnsignedLong(text.substring(2), 16);
     }
 
-    static String format(long id) {
+    /** Formats an id. */
+    public static String format(long id) {
         return "0x" + Long.toHexString(id);
     }
 
     /** Parses an id on the command line. */
-    static final class Converter implements ITypeConverter<Long> {
+    public static final class Converter implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
             if (!FORM.matcher(text).matches()) {
