@@ -3,10 +3,13 @@ package org.jrdma.verbs.model;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.linkage.RangeChecks;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A modification for {@link org.jrdma.verbs.QueuePair#modify}: a set of attributes with their new
@@ -20,12 +23,54 @@ public final class QueuePairChange {
 
     private static final Duration MAX_RECEIVER_NOT_READY_TIMER = Duration.ofNanos(655_360_000);
 
-    private final EnumMap<QueuePairAttribute, Object> values =
-            new EnumMap<>(QueuePairAttribute.class);
     private final boolean fromConnectionManager;
+    private final EnumSet<QueuePairAttribute> attributes;
+
+    /** The values of the attributes that are numbers. The other attributes have fields. */
+    private final EnumMap<QueuePairAttribute, Integer> numbers;
+
+    private @Nullable QueuePairState state;
+    private @Nullable QueuePairState currentState;
+    private boolean drainNotification;
+    private @Nullable Set<Access> accessRights;
+    private @Nullable AddressVector address;
+    private @Nullable Mtu pathMtu;
+    private @Nullable Duration receiverNotReadyTimer;
+    private @Nullable Duration acknowledgeTimeout;
+    private @Nullable AlternatePath alternatePath;
+    private @Nullable MigrationState migrationState;
 
     private QueuePairChange(boolean fromConnectionManager) {
         this.fromConnectionManager = fromConnectionManager;
+        attributes = EnumSet.noneOf(QueuePairAttribute.class);
+        numbers = new EnumMap<>(QueuePairAttribute.class);
+    }
+
+    private QueuePairChange(QueuePairChange other) {
+        fromConnectionManager = other.fromConnectionManager;
+        attributes = other.attributes.clone();
+        numbers = other.numbers.clone();
+        state = other.state;
+        currentState = other.currentState;
+        drainNotification = other.drainNotification;
+        accessRights = other.accessRights;
+        address = other.address;
+        pathMtu = other.pathMtu;
+        receiverNotReadyTimer = other.receiverNotReadyTimer;
+        acknowledgeTimeout = other.acknowledgeTimeout;
+        alternatePath = other.alternatePath;
+        migrationState = other.migrationState;
+    }
+
+    private QueuePairChange with(QueuePairAttribute attribute, Consumer<QueuePairChange> change) {
+        var copy = new QueuePairChange(this);
+        copy.attributes.add(attribute);
+        change.accept(copy);
+        return copy;
+    }
+
+    private QueuePairChange with(QueuePairAttribute attribute, int number) {
+        return with(attribute, copy -> copy.numbers.put(attribute, number));
     }
 
     /** Creates a change that moves the queue pair to a state. */
@@ -52,27 +97,28 @@ public final class QueuePairChange {
 
     /** Sets the state to which the queue pair is moved. */
     public QueuePairChange state(QueuePairState state) {
-        return with(QueuePairAttribute.STATE, state);
+        return with(QueuePairAttribute.STATE, copy -> copy.state = state);
     }
 
     /** Sets the state in which the caller expects the queue pair to be. */
     public QueuePairChange currentState(QueuePairState state) {
-        return with(QueuePairAttribute.CURRENT_STATE, state);
+        return with(QueuePairAttribute.CURRENT_STATE, copy -> copy.currentState = state);
     }
 
     /** Selects whether the device raises an event when the send queue has drained. */
     public QueuePairChange drainNotification(boolean wanted) {
-        return with(QueuePairAttribute.DRAIN_NOTIFICATION, wanted);
+        return with(QueuePairAttribute.DRAIN_NOTIFICATION, copy -> copy.drainNotification = wanted);
     }
 
     /** Sets the access rights of the peer. */
     public QueuePairChange access(Access... access) {
-        return with(QueuePairAttribute.ACCESS, Access.setOf(access));
+        return access(Access.setOf(access));
     }
 
     /** Sets the access rights of the peer. */
     public QueuePairChange access(Set<Access> access) {
-        return with(QueuePairAttribute.ACCESS, Set.copyOf(access));
+        var rights = Collections.unmodifiableSet(Access.setOf(access.toArray(Access[]::new)));
+        return with(QueuePairAttribute.ACCESS, copy -> copy.accessRights = rights);
     }
 
     /** Sets the index of the P_Key in the partition table of the port. */
@@ -94,12 +140,12 @@ public final class QueuePairChange {
 
     /** Sets the path to the peer. */
     public QueuePairChange address(AddressVector address) {
-        return with(QueuePairAttribute.ADDRESS, address);
+        return with(QueuePairAttribute.ADDRESS, copy -> copy.address = address);
     }
 
     /** Sets the maximum payload of a packet, which must be the same on both sides. */
     public QueuePairChange pathMtu(Mtu mtu) {
-        return with(QueuePairAttribute.PATH_MTU, mtu);
+        return with(QueuePairAttribute.PATH_MTU, copy -> copy.pathMtu = mtu);
     }
 
     /** Sets the queue pair number of the peer. */
@@ -157,7 +203,9 @@ public final class QueuePairChange {
             throw new IllegalArgumentException(
                     "The receiver-not-ready timer must be at most 655.36 ms: " + timer);
         }
-        return with(QueuePairAttribute.RECEIVER_NOT_READY_TIMER, timer);
+        return with(
+                QueuePairAttribute.RECEIVER_NOT_READY_TIMER,
+                copy -> copy.receiverNotReadyTimer = timer);
     }
 
     /**
@@ -170,7 +218,7 @@ public final class QueuePairChange {
      */
     public QueuePairChange acknowledgeTimeout(Duration timeout) {
         checkPositive("acknowledgement timeout", timeout);
-        return with(QueuePairAttribute.TIMEOUT, timeout);
+        return with(QueuePairAttribute.TIMEOUT, copy -> copy.acknowledgeTimeout = timeout);
     }
 
     static void checkPositive(String name, Duration duration) {
@@ -201,12 +249,12 @@ public final class QueuePairChange {
      * MigrationState#REARM}.
      */
     public QueuePairChange alternatePath(AlternatePath path) {
-        return with(QueuePairAttribute.ALTERNATE_PATH, path);
+        return with(QueuePairAttribute.ALTERNATE_PATH, copy -> copy.alternatePath = path);
     }
 
     /** Sets the path migration state. */
     public QueuePairChange migrationState(MigrationState state) {
-        return with(QueuePairAttribute.PATH_MIGRATION_STATE, state);
+        return with(QueuePairAttribute.PATH_MIGRATION_STATE, copy -> copy.migrationState = state);
     }
 
     /** Sets the maximum sending rate in kbit/s; 0 for no limit. */
@@ -216,7 +264,7 @@ public final class QueuePairChange {
 
     /** The attributes that this change sets, including the state. */
     public Set<QueuePairAttribute> attributes() {
-        return Collections.unmodifiableSet(values.keySet());
+        return Collections.unmodifiableSet(attributes);
     }
 
     /** Returns true if the connection manager supplied the attributes. */
@@ -226,12 +274,12 @@ public final class QueuePairChange {
 
     /** The state to which the queue pair is moved. */
     public QueuePairState state() {
-        return (QueuePairState) present(QueuePairAttribute.STATE);
+        return present(QueuePairAttribute.STATE, state);
     }
 
     /** The state in which the caller expects the queue pair to be. */
     public QueuePairState currentState() {
-        return (QueuePairState) present(QueuePairAttribute.CURRENT_STATE);
+        return present(QueuePairAttribute.CURRENT_STATE, currentState);
     }
 
     /**
@@ -239,13 +287,12 @@ public final class QueuePairChange {
      * attribute is not set.
      */
     public boolean drainNotification() {
-        return Boolean.TRUE.equals(values.get(QueuePairAttribute.DRAIN_NOTIFICATION));
+        return drainNotification;
     }
 
     /** The access rights of the peer. */
-    @SuppressWarnings("unchecked") // Only access() sets this attribute.
     public Set<Access> accessRights() {
-        return (Set<Access>) present(QueuePairAttribute.ACCESS);
+        return present(QueuePairAttribute.ACCESS, accessRights);
     }
 
     /** The index of the P_Key in the partition table of the port; 0 if not set. */
@@ -265,12 +312,12 @@ public final class QueuePairChange {
 
     /** The path to the peer. */
     public AddressVector address() {
-        return (AddressVector) present(QueuePairAttribute.ADDRESS);
+        return present(QueuePairAttribute.ADDRESS, address);
     }
 
     /** The maximum payload of a packet. */
     public Mtu pathMtu() {
-        return (Mtu) present(QueuePairAttribute.PATH_MTU);
+        return present(QueuePairAttribute.PATH_MTU, pathMtu);
     }
 
     /** The remote queue pair number; 0 if not set. */
@@ -309,12 +356,12 @@ public final class QueuePairChange {
      * receive.
      */
     public Duration receiverNotReadyTimer() {
-        return (Duration) present(QueuePairAttribute.RECEIVER_NOT_READY_TIMER);
+        return present(QueuePairAttribute.RECEIVER_NOT_READY_TIMER, receiverNotReadyTimer);
     }
 
     /** The acknowledgement timeout. */
     public Duration acknowledgeTimeout() {
-        return (Duration) present(QueuePairAttribute.TIMEOUT);
+        return present(QueuePairAttribute.TIMEOUT, acknowledgeTimeout);
     }
 
     /** The maximum number of retries after an acknowledgement timeout; 0 if not set. */
@@ -331,12 +378,12 @@ public final class QueuePairChange {
 
     /** The alternate path to the peer. */
     public AlternatePath alternatePath() {
-        return (AlternatePath) present(QueuePairAttribute.ALTERNATE_PATH);
+        return present(QueuePairAttribute.ALTERNATE_PATH, alternatePath);
     }
 
     /** The path migration state. */
     public MigrationState migrationState() {
-        return (MigrationState) present(QueuePairAttribute.PATH_MIGRATION_STATE);
+        return present(QueuePairAttribute.PATH_MIGRATION_STATE, migrationState);
     }
 
     /** The maximum sending rate in kbit/s; 0 if not set. */
@@ -344,8 +391,7 @@ public final class QueuePairChange {
         return number(QueuePairAttribute.RATE_LIMIT);
     }
 
-    private Object present(QueuePairAttribute attribute) {
-        var value = values.get(attribute);
+    private static <T> T present(QueuePairAttribute attribute, @Nullable T value) {
         if (value == null) {
             throw new IllegalStateException("The change does not set " + attribute);
         }
@@ -353,21 +399,30 @@ public final class QueuePairChange {
     }
 
     private int number(QueuePairAttribute attribute) {
-        return (int) values.getOrDefault(attribute, 0);
-    }
-
-    private QueuePairChange with(QueuePairAttribute attribute, Object value) {
-        var copy = new QueuePairChange(fromConnectionManager);
-        copy.values.putAll(values);
-        copy.values.put(attribute, value);
-        return copy;
+        return numbers.getOrDefault(attribute, 0);
     }
 
     /** Formats the attributes and their values for messages. */
     @Override
     public String toString() {
-        return values.entrySet().stream()
-                .map(entry -> entry.getKey() + "=" + entry.getValue())
+        return attributes.stream()
+                .map(attribute -> attribute + "=" + value(attribute))
                 .collect(Collectors.joining(", ", "{", "}"));
+    }
+
+    private Object value(QueuePairAttribute attribute) {
+        return switch (attribute) {
+            case STATE -> state();
+            case CURRENT_STATE -> currentState();
+            case DRAIN_NOTIFICATION -> drainNotification;
+            case ACCESS -> accessRights();
+            case ADDRESS -> address();
+            case PATH_MTU -> pathMtu();
+            case RECEIVER_NOT_READY_TIMER -> receiverNotReadyTimer();
+            case TIMEOUT -> acknowledgeTimeout();
+            case ALTERNATE_PATH -> alternatePath();
+            case PATH_MIGRATION_STATE -> migrationState();
+            default -> number(attribute);
+        };
     }
 }
