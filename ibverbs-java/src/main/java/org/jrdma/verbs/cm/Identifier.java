@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -24,6 +23,7 @@ import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.internal.IdentifierFunctions;
+import org.jrdma.verbs.internal.IdentifierOption;
 import org.jrdma.verbs.internal.IdentifierReader;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.EnhancedOptions;
@@ -386,7 +386,7 @@ public final class Identifier extends NativeObject {
      */
     public void typeOfService(int value) throws VerbsException {
         ConnectionOptions.checkTypeOfService(value);
-        setByte(rdma_h.RDMA_OPTION_ID_TOS(), value);
+        set(IdentifierOption.TYPE_OF_SERVICE, value);
     }
 
     /**
@@ -395,7 +395,7 @@ public final class Identifier extends NativeObject {
      * rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}.
      */
     public void reuseAddress(boolean enabled) throws VerbsException {
-        setFlag(rdma_h.RDMA_OPTION_ID_REUSEADDR(), enabled);
+        set(IdentifierOption.REUSE_ADDRESS, enabled ? 1 : 0);
     }
 
     /**
@@ -404,7 +404,7 @@ public final class Identifier extends NativeObject {
      * rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
      */
     public void addressFamilyOnly(boolean enabled) throws VerbsException {
-        setFlag(rdma_h.RDMA_OPTION_ID_AFONLY(), enabled);
+        set(IdentifierOption.ADDRESS_FAMILY_ONLY, enabled ? 1 : 0);
     }
 
     /**
@@ -415,25 +415,15 @@ public final class Identifier extends NativeObject {
      * @throws IllegalArgumentException if the duration is zero or negative
      */
     public void acknowledgeTimeout(Duration timeout) throws VerbsException {
-        setByte(rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT(), DurationCodes.acknowledgeTimeout(timeout));
+        set(IdentifierOption.ACKNOWLEDGE_TIMEOUT, DurationCodes.acknowledgeTimeout(timeout));
     }
 
-    private void setByte(int option, int value) throws VerbsException {
+    private void set(IdentifierOption option, int value) throws VerbsException {
         calls.run(
-                optionAttempt(option, value),
-                (id, attempt) -> functions.setByte(id, option, value, attempt));
-    }
-
-    private void setFlag(int option, boolean value) throws VerbsException {
-        calls.run(
-                optionAttempt(option, value),
-                (id, attempt) -> functions.setFlag(id, option, value, attempt));
-    }
-
-    private CheckedCall optionAttempt(int option, Object value) {
-        return CheckedCall.to(
-                "rdma_set_option",
-                () -> "for option %d of %s to %s".formatted(option, this, value));
+                CheckedCall.to(
+                        "rdma_set_option",
+                        () -> "for %s = %d of %s".formatted(option, value, this)),
+                (id, attempt) -> functions.setOption(id, option, value, attempt));
     }
 
     /**

@@ -306,41 +306,26 @@ public final class IdentifierFunctions {
                                 notify, segment(), identifier, Codes.ASYNC_EVENT_TYPE.code(event)));
     }
 
-    public void setByte(MemorySegment identifier, int option, int value, CheckedCall attempt)
+    /** Sets an option. The value of a flag is 0 or 1. */
+    public void setOption(
+            MemorySegment identifier, IdentifierOption option, int value, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
-            setOption(
-                    identifier,
-                    option,
-                    arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) value),
-                    attempt);
+            var data =
+                    option.isByte()
+                            ? arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) value)
+                            : arena.allocateFrom(ValueLayout.JAVA_INT, value);
+            attempt.minusOne(() ->
+                    (int)
+                            SET_OPTION.invokeExact(
+                                    setOption,
+                                    segment(),
+                                    identifier,
+                                    rdma_h.RDMA_OPTION_ID(),
+                                    option.number(),
+                                    data,
+                                    data.byteSize()));
         }
-    }
-
-    public void setFlag(MemorySegment identifier, int option, boolean value, CheckedCall attempt)
-            throws VerbsException {
-        try (var arena = Arena.ofConfined()) {
-            setOption(
-                    identifier,
-                    option,
-                    arena.allocateFrom(ValueLayout.JAVA_INT, value ? 1 : 0),
-                    attempt);
-        }
-    }
-
-    private void setOption(
-            MemorySegment identifier, int option, MemorySegment value, CheckedCall attempt)
-            throws VerbsException {
-        attempt.minusOne(() ->
-                (int)
-                        SET_OPTION.invokeExact(
-                                setOption,
-                                segment(),
-                                identifier,
-                                rdma_h.RDMA_OPTION_ID(),
-                                option,
-                                value,
-                                value.byteSize()));
     }
 
     /**
