@@ -16,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -31,6 +30,7 @@ import org.jrdma.verbs.cm.handle.NativeIdentifier;
 import org.jrdma.verbs.cm.model.AddressInfo;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.internal.CheckedCall;
+import org.jrdma.verbs.internal.ConnectionEventType;
 import org.jrdma.verbs.internal.ConnectionLibrary;
 import org.jrdma.verbs.internal.EventChannelFunctions;
 import org.jrdma.verbs.model.VerbsException;
@@ -311,7 +311,6 @@ public final class EventChannel extends NativeObject {
     ConnectionEvent next(Deadline deadline, String timedOut)
             throws FabricException, InterruptedIOException {
         while (true) {
-            // The program must not take the events of this channel.
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while waiting for " + this);
             }
@@ -432,7 +431,7 @@ public final class EventChannel extends NativeObject {
 
     /** Translates a native event. Returns empty for an event of a closed identifier. */
     private Optional<ConnectionEvent> translate(EventChannelFunctions.Event event) {
-        if (event.type() == rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST()) {
+        if (event.type() == ConnectionEventType.CONNECT_REQUEST) {
             var listener = registered(event.listener());
             if (listener.isEmpty()) {
                 reject(event.identifier());

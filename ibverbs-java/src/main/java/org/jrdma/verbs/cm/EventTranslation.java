@@ -1,107 +1,47 @@
 package org.jrdma.verbs.cm;
 
-import static java.util.Map.entry;
-
-import java.net.InetAddress;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiFunction;
-import java.util.function.Function;
-import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.verbs.cm.handle.NativeIdentifier;
+import org.jrdma.verbs.internal.ConnectionEventType;
 import org.jrdma.verbs.internal.EventChannelFunctions.Event;
 
 /** Translates native events to {@link ConnectionEvent}s. */
 final class EventTranslation {
 
-    /**
-     * The functions that create the events of the API, by native event type. Requests are not
-     * included, because the event channel creates an identifier for each request.
-     */
-    private static final Map<Integer, BiFunction<Identifier, Event, ConnectionEvent>> BY_TYPE =
-            Map.ofEntries(
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(),
-                            (identifier, _) -> new ConnectionEvent.AddressResolved(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ADDR_ERROR(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.AddressError(identifier, errno(event))),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED(),
-                            (identifier, _) -> new ConnectionEvent.RouteResolved(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ROUTE_ERROR(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.RouteError(identifier, errno(event))),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.ConnectResponse(
-                                            identifier, event.connection(), event.privateData())),
-                    entry(rdma_h.RDMA_CM_EVENT_ESTABLISHED(), EventTranslation::established),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_REJECTED(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.Rejected(
-                                            identifier, event.status(), event.privateData())),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_UNREACHABLE(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.Unreachable(
-                                            identifier, event.status(), event.privateData())),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_CONNECT_ERROR(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.ConnectError(identifier, errno(event))),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_DISCONNECTED(),
-                            (identifier, _) -> new ConnectionEvent.Disconnected(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN(),
-                            (identifier, event) ->
-                                    ofGroup(
-                                            identifier,
-                                            event,
-                                            group ->
-                                                    new ConnectionEvent.MulticastJoined(
-                                                            identifier, group, event.datagrams()))),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR(),
-                            (identifier, event) ->
-                                    ofGroup(
-                                            identifier,
-                                            event,
-                                            group ->
-                                                    new ConnectionEvent.MulticastError(
-                                                            identifier, group, errno(event)))),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL(),
-                            (identifier, _) -> new ConnectionEvent.DeviceRemoved(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ADDR_CHANGE(),
-                            (identifier, _) -> new ConnectionEvent.AddressChanged(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT(),
-                            (identifier, _) -> new ConnectionEvent.TimeWaitExit(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED(),
-                            (identifier, _) -> new ConnectionEvent.AddressInfoResolved(identifier)),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.AddressInfoError(identifier, errno(event))),
-                    entry(
-                            rdma_h.RDMA_CM_EVENT_USER(),
-                            (identifier, event) ->
-                                    new ConnectionEvent.UserDefined(
-                                            identifier, event.status(), event.context())));
-
     private EventTranslation() {}
 
-    /** Translates an event that is not a request. */
+    /**
+     * Translates an event that is not a request. The event channel translates requests itself,
+     * because it creates an identifier for each request.
+     */
     static ConnectionEvent of(Identifier identifier, Event event) {
-        return BY_TYPE.getOrDefault(event.type(), EventTranslation::other).apply(identifier, event);
+        return switch (event.type()) {
+            case ADDRESS_RESOLVED -> new ConnectionEvent.AddressResolved(identifier);
+            case ADDRESS_ERROR -> new ConnectionEvent.AddressError(identifier, errno(event));
+            case ROUTE_RESOLVED -> new ConnectionEvent.RouteResolved(identifier);
+            case ROUTE_ERROR -> new ConnectionEvent.RouteError(identifier, errno(event));
+            case CONNECT_RESPONSE ->
+                    new ConnectionEvent.ConnectResponse(
+                            identifier, event.connection(), event.privateData());
+            case CONNECT_ERROR -> new ConnectionEvent.ConnectError(identifier, errno(event));
+            case UNREACHABLE ->
+                    new ConnectionEvent.Unreachable(
+                            identifier, event.status(), event.privateData());
+            case REJECTED ->
+                    new ConnectionEvent.Rejected(identifier, event.status(), event.privateData());
+            case ESTABLISHED -> established(identifier, event);
+            case DISCONNECTED -> new ConnectionEvent.Disconnected(identifier);
+            case DEVICE_REMOVED -> new ConnectionEvent.DeviceRemoved(identifier);
+            case MULTICAST_JOINED, MULTICAST_ERROR -> ofGroup(identifier, event);
+            case ADDRESS_CHANGED -> new ConnectionEvent.AddressChanged(identifier);
+            case TIME_WAIT_EXIT -> new ConnectionEvent.TimeWaitExit(identifier);
+            case ADDRESS_INFO_RESOLVED -> new ConnectionEvent.AddressInfoResolved(identifier);
+            case ADDRESS_INFO_ERROR ->
+                    new ConnectionEvent.AddressInfoError(identifier, errno(event));
+            case USER_DEFINED ->
+                    new ConnectionEvent.UserDefined(identifier, event.status(), event.context());
+            case CONNECT_REQUEST, UNKNOWN -> other(identifier, event);
+        };
     }
 
     /**
@@ -136,19 +76,18 @@ final class EventTranslation {
                         identifier, event.connection(), event.privateData());
     }
 
-    private static ConnectionEvent ofGroup(
-            Identifier identifier,
-            Event event,
-            Function<InetAddress, ConnectionEvent> translation) {
-        return identifier
-                .nativeIdentifier()
-                .groups()
-                .group(event.context())
-                .map(translation)
-                .orElseGet(() -> other(identifier, event));
+    /** Translates an event of a multicast group, which the program may have left meanwhile. */
+    private static ConnectionEvent ofGroup(Identifier identifier, Event event) {
+        var group = identifier.nativeIdentifier().groups().group(event.context());
+        if (group.isEmpty()) {
+            return other(identifier, event);
+        }
+        return event.type() == ConnectionEventType.MULTICAST_JOINED
+                ? new ConnectionEvent.MulticastJoined(identifier, group.get(), event.datagrams())
+                : new ConnectionEvent.MulticastError(identifier, group.get(), errno(event));
     }
 
     private static ConnectionEvent other(Identifier identifier, Event event) {
-        return new ConnectionEvent.Other(identifier, event.type(), event.status());
+        return new ConnectionEvent.Other(identifier, event.typeNumber(), event.status());
     }
 }

@@ -84,6 +84,8 @@ public final class Codes {
             new EnumCodes<>(AsyncEventType.class, AsyncEventType.UNKNOWN, Codes::code);
     public static final EnumCodes<PortSpace> PORT_SPACE =
             new EnumCodes<>(PortSpace.class, null, Codes::code);
+    public static final EnumCodes<ConnectionEventType> CONNECTION_EVENT_TYPE =
+            new EnumCodes<>(ConnectionEventType.class, ConnectionEventType.UNKNOWN, Codes::code);
 
     private Codes() {}
 
@@ -436,6 +438,31 @@ public final class Codes {
             case UDP -> rdma_h.RDMA_PS_UDP();
             case IPOIB -> rdma_h.RDMA_PS_IPOIB();
             case IB -> rdma_h.RDMA_PS_IB();
+        };
+    }
+
+    private static int code(ConnectionEventType constant) {
+        return switch (constant) {
+            case ADDRESS_RESOLVED -> rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED();
+            case ADDRESS_ERROR -> rdma_h.RDMA_CM_EVENT_ADDR_ERROR();
+            case ROUTE_RESOLVED -> rdma_h.RDMA_CM_EVENT_ROUTE_RESOLVED();
+            case ROUTE_ERROR -> rdma_h.RDMA_CM_EVENT_ROUTE_ERROR();
+            case CONNECT_REQUEST -> rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST();
+            case CONNECT_RESPONSE -> rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE();
+            case CONNECT_ERROR -> rdma_h.RDMA_CM_EVENT_CONNECT_ERROR();
+            case UNREACHABLE -> rdma_h.RDMA_CM_EVENT_UNREACHABLE();
+            case REJECTED -> rdma_h.RDMA_CM_EVENT_REJECTED();
+            case ESTABLISHED -> rdma_h.RDMA_CM_EVENT_ESTABLISHED();
+            case DISCONNECTED -> rdma_h.RDMA_CM_EVENT_DISCONNECTED();
+            case DEVICE_REMOVED -> rdma_h.RDMA_CM_EVENT_DEVICE_REMOVAL();
+            case MULTICAST_JOINED -> rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN();
+            case MULTICAST_ERROR -> rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR();
+            case ADDRESS_CHANGED -> rdma_h.RDMA_CM_EVENT_ADDR_CHANGE();
+            case TIME_WAIT_EXIT -> rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT();
+            case ADDRESS_INFO_RESOLVED -> rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED();
+            case ADDRESS_INFO_ERROR -> rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR();
+            case USER_DEFINED -> rdma_h.RDMA_CM_EVENT_USER();
+            case UNKNOWN -> NO_CODE;
         };
     }
 }

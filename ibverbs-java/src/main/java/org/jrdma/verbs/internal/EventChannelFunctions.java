@@ -77,7 +77,8 @@ public final class EventChannelFunctions {
     /**
      * A copy of an event of the connection manager.
      *
-     * @param type the number of the event type
+     * @param type the event type
+     * @param typeNumber the number of the event type
      * @param status 0, a positive or negative errno, or a status number of the fabric
      * @param identifier the {@code rdma_cm_id} that the event concerns
      * @param listener the {@code rdma_cm_id} of the listener that received a connect request
@@ -86,7 +87,8 @@ public final class EventChannelFunctions {
      *     was joined; for an event that the program wrote, its argument; otherwise 0
      */
     public record Event(
-            int type,
+            ConnectionEventType type,
+            int typeNumber,
             int status,
             MemorySegment identifier,
             MemorySegment listener,
@@ -151,16 +153,19 @@ public final class EventChannelFunctions {
         var parameters = rdma_cm_event.param(event);
         var connection = rdma_cm_event.param.conn(parameters);
         var datagrams = rdma_cm_event.param.ud(parameters);
-        var type = rdma_cm_event.event(event);
+        var typeNumber = rdma_cm_event.event(event);
+        var type = Codes.CONNECTION_EVENT_TYPE.of(typeNumber);
         // The pointer to the private data has the same offset in rdma_conn_param and rdma_ud_param.
         // Events with a context contain the context instead of this pointer.
         var data = rdma_conn_param.private_data(connection);
-        var ofGroup =
-                type == rdma_h.RDMA_CM_EVENT_MULTICAST_JOIN()
-                        || type == rdma_h.RDMA_CM_EVENT_MULTICAST_ERROR();
-        var hasContext = ofGroup || type == rdma_h.RDMA_CM_EVENT_USER();
+        var hasContext =
+                switch (type) {
+                    case MULTICAST_JOINED, MULTICAST_ERROR, USER_DEFINED -> true;
+                    default -> false;
+                };
         return new Event(
                 type,
+                typeNumber,
                 rdma_cm_event.status(event),
                 identifier,
                 rdma_cm_event.listen_id(event),

@@ -157,7 +157,13 @@ class CodesTest {
                         Codes.ASYNC_EVENT_TYPE,
                         AsyncEventType.class,
                         Set.of(AsyncEventType.UNKNOWN),
-                        "IBV_EVENT_"));
+                        "IBV_EVENT_"),
+                mapping(
+                        Codes.CONNECTION_EVENT_TYPE,
+                        ConnectionEventType.class,
+                        Set.of(ConnectionEventType.UNKNOWN),
+                        "RDMA_CM_EVENT_",
+                        "RDMA_CM_EVENT_INTERNAL")); // librdmacm does not report this event.
     }
 
     private static <E extends Enum<E>> EnumMapping<E> mapping(
