@@ -79,10 +79,10 @@ public final class BorrowDevice extends ExampleProgram {
             copy(registers, address, BUFFER, 0, interrupt);
             copy(registers, BUFFER, address + COPY, FROM_DEVICE, interrupt);
             var source = memory.segment().asSlice(0, BYTES);
-            var isRight = source.mismatch(memory.segment().asSlice(COPY, BYTES)) < 0;
-            IO.println(
-                    "copied %,d bytes to the device and back: %s"
-                            .formatted(BYTES, isRight ? "equal" : "different"));
+            if (source.mismatch(memory.segment().asSlice(COPY, BYTES)) >= 0) {
+                throw new IOException("The bytes that were copied back are wrong.");
+            }
+            IO.println("copied %,d bytes to the device and back".formatted(BYTES));
         } // The device cannot access the segment any more, and is returned.
     }
 

@@ -83,8 +83,10 @@ public final class TransferByDma extends ExampleProgram {
             bytes.segment().fill((byte) 0);
             queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), TIMEOUT);
             var last = BYTES - Long.BYTES;
-            IO.println(
-                    bytes.getLong(last) == last ? "pulled them back" : "pulled back wrong bytes");
+            if (bytes.getLong(last) != last) {
+                throw new IOException("The bytes that were pulled back are wrong.");
+            }
+            IO.println("pulled them back");
 
             memory.putLongRelease(ARRIVED, 1);
             memory.flush();
