@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
@@ -112,11 +113,7 @@ public final class DirectConnectOptions {
     }
 
     private static int checkRetries(int count) {
-        if (count < 0 || count > MAX_RETRIES) {
-            throw new IllegalArgumentException(
-                    "The number of retries must be from 0 to 7, but is %d".formatted(count));
-        }
-        return count;
+        return RangeChecks.check("number of retries", count, 0, MAX_RETRIES);
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.VerbsContext;
@@ -143,10 +144,7 @@ public final class DeviceHandle {
     }
 
     public PortAttributes port(int port) throws VerbsException {
-        if (port < 1 || port > 255) {
-            throw new IllegalArgumentException(
-                    "The port number must be between 1 and 255: " + port);
-        }
+        RangeChecks.check("port number", port, 1, 255);
         return call(
                 () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
     }

@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm.model;
 
 import java.util.Locale;
+import org.jrdma.ffi.linkage.RangeChecks;
 
 /**
  * The queue pair parameters that the two sides of a connection exchange, as transferred on the
@@ -33,11 +34,12 @@ public record ConnectionParameters(
      * @throws IllegalArgumentException if a value does not fit into its field of the message
      */
     public ConnectionParameters {
-        check("queue pair number", queuePairNumber, 0xff_ffff);
-        check("reads to answer", maxDestinationReads, 255);
-        check("reads in flight", maxReads, 255);
-        check("retries", retries, MAX_RETRIES);
-        check("receiver-not-ready retries", receiverNotReadyRetries, MAX_RETRIES);
+        RangeChecks.check("queue pair number", queuePairNumber, 0, 0xff_ffff);
+        RangeChecks.check("number of reads to answer", maxDestinationReads, 0, 255);
+        RangeChecks.check("number of reads in flight", maxReads, 0, 255);
+        RangeChecks.check("number of retries", retries, 0, MAX_RETRIES);
+        RangeChecks.check(
+                "number of receiver-not-ready retries", receiverNotReadyRetries, 0, MAX_RETRIES);
     }
 
     /**
@@ -60,13 +62,6 @@ public record ConnectionParameters(
      */
     public static ConnectionParameters forDatagrams(int queuePairNumber) {
         return new ConnectionParameters(queuePairNumber, false, 0, 0, 0, 0);
-    }
-
-    private static void check(String name, int value, int max) {
-        if (value < 0 || value > max) {
-            throw new IllegalArgumentException(
-                    "%s %d is not in the range 0 to %d".formatted(name, value, max));
-        }
     }
 
     @Override
