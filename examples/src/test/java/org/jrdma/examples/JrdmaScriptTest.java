@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the commands and errors of the script {@code jrdma}. */
 class JrdmaScriptTest {
@@ -37,11 +39,13 @@ class JrdmaScriptTest {
         }
     }
 
-    @Test
-    void shouldRejectAnUnknownExample() throws Exception {
-        try (var launcher = Programs.launch("example", "rc")) {
+    @ParameterizedTest
+    @ValueSource(strings = {"rc", "rc.pingpong"})
+    void shouldRejectAnUnknownExample(String name) throws Exception {
+        try (var launcher = Programs.launch("example", name)) {
             assertThat(launcher.await()).isEqualTo(2);
-            assertThat(launcher.output()).startsWith("jrdma: There is no example named rc.");
+            assertThat(launcher.output())
+                    .startsWith("jrdma: There is no example named %s.".formatted(name));
         }
     }
 
