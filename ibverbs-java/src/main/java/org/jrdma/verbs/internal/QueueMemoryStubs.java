@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.abi.rdma.ibv_parent_domain_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.verbs.model.QueueMemoryAllocator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,7 +68,7 @@ public final class QueueMemoryStubs implements AutoCloseable {
             allocations.put(segment.address(), segment);
             return segment;
         } catch (Throwable e) {
-            LOG.error("{} failed to allocate {} bytes", memory, bytes, e);
+            FailureLog.error(LOG, "The allocator of queue memory failed to allocate memory", e);
             return MemorySegment.NULL;
         }
     }
@@ -80,7 +81,7 @@ public final class QueueMemoryStubs implements AutoCloseable {
                 memory.release(segment, resource);
             }
         } catch (Throwable e) {
-            LOG.error("{} failed to release {}", memory, address, e);
+            FailureLog.error(LOG, "The allocator of queue memory failed to release memory", e);
         }
     }
 
