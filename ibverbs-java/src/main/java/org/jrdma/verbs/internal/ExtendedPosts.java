@@ -42,7 +42,7 @@ final class ExtendedPosts extends HotPath {
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final FunctionDescriptor REMOTE_AND_LONG =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final FunctionDescriptor PIECE =
+    private static final FunctionDescriptor ELEMENT =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     private static final FunctionDescriptor TWO_LONGS =
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -62,7 +62,7 @@ final class ExtendedPosts extends HotPath {
     private static final MethodHandle PLAIN_WRITE_IMMEDIATE = Downcalls.plain(WRITE_IMMEDIATE);
     private static final MethodHandle PLAIN_COMPARE_AND_SWAP = Downcalls.plain(COMPARE_AND_SWAP);
     private static final MethodHandle PLAIN_REMOTE_AND_LONG = Downcalls.plain(REMOTE_AND_LONG);
-    private static final MethodHandle PLAIN_PIECE = Downcalls.plain(PIECE);
+    private static final MethodHandle PLAIN_ELEMENT = Downcalls.plain(ELEMENT);
     private static final MethodHandle PLAIN_TWO_LONGS = Downcalls.plain(TWO_LONGS);
     private static final MethodHandle PLAIN_DESTINATION = Downcalls.plain(DESTINATION);
     private static final MethodHandle PLAIN_FLUSH = Downcalls.plain(FLUSH);
@@ -108,15 +108,15 @@ final class ExtendedPosts extends HotPath {
     private final MemorySegment bind;
     private final MemorySegment atomicWrite;
     private final MemorySegment flush;
-    private final MemorySegment setPiece;
-    private final MemorySegment setPieces;
+    private final MemorySegment setElement;
+    private final MemorySegment setElements;
     private final MemorySegment setInline;
     private final MemorySegment setInlines;
     private final MemorySegment setDestination;
     private final MemorySegment setReceiveQueue;
 
     /**
-     * The pieces of an inline request. All posts reuse this array, because only one thread posts to
+     * The slices of an inline request. All posts reuse this array, because only one thread posts to
      * the queue pair at a time.
      */
     private final MemorySegment buffers;
@@ -126,15 +126,15 @@ final class ExtendedPosts extends HotPath {
     /**
      * @param classic the functions of the device for receives, polls and {@code ibv_post_send}
      * @param queuePair the {@code ibv_qp_ex} of the queue pair
-     * @param maxPieces the maximum number of memory pieces in a request
+     * @param maxElements the maximum number of memory slices in a request
      * @param newer the enabled operations that old libraries lack
-     * @param faulty true if {@code ibv_post_send} must post requests with several pieces
+     * @param faulty true if {@code ibv_post_send} must post requests with several slices
      */
     ExtendedPosts(
             HotPath classic,
             MemorySegment queuePair,
             QueuePairType type,
-            int maxPieces,
+            int maxElements,
             Set<Operation> newer,
             boolean faulty) {
         super(classic);
@@ -164,13 +164,13 @@ final class ExtendedPosts extends HotPath {
                 newer.contains(Operation.FLUSH)
                         ? queuePair.get(ADDRESS, ibv_qp_ex.wr_flush$offset())
                         : MemorySegment.NULL;
-        this.setPiece = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge$offset());
-        this.setPieces = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge_list$offset());
+        this.setElement = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge$offset());
+        this.setElements = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_sge_list$offset());
         this.setInline = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data$offset());
         this.setInlines = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_inline_data_list$offset());
         this.setDestination = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_ud_addr$offset());
         this.setReceiveQueue = queuePair.get(ADDRESS, ibv_qp_ex.wr_set_xrc_srqn$offset());
-        this.buffers = Arena.ofAuto().allocate(BUFFER_BYTES * maxPieces, Long.BYTES);
+        this.buffers = Arena.ofAuto().allocate(BUFFER_BYTES * maxElements, Long.BYTES);
         this.buffersAddress = buffers.address();
     }
 
@@ -213,8 +213,8 @@ final class ExtendedPosts extends HotPath {
             } else if (xrc) {
                 callOneInt(setReceiveQueue, UncheckedMemory.getInt(request + RECEIVE_QUEUE));
             }
-            if (!isWithoutPieces(opcode)) {
-                setPieces(request); // Called even for 0 pieces, because this call ends a message.
+            if (!isWithoutElements(opcode)) {
+                setElements(request); // Called even for 0 slices, because this call ends a message.
             }
         }
         var errno = complete();
@@ -235,7 +235,7 @@ final class ExtendedPosts extends HotPath {
         return opcode == OPCODE_ATOMIC_WRITE || opcode == OPCODE_FLUSH;
     }
 
-    private static boolean isWithoutPieces(int opcode) {
+    private static boolean isWithoutElements(int opcode) {
         return opcode == OPCODE_BIND || opcode == OPCODE_INVALIDATE || isNewer(opcode);
     }
 
@@ -298,7 +298,7 @@ final class ExtendedPosts extends HotPath {
         return true;
     }
 
-    private void setPieces(long request) {
+    private void setElements(long request) {
         var count = UncheckedMemory.getInt(request + COUNT);
         var list = UncheckedMemory.getLong(request + LIST);
         var inline = (UncheckedMemory.getInt(request + FLAGS) & INLINE) != 0;
@@ -310,22 +310,23 @@ final class ExtendedPosts extends HotPath {
         } else if (inline) {
             setInlines(list, count);
         } else if (count == 1) {
-            setPiece(list);
+            setElement(list);
         } else {
-            callTwoLongs(setPieces, count, list);
+            callTwoLongs(setElements, count, list);
         }
     }
 
     private void setInlines(long list, int count) {
         try {
             for (var index = 0; index < count; index++) {
-                var piece = list + index * ELEMENT_BYTES;
+                var element = list + index * ELEMENT_BYTES;
                 var buffer = buffersAddress + index * BUFFER_BYTES;
                 UncheckedMemory.setLong(
-                        buffer + BUFFER_ADDRESS, UncheckedMemory.getLong(piece + ELEMENT_ADDRESS));
+                        buffer + BUFFER_ADDRESS,
+                        UncheckedMemory.getLong(element + ELEMENT_ADDRESS));
                 UncheckedMemory.setLong(
                         buffer + BUFFER_LENGTH,
-                        Integer.toUnsignedLong(UncheckedMemory.getInt(piece + ELEMENT_LENGTH)));
+                        Integer.toUnsignedLong(UncheckedMemory.getInt(element + ELEMENT_LENGTH)));
             }
             callTwoLongs(setInlines, count, buffersAddress);
         } finally {
@@ -460,15 +461,15 @@ final class ExtendedPosts extends HotPath {
         }
     }
 
-    private void setPiece(long piece) {
-        var key = UncheckedMemory.getInt(piece + ELEMENT_KEY);
-        var address = UncheckedMemory.getLong(piece + ELEMENT_ADDRESS);
-        var length = UncheckedMemory.getInt(piece + ELEMENT_LENGTH);
+    private void setElement(long element) {
+        var key = UncheckedMemory.getInt(element + ELEMENT_KEY);
+        var address = UncheckedMemory.getLong(element + ELEMENT_ADDRESS);
+        var length = UncheckedMemory.getInt(element + ELEMENT_LENGTH);
         try {
             if (isCritical()) {
-                Critical.PIECE.invokeExact(setPiece, queuePair, key, address, length);
+                Critical.ELEMENT.invokeExact(setElement, queuePair, key, address, length);
             } else {
-                PLAIN_PIECE.invokeExact(setPiece, queuePair, key, address, length);
+                PLAIN_ELEMENT.invokeExact(setElement, queuePair, key, address, length);
             }
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
@@ -492,7 +493,7 @@ final class ExtendedPosts extends HotPath {
         static final MethodHandle BARE = Downcalls.critical(ExtendedPosts.BARE);
         static final MethodHandle COMPLETE = Downcalls.critical(ExtendedPosts.COMPLETE);
         static final MethodHandle REMOTE = Downcalls.critical(ExtendedPosts.REMOTE);
-        static final MethodHandle PIECE = Downcalls.critical(ExtendedPosts.PIECE);
+        static final MethodHandle ELEMENT = Downcalls.critical(ExtendedPosts.ELEMENT);
         static final MethodHandle TWO_LONGS = Downcalls.critical(ExtendedPosts.TWO_LONGS);
         static final MethodHandle DESTINATION = Downcalls.critical(ExtendedPosts.DESTINATION);
     }

@@ -79,17 +79,17 @@ public sealed class HotPath permits HotPath.JavaHotPath, ExtendedPosts {
      * Returns the functions for a queue pair that was created by {@code ibv_create_qp_ex}.
      *
      * @param queuePair the {@code ibv_qp_ex} of the queue pair
-     * @param maxPieces the maximum number of memory pieces in a send request
+     * @param maxElements the maximum number of memory slices in a send request
      * @param newer see {@link QueuePairFunctions.Specification}
      * @param faulty the result of {@link ProviderDefects#inExtendedPosts}
      */
     public HotPath extended(
             MemorySegment queuePair,
             QueuePairType type,
-            int maxPieces,
+            int maxElements,
             Set<WorkRequest.Operation> newer,
             boolean faulty) {
-        return new ExtendedPosts(this, queuePair, type, maxPieces, newer, faulty);
+        return new ExtendedPosts(this, queuePair, type, maxElements, newer, faulty);
     }
 
     /**

@@ -27,9 +27,9 @@ public final class ProviderDefects {
      * for every version of librxe, because the version cannot be queried. There are two defects:
      *
      * <ul>
-     *   <li>Requests with several memory pieces are processed incorrectly. If the pieces are
+     *   <li>Requests with several memory slices are processed incorrectly. If the slices are
      *       inline, no data is sent. Otherwise, the number of bytes sent is the length of the first
-     *       piece multiplied by the number of pieces.
+     *       slice multiplied by the number of slices.
      *   <li>An errno other than ENOSPC may come from the doorbell. In this case, the requests have
      *       been posted.
      * </ul>
