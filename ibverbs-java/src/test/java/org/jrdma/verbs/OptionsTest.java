@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -20,11 +21,15 @@ import org.jrdma.verbs.cm.RdmaChannelOptions;
 import org.jrdma.verbs.flow.FlowCounters;
 import org.jrdma.verbs.flow.FlowRule;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.AddressVector;
+import org.jrdma.verbs.model.AlternatePath;
 import org.jrdma.verbs.model.CompletionField;
+import org.jrdma.verbs.model.MigrationState;
 import org.jrdma.verbs.model.Mtu;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.StaticRate;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -273,7 +278,8 @@ class OptionsTest {
                         DirectConnectOptions.DEFAULT,
                         ConnectionOptions.of(queuePair),
                         RdmaChannelOptions.DEFAULT.retries(3),
-                        FlowRule.matching())) {
+                        FlowRule.matching(),
+                        QueuePairChange.ofAttributes())) {
             var with = options.getClass().getDeclaredMethod("with", Consumer.class);
             with.setAccessible(true);
             // Changes a copy, so that the default options stay as they are.
@@ -329,9 +335,14 @@ class OptionsTest {
         if (before != null) {
             return null;
         }
+        var address = new AddressVector(1, 2, 0, 0, StaticRate.UNLIMITED, Optional.empty());
         var values =
                 List.of(
                         Set.of(),
+                        QueuePairState.INIT,
+                        MigrationState.REARM,
+                        address,
+                        new AlternatePath(address, 3, Duration.ofSeconds(7)),
                         domain,
                         domain.newPolledSharedReceiveQueue(4),
                         Mtu.BYTES_512,

@@ -62,11 +62,17 @@ public final class QueuePairChange {
         migrationState = other.migrationState;
     }
 
-    private QueuePairChange with(QueuePairAttribute attribute, Consumer<QueuePairChange> change) {
+    private QueuePairChange with(Consumer<QueuePairChange> change) {
         var copy = new QueuePairChange(this);
-        copy.attributes.add(attribute);
         change.accept(copy);
         return copy;
+    }
+
+    private QueuePairChange with(QueuePairAttribute attribute, Consumer<QueuePairChange> change) {
+        return with(copy -> {
+            copy.attributes.add(attribute);
+            change.accept(copy);
+        });
     }
 
     private QueuePairChange with(QueuePairAttribute attribute, int number) {
