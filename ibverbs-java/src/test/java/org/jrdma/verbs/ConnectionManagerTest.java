@@ -357,6 +357,33 @@ class ConnectionManagerTest {
     }
 
     @Test
+    void shouldPassTheNumbersOfReads() throws Exception {
+        var identifier = acceptingPeer();
+        var reads = new int[2];
+        library.onCall(
+                "rdma_connect",
+                arguments -> {
+                    var parameters =
+                            FakeLibrary.memory(arguments[1], rdma_conn_param.layout().byteSize());
+                    reads[0] = rdma_conn_param.initiator_depth(parameters);
+                    reads[1] = rdma_conn_param.responder_resources(parameters);
+                    deliver(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0, identifier[0]);
+                });
+        try (var device = Verbs.from(library).open(FakeLibrary.DEVICE)) {
+            var options = options(device).maxReads(3).maxDestinationReads(255);
+
+            connections.connect(PEER, device.newProtectionDomain(), options, TIMEOUT).close();
+
+            assertThat(reads).containsExactly(3, 16); // The device supports 16.
+            for (var invalid : List.of(-1, 256)) {
+                assertThatIllegalArgumentException().isThrownBy(() -> options.maxReads(invalid));
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> options.maxDestinationReads(invalid));
+            }
+        }
+    }
+
+    @Test
     void shouldFailAStepWhoseDeviceIsRemoved() {
         library.onCall(
                 "rdma_resolve_addr",

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
@@ -122,19 +123,25 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     /**
-     * Sets the maximum number of reads and atomics that this side has in flight as the requester:
-     * 16 by default. The device and the peer can lower the number.
+     * Sets the maximum number of reads and atomics that this side has in flight as the requester: 0
+     * to 255, 16 by default. The device and the peer can lower the number.
      */
     public ConnectionOptions<Q> maxReads(int count) {
+        checkReads(count);
         return with(copy -> copy.maxReads = count);
     }
 
     /**
      * Sets the maximum number of reads and atomics from the peer that this side processes at a time
-     * as the responder: 16 by default. The device and the peer can lower the number.
+     * as the responder: 0 to 255, 16 by default. The device and the peer can lower the number.
      */
     public ConnectionOptions<Q> maxDestinationReads(int count) {
+        checkReads(count);
         return with(copy -> copy.maxDestinationReads = count);
+    }
+
+    private static void checkReads(int count) {
+        RangeChecks.check("number of reads", count, 0, 255);
     }
 
     /**
