@@ -103,8 +103,7 @@ final class MessageVector {
                 IntStream.range(0, capacity)
                         .mapToObj(i ->
                                 new PacketBuffer(
-                                        memory.asSlice(
-                                                (long) i * bufferBytes, PacketBuffer.MEMORY_BYTES)))
+                                        memory.asSlice((long) i * bufferBytes, bufferBytes)))
                         .toArray(PacketBuffer[]::new);
         for (var i = 0; i < capacity; i++) {
             part(i, i, bufferBytes - PacketBuffer.START);
@@ -323,19 +322,15 @@ final class MessageVector {
     }
 
     /**
-     * Returns the packet at an offset of a received GRO message. Moves the packet to the start of
-     * the buffer, so the packets of a message must be requested in order. The caller must ensure
-     * that {@code length} is at most {@link PacketBuffer#MAX_BYTES}.
+     * Returns the packet at an offset of a received GRO message. The packets of a message must be
+     * requested in order, because the check of a packet overwrites the end of the previous one. The
+     * caller must ensure that {@code length} is at most {@link PacketBuffer#MAX_BYTES}.
      */
     PacketBuffer packet(
             int index, int offset, int length, long destinationHigh, long destinationLow) {
         var buffer = buffers[index];
         var name = index * NAME_BYTES;
-        if (offset > 0) {
-            var start = index * bufferBytes + PacketBuffer.START;
-            MemorySegment.copy(memory, start + offset, memory, start, length);
-        }
-        buffer.length(length);
+        buffer.range(PacketBuffer.START + offset, length);
         buffer.sourcePort(SocketAddress.port(names, name));
         buffer.addresses(
                 SocketAddress.high(names, name),

@@ -92,7 +92,7 @@ final class PacketTracer {
                 fields.payloadBytes(),
                 detail,
                 packet.memory()
-                        .asSlice(PacketBuffer.START, packet.length())
+                        .asSlice(packet.start(), packet.length())
                         .asByteBuffer()
                         .asReadOnlyBuffer());
     }

@@ -38,9 +38,10 @@ public final class IncomingPacket {
             throw new MalformedPacketException("length is not a multiple of four");
         }
         var memory = packet.memory();
-        var found = BaseTransportHeader.opCode(memory, PacketBuffer.START);
+        var start = packet.start();
+        var found = BaseTransportHeader.opCode(memory, start);
         var headerBytes = BaseTransportHeader.BYTES + found.headerBytes();
-        var padding = BaseTransportHeader.padding(memory, PacketBuffer.START);
+        var padding = BaseTransportHeader.padding(memory, start);
         var payload = length - headerBytes - padding - InvariantCrc.BYTES;
         if (payload < 0) {
             throw new MalformedPacketException("shorter than its headers");
@@ -50,12 +51,12 @@ public final class IncomingPacket {
         }
         buffer = packet;
         opCode = found;
-        solicited = BaseTransportHeader.solicited(memory, PacketBuffer.START);
-        partitionKey = BaseTransportHeader.partitionKey(memory, PacketBuffer.START);
-        destinationQueuePair = BaseTransportHeader.destinationQueuePair(memory, PacketBuffer.START);
-        acknowledge = BaseTransportHeader.acknowledge(memory, PacketBuffer.START);
-        sequence = BaseTransportHeader.sequence(memory, PacketBuffer.START);
-        payloadOffset = PacketBuffer.START + headerBytes;
+        solicited = BaseTransportHeader.solicited(memory, start);
+        partitionKey = BaseTransportHeader.partitionKey(memory, start);
+        destinationQueuePair = BaseTransportHeader.destinationQueuePair(memory, start);
+        acknowledge = BaseTransportHeader.acknowledge(memory, start);
+        sequence = BaseTransportHeader.sequence(memory, start);
+        payloadOffset = start + headerBytes;
         payloadBytes = payload;
     }
 
@@ -171,7 +172,7 @@ public final class IncomingPacket {
      * transport header.
      */
     public XrcHeader extended() {
-        return XrcHeader.decode(memory(), PacketBuffer.START + BaseTransportHeader.BYTES);
+        return XrcHeader.decode(memory(), buffer().start() + BaseTransportHeader.BYTES);
     }
 
     /**
@@ -179,7 +180,7 @@ public final class IncomingPacket {
      * header, if the packet has an extended header.
      */
     private int firstHeader() {
-        return PacketBuffer.START
+        return buffer().start()
                 + BaseTransportHeader.BYTES
                 + (opCode.hasExtended() ? XrcHeader.BYTES : 0);
     }

@@ -2,7 +2,6 @@ package org.jrdma.soft.roce.packet;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32;
 
@@ -50,8 +49,7 @@ public final class InvariantCrc {
     /** Appends the checksum to a packet. Its addresses, source port and length must be set. */
     public void seal(PacketBuffer packet) {
         var covered = packet.length();
-        packet.memory()
-                .set(LITTLE_ENDIAN_INT, PacketBuffer.START + covered, compute(packet, covered));
+        packet.memory().set(LITTLE_ENDIAN_INT, packet.start() + covered, compute(packet, covered));
         packet.length(covered + BYTES);
     }
 
@@ -61,7 +59,7 @@ public final class InvariantCrc {
      */
     public boolean matches(PacketBuffer packet) {
         var covered = packet.length() - BYTES;
-        var received = packet.memory().get(LITTLE_ENDIAN_INT, PacketBuffer.START + covered);
+        var received = packet.memory().get(LITTLE_ENDIAN_INT, packet.start() + covered);
         var difference = received ^ compute(packet, covered);
         return difference == 0 || (packet.isIpv4() && isIdentification(difference, covered));
     }
@@ -89,11 +87,11 @@ public final class InvariantCrc {
     private int compute(PacketBuffer packet, int covered) {
         var memory = packet.memory();
         var start = packet.isIpv4() ? ipv4(packet, covered) : ipv6(packet, covered);
-        var congestion = PacketBuffer.START + BaseTransportHeader.CONGESTION_OFFSET;
+        var congestion = packet.start() + BaseTransportHeader.CONGESTION_OFFSET;
         var sent = memory.get(ValueLayout.JAVA_BYTE, congestion);
         memory.set(ValueLayout.JAVA_BYTE, congestion, (byte) 0xff);
         crc.reset();
-        crc.update(packet.bytes().limit(PacketBuffer.START + covered).position(start));
+        crc.update(packet.bytes().limit(packet.start() + covered).position(start));
         memory.set(ValueLayout.JAVA_BYTE, congestion, sent);
         return (int) crc.getValue();
     }
@@ -104,7 +102,7 @@ public final class InvariantCrc {
      */
     private static int ipv4(PacketBuffer packet, int covered) {
         var memory = packet.memory();
-        var ip = PacketBuffer.START - UDP_BYTES - IPV4_BYTES;
+        var ip = packet.start() - UDP_BYTES - IPV4_BYTES;
         var udpLength = UDP_BYTES + covered + BYTES;
         BigEndian.putLongInteger(memory, ip - 8, -1);
         BigEndian.putInteger(memory, ip, 0x45ff_0000 | IPV4_BYTES + udpLength);
@@ -112,7 +110,7 @@ public final class InvariantCrc {
         BigEndian.putInteger(memory, ip + 8, 0xff00_ffff | UDP << 16);
         BigEndian.putInteger(memory, ip + 12, (int) packet.sourceLow());
         BigEndian.putInteger(memory, ip + 16, (int) packet.destinationLow());
-        udp(memory, packet.sourcePort(), udpLength);
+        udp(packet, udpLength);
         return ip - 8;
     }
 
@@ -122,7 +120,7 @@ public final class InvariantCrc {
      */
     private static int ipv6(PacketBuffer packet, int covered) {
         var memory = packet.memory();
-        var ip = PacketBuffer.START - UDP_BYTES - IPV6_BYTES;
+        var ip = packet.start() - UDP_BYTES - IPV6_BYTES;
         var udpLength = UDP_BYTES + covered + BYTES;
         BigEndian.putLongInteger(memory, ip - 8, -1);
         BigEndian.putInteger(memory, ip, 0x6fff_ffff);
@@ -131,14 +129,15 @@ public final class InvariantCrc {
         BigEndian.putLongInteger(memory, ip + 16, packet.sourceLow());
         BigEndian.putLongInteger(memory, ip + 24, packet.destinationHigh());
         BigEndian.putLongInteger(memory, ip + 32, packet.destinationLow());
-        udp(memory, packet.sourcePort(), udpLength);
+        udp(packet, udpLength);
         return ip - 8;
     }
 
-    private static void udp(MemorySegment memory, int sourcePort, int length) {
-        BigEndian.putInteger(
-                memory, PacketBuffer.START - 8, sourcePort << 16 | PacketBuffer.UDP_PORT);
-        BigEndian.putInteger(memory, PacketBuffer.START - 4, length << 16 | 0xffff);
+    private static void udp(PacketBuffer packet, int length) {
+        var memory = packet.memory();
+        var udp = packet.start() - UDP_BYTES;
+        BigEndian.putInteger(memory, udp, packet.sourcePort() << 16 | PacketBuffer.UDP_PORT);
+        BigEndian.putInteger(memory, udp + 4, length << 16 | 0xffff);
     }
 
     /**

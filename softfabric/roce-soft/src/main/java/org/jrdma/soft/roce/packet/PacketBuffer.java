@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  */
 public final class PacketBuffer {
 
-    /** The offset of the packet in {@link #memory()}. */
+    /** The offset in {@link #memory()} of a packet that is to be sent. */
     public static final int START = 64;
 
     /**
@@ -25,7 +25,7 @@ public final class PacketBuffer {
     public static final int MAX_BYTES =
             BaseTransportHeader.BYTES + AtomicHeader.BYTES + 4096 + 4 + InvariantCrc.BYTES;
 
-    /** The size of {@link #memory()} in bytes. */
+    /** The size of {@link #memory()} in bytes, if the buffer has memory for one packet. */
     public static final int MEMORY_BYTES = 4224;
 
     /** The position of the traffic class in {@link #flow()}, as in the header of IPv6. */
@@ -40,6 +40,7 @@ public final class PacketBuffer {
     private final MemorySegment memory;
     private final ByteBuffer bytes;
 
+    private int start = START;
     private int length;
     private long sourceHigh;
     private long sourceLow;
@@ -48,11 +49,14 @@ public final class PacketBuffer {
     private int sourcePort = UDP_PORT;
     private int flow;
 
-    /** Creates a buffer in native memory of {@link #MEMORY_BYTES} bytes. */
+    /**
+     * Creates a buffer in native memory of at least {@link #MEMORY_BYTES} bytes. With more memory,
+     * the buffer can contain several received packets, of which it represents one at a time.
+     */
     public PacketBuffer(MemorySegment memory) {
-        if (memory.byteSize() != MEMORY_BYTES || !memory.isNative()) {
+        if (memory.byteSize() < MEMORY_BYTES || !memory.isNative()) {
             throw new IllegalArgumentException(
-                    "A packet buffer needs " + MEMORY_BYTES + " bytes of native memory.");
+                    "A packet buffer needs at least " + MEMORY_BYTES + " bytes of native memory.");
         }
         this.memory = memory;
         this.bytes = memory.asByteBuffer();
@@ -63,9 +67,14 @@ public final class PacketBuffer {
         this(Arena.ofAuto().allocate(MEMORY_BYTES, 64));
     }
 
-    /** Returns the memory of the buffer, in which the packet begins at {@link #START}. */
+    /** Returns the memory of the buffer, in which the packet begins at {@link #start()}. */
     public MemorySegment memory() {
         return memory;
+    }
+
+    /** Returns the offset of the packet in {@link #memory()}. */
+    public int start() {
+        return start;
     }
 
     /** Returns {@link #memory()} as a {@link ByteBuffer}, for {@link java.util.zip.CRC32}. */
@@ -80,11 +89,24 @@ public final class PacketBuffer {
         return length;
     }
 
-    /** Sets the length in bytes of the packet at {@link #START}. */
+    /** Sets the length in bytes of the packet, which begins at {@link #START}. */
     public void length(int bytes) {
-        if (bytes < 0 || bytes > MEMORY_BYTES - START) {
-            throw new IllegalArgumentException("Invalid packet length: " + bytes);
+        range(START, bytes);
+    }
+
+    /**
+     * Sets the offset and the length in bytes of a received packet. The check of its ICRC
+     * overwrites the {@link #START} bytes before the packet.
+     */
+    public void range(int offset, int bytes) {
+        if (offset < START
+                || bytes < 0
+                || bytes > MEMORY_BYTES - START
+                || offset + bytes > memory.byteSize()) {
+            throw new IllegalArgumentException(
+                    "Invalid range of a packet: %d bytes at %d".formatted(bytes, offset));
         }
+        start = offset;
         length = bytes;
     }
 
@@ -142,8 +164,8 @@ public final class PacketBuffer {
 
     /** Copies a packet with its addresses, port and flow from another buffer to this one. */
     public void copyFrom(PacketBuffer other) {
-        MemorySegment.copy(other.memory, START, memory, START, other.length);
-        length = other.length;
+        MemorySegment.copy(other.memory, other.start, memory, START, other.length);
+        length(other.length);
         sourcePort = other.sourcePort;
         flow = other.flow;
         addresses(other.sourceHigh, other.sourceLow, other.destinationHigh, other.destinationLow);

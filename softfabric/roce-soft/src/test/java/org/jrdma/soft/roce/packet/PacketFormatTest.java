@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.packet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
@@ -115,6 +116,42 @@ class PacketFormatTest {
         assertThat(decoded(DATAGRAM).datagram()).isEqualTo(new DatagramHeader(0x11111111, 0x123));
         assertThat(decoded(DATAGRAM).immediate()).isEqualTo(new ImmediateHeader(0xdeadbeef));
         assertThat(payload(decoded(DATAGRAM))).containsExactly('x');
+    }
+
+    @Test
+    void shouldDecodeAndCheckEachPacketOfABufferWithSeveralPackets() throws Exception {
+        var packet = ipv4(new PacketBuffer(Arena.ofAuto().allocate(2 * PacketBuffer.MEMORY_BYTES)));
+        var bytes = HexFormat.of().parseHex(SEND + WRITE);
+        MemorySegment.copy(
+                MemorySegment.ofArray(bytes), 0, packet.memory(), PacketBuffer.START, bytes.length);
+        var sendBytes = SEND.length() / 2;
+        var incoming = new IncomingPacket();
+
+        packet.range(PacketBuffer.START, sendBytes);
+        incoming.decode(packet);
+        assertThat(checksum.matches(packet)).isTrue();
+        assertThat(incoming.sequence()).isEqualTo(0xabc);
+
+        packet.range(PacketBuffer.START + sendBytes, bytes.length - sendBytes);
+        incoming.decode(packet);
+        assertThat(checksum.matches(packet)).isTrue();
+        assertRemoteMemory(incoming, 0x0123456789abcdefL, 4);
+        assertThat(payload(incoming)).containsExactly('A', 'B', 'C', 'D');
+
+        packet.memory().set(ValueLayout.JAVA_BYTE, incoming.payloadOffset(), (byte) 'a');
+        assertThat(checksum.matches(packet)).isFalse();
+    }
+
+    @Test
+    void shouldRejectRangesOutsideTheBuffer() {
+        var packet = new PacketBuffer();
+        var end = PacketBuffer.MEMORY_BYTES;
+        assertThatThrownBy(() -> packet.range(PacketBuffer.START - 1, 4))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> packet.range(end - 3, 4))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> packet.range(PacketBuffer.START, -1))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     private static void assertRemoteMemory(IncomingPacket packet, long address, int length) {
