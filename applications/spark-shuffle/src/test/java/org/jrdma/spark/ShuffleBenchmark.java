@@ -1,10 +1,17 @@
 package org.jrdma.spark;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.Writer;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,15 +23,18 @@ import org.apache.spark.sql.SparkSession;
 /**
  * Compares the CPU time of the executors with stock Spark and with the plug-in. The arguments are
  * the number of rounds and the names of shapes; all shapes by default. The first half of the rounds
- * of each shape is a warm-up. Checks that both have the same results, and that the plug-in reads
- * all blocks by RDMA.
+ * of each shape is a warm-up.
+ *
+ * <p>Two clusters, one of each kind, run the rounds in turn, so that other load on the machine
+ * affects both. Each cluster has a driver process of its own, which this process starts. Checks
+ * that both have the same results, and that the plug-in reads all blocks by RDMA.
  */
 final class ShuffleBenchmark {
 
     private static final Map<String, ShuffleJobs.Job> SHAPES = new LinkedHashMap<>();
 
     static {
-        SHAPES.put("bulk", new Fetch(200, 64 << 10, 4));
+        SHAPES.put("bulk", new Fetch(66, 64 << 10, 4));
         SHAPES.put("small", new Fetch(1, 100, 60));
         SHAPES.put("sort", ShuffleJobs::sort);
         SHAPES.put("rank", ShuffleJobs::rank);
@@ -33,6 +43,7 @@ final class ShuffleBenchmark {
 
     private static final int RECORDS = 200_000;
     private static final int TICKS_PER_SECOND = 100;
+    private static final String REPLY = "round ";
 
     private ShuffleBenchmark() {}
 
@@ -80,18 +91,103 @@ final class ShuffleBenchmark {
         }
     }
 
-    /** The sums of the measured rounds. */
+    /** The measurements of one round, or the sums of several rounds. */
     private record Sums(
-            String result, double cpuSeconds, double wallSeconds, long bytes, long blocks) {}
+            String result, double cpuSeconds, double wallSeconds, long bytes, long blocks) {
+
+        static final Sums NONE = new Sums("", 0, 0, 0, 0);
+
+        Sums plus(Sums next) {
+            return new Sums(
+                    next.result,
+                    cpuSeconds + next.cpuSeconds,
+                    wallSeconds + next.wallSeconds,
+                    bytes + next.bytes,
+                    blocks + next.blocks);
+        }
+
+        double cpuNanosPerByte() {
+            return cpuSeconds * 1e9 / bytes;
+        }
+
+        /** Formats this object as the reply of a driver process. */
+        String toLine() {
+            return "%s%s %s %s %d %d"
+                    .formatted(REPLY, result, cpuSeconds, wallSeconds, bytes, blocks);
+        }
+
+        static Sums parse(String line) {
+            var fields = line.substring(REPLY.length()).split(" ", -1);
+            return new Sums(
+                    fields[0],
+                    Double.parseDouble(fields[1]),
+                    Double.parseDouble(fields[2]),
+                    Long.parseLong(fields[3]),
+                    Long.parseLong(fields[4]));
+        }
+    }
+
+    /** A driver process with its cluster. Runs one round of a shape for each request. */
+    private static final class Driver implements AutoCloseable {
+
+        private final Process process;
+        private final PrintStream requests;
+        private final BufferedReader replies;
+
+        Driver(boolean isEnabled) throws IOException {
+            var command = new ArrayList<String>();
+            command.add(ProcessHandle.current().info().command().orElseThrow());
+            command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+            command.addAll(
+                    List.of(
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            ShuffleBenchmark.class.getName(),
+                            String.valueOf(isEnabled)));
+            process =
+                    new ProcessBuilder(command)
+                            .redirectError(ProcessBuilder.Redirect.INHERIT)
+                            .start();
+            requests = new PrintStream(process.getOutputStream(), true, UTF_8);
+            replies = process.inputReader(UTF_8);
+        }
+
+        Sums run(String shape) throws IOException {
+            requests.println(shape);
+            for (var line = replies.readLine(); line != null; line = replies.readLine()) {
+                if (line.startsWith(REPLY)) {
+                    return Sums.parse(line);
+                }
+            }
+            throw new IOException("A driver has ended. Its messages are in target/benchmark.log.");
+        }
+
+        /** Ends the cluster, and checks that it has no further result. */
+        void finish() throws IOException, InterruptedException {
+            requests.close();
+            replies.transferTo(Writer.nullWriter());
+            assertThat(process.waitFor()).isZero();
+        }
+
+        @Override
+        public void close() {
+            process.destroy();
+        }
+    }
 
     public static void main(String... arguments) throws Exception {
+        switch (arguments[0]) {
+            case "true", "false" -> drive(arguments[0]);
+            default -> compare(arguments);
+        }
+    }
+
+    private static void compare(String... arguments) throws Exception {
         var rounds = Integer.parseInt(arguments[0]);
         var shapes =
                 arguments.length > 1
                         ? List.of(arguments).subList(1, arguments.length)
                         : SHAPES.keySet();
-        var stock = measure(rounds, shapes, "false");
-        var rdma = measure(rounds, shapes, "true");
         System.out.printf(
                 "%n%-6s %-6s %14s %14s %12s %12s %10s%n",
                 "shape",
@@ -101,51 +197,65 @@ final class ShuffleBenchmark {
                 "CPU ns/byte",
                 "CPU us/block",
                 "wall ms");
-        for (var shape : shapes) {
-            print(shape, "stock", stock.get(shape), rounds);
-            print(shape, "rdma", rdma.get(shape), rounds);
-            assertThat(rdma.get(shape).result()).isEqualTo(stock.get(shape).result());
+        try (var stock = new Driver(false);
+                var rdma = new Driver(true)) {
+            for (var shape : shapes) {
+                var ratios = new ArrayList<Double>();
+                var stockSums = Sums.NONE;
+                var rdmaSums = Sums.NONE;
+                for (var round = 0; round < rounds; round++) {
+                    var stockRound = stock.run(shape);
+                    var rdmaRound = rdma.run(shape);
+                    assertThat(rdmaRound.result()).isEqualTo(stockRound.result());
+                    if (round >= rounds / 2) {
+                        ratios.add(rdmaRound.cpuNanosPerByte() / stockRound.cpuNanosPerByte());
+                        stockSums = stockSums.plus(stockRound);
+                        rdmaSums = rdmaSums.plus(rdmaRound);
+                    }
+                }
+                print(shape, "stock", stockSums, rounds);
+                print(shape, "rdma", rdmaSums, rounds);
+                ratios.sort(null);
+                System.out.printf(
+                        "%-6s ratio: %.2f; median of the rounds %.2f%n",
+                        shape,
+                        rdmaSums.cpuNanosPerByte() / stockSums.cpuNanosPerByte(),
+                        ratios.get(ratios.size() / 2));
+            }
+            stock.finish();
+            rdma.finish();
         }
     }
 
-    private static Map<String, Sums> measure(int rounds, Iterable<String> shapes, String enabled)
-            throws Exception {
-        var sums = new LinkedHashMap<String, Sums>();
+    /** Runs a cluster: for each line of standard input, one round of the shape with this name. */
+    private static void drive(String isEnabled) throws Exception {
         try (var cluster =
-                LocalCluster.start(
-                        Map.of(
-                                "spark.jrdma.shuffle.enabled",
-                                enabled,
-                                "spark.shuffle.compress",
-                                "false"))) {
-            for (var shape : shapes) {
-                sums.put(shape, measure(rounds, SHAPES.get(shape), cluster));
+                        LocalCluster.start(
+                                Map.of(
+                                        "spark.jrdma.shuffle.enabled",
+                                        isEnabled,
+                                        "spark.shuffle.compress",
+                                        "false"));
+                var requests = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
+            for (var shape = requests.readLine(); shape != null; shape = requests.readLine()) {
+                System.out.println(measure(SHAPES.get(shape), cluster).toLine());
             }
-            if (Boolean.parseBoolean(enabled)) {
+            if (Boolean.parseBoolean(isEnabled)) {
                 cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
             }
         }
-        return sums;
     }
 
-    private static Sums measure(int rounds, ShuffleJobs.Job job, LocalCluster cluster)
-            throws Exception {
-        var result = "";
-        for (var round = 0; round < rounds / 2; round++) {
-            result = job.run(cluster.session(), RECORDS);
-        }
-        cluster.settle();
+    private static Sums measure(ShuffleJobs.Job job, LocalCluster cluster) throws Exception {
         var cpu = cpuSeconds();
         var start = System.nanoTime();
         var bytes = cluster.remoteBytes();
         var blocks = cluster.remoteBlocks();
-        for (var round = rounds / 2; round < rounds; round++) {
-            assertThat(job.run(cluster.session(), RECORDS)).isEqualTo(result);
-        }
+        var result = job.run(cluster.session(), RECORDS);
         var wall = (System.nanoTime() - start) / 1e9;
         cluster.settle();
         return new Sums(
-                result,
+                result.replace(" ", ""),
                 cpuSeconds() - cpu,
                 wall,
                 cluster.remoteBytes() - bytes,
@@ -170,7 +280,7 @@ final class ShuffleBenchmark {
                 path,
                 sums.bytes(),
                 sums.blocks(),
-                sums.cpuSeconds() * 1e9 / sums.bytes(),
+                sums.cpuNanosPerByte(),
                 sums.cpuSeconds() * 1e6 / sums.blocks(),
                 sums.wallSeconds() * 1e3 / (rounds - rounds / 2));
     }
