@@ -41,7 +41,7 @@ final class ShuffleBenchmark {
         SHAPES.put("join", ShuffleJobs::join);
     }
 
-    private static final int RECORDS = 200_000;
+    private static final int RECORDS = Integer.getInteger("jrdma.benchmark.records", 200_000);
     private static final int TICKS_PER_SECOND = 100;
     private static final String REPLY = "round ";
 
