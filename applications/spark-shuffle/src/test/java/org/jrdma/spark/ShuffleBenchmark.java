@@ -9,10 +9,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.Writer;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +39,6 @@ final class ShuffleBenchmark {
     }
 
     private static final int RECORDS = Integer.getInteger("jrdma.benchmark.records", 200_000);
-    private static final int TICKS_PER_SECOND = 100;
     private static final String REPLY = "round ";
 
     private ShuffleBenchmark() {}
@@ -92,35 +88,34 @@ final class ShuffleBenchmark {
     }
 
     /** The measurements of one round, or the sums of several rounds. */
-    private record Sums(
-            String result, double cpuSeconds, double wallSeconds, long bytes, long blocks) {
+    private record Sums(String result, CpuTime cpu, double wallSeconds, long bytes, long blocks) {
 
-        static final Sums NONE = new Sums("", 0, 0, 0, 0);
+        static final Sums NONE = new Sums("", CpuTime.NONE, 0, 0, 0);
 
         Sums plus(Sums next) {
             return new Sums(
                     next.result,
-                    cpuSeconds + next.cpuSeconds,
+                    cpu.plus(next.cpu),
                     wallSeconds + next.wallSeconds,
                     bytes + next.bytes,
                     blocks + next.blocks);
         }
 
         double cpuNanosPerByte() {
-            return cpuSeconds * 1e9 / bytes;
+            return cpu.seconds() * 1e9 / bytes;
         }
 
         /** Formats this object as the reply of a driver process. */
         String toLine() {
             return "%s%s %s %s %d %d"
-                    .formatted(REPLY, result, cpuSeconds, wallSeconds, bytes, blocks);
+                    .formatted(REPLY, result, cpu.toText(), wallSeconds, bytes, blocks);
         }
 
         static Sums parse(String line) {
             var fields = line.substring(REPLY.length()).split(" ", -1);
             return new Sums(
                     fields[0],
-                    Double.parseDouble(fields[1]),
+                    CpuTime.parse(fields[1]),
                     Double.parseDouble(fields[2]),
                     Long.parseLong(fields[3]),
                     Long.parseLong(fields[4]));
@@ -247,7 +242,7 @@ final class ShuffleBenchmark {
     }
 
     private static Sums measure(ShuffleJobs.Job job, LocalCluster cluster) throws Exception {
-        var cpu = cpuSeconds();
+        var cpu = CpuTime.measure();
         var start = System.nanoTime();
         var bytes = cluster.remoteBytes();
         var blocks = cluster.remoteBlocks();
@@ -256,21 +251,10 @@ final class ShuffleBenchmark {
         cluster.settle();
         return new Sums(
                 result.replace(" ", ""),
-                cpuSeconds() - cpu,
+                CpuTime.measure().minus(cpu),
                 wall,
                 cluster.remoteBytes() - bytes,
                 cluster.remoteBlocks() - blocks);
-    }
-
-    /** The CPU time of all executors in user and kernel mode. */
-    private static double cpuSeconds() throws IOException {
-        var ticks = 0L;
-        for (var executor : LocalCluster.executors()) {
-            var stat = Files.readString(Path.of("/proc/%d/stat".formatted(executor.pid())));
-            var fields = Arrays.asList(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
-            ticks += Long.parseLong(fields.get(11)) + Long.parseLong(fields.get(12));
-        }
-        return (double) ticks / TICKS_PER_SECOND;
     }
 
     private static void print(String shape, String path, Sums sums, int rounds) {
@@ -281,7 +265,11 @@ final class ShuffleBenchmark {
                 sums.bytes(),
                 sums.blocks(),
                 sums.cpuNanosPerByte(),
-                sums.cpuSeconds() * 1e6 / sums.blocks(),
+                sums.cpu().seconds() * 1e6 / sums.blocks(),
                 sums.wallSeconds() * 1e3 / (rounds - rounds / 2));
+        for (var kind : CpuTime.Kind.values()) {
+            System.out.printf(
+                    "%13s %29s %12.2f%n", "", kind, sums.cpu().seconds(kind) * 1e9 / sums.bytes());
+        }
     }
 }
