@@ -57,7 +57,7 @@ final class ProgramContainer implements AutoCloseable {
     /** Returns the configuration of a host that is not started. */
     static Configuration named(Network network, String name) {
         return new Configuration(
-                network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty());
+                network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty(), List.of());
     }
 
     /**
@@ -67,25 +67,39 @@ final class ProgramContainer implements AutoCloseable {
      * @param name the name of the host on the network
      * @param properties the system properties of its programs
      * @param shared a directory that it shares with other hosts, mounted at {@link #SHARED}
+     * @param readable directories of this machine that the host can read at the same paths
      */
     record Configuration(
-            Network network, String name, Map<String, String> properties, Optional<Path> shared) {
+            Network network,
+            String name,
+            Map<String, String> properties,
+            Optional<Path> shared,
+            List<Path> readable) {
 
         Configuration sharing(Path directory) {
-            return new Configuration(network, name, properties, Optional.of(directory));
+            return new Configuration(network, name, properties, Optional.of(directory), readable);
+        }
+
+        Configuration reading(List<Path> directories) {
+            return new Configuration(network, name, properties, shared, directories);
         }
 
         Configuration property(String key, String value) {
             var more = new TreeMap<>(properties);
             more.put(key, value);
-            return new Configuration(network, name, more, shared);
+            return new Configuration(network, name, more, shared, readable);
         }
 
         /**
          * Starts a host and a program on it: the main class of a module, or a class of these tests.
          */
         ProgramContainer run(String program, String... arguments) {
-            return start(IMAGE, Map.of(), List.of(command(program, arguments)));
+            return run(Map.of(), List.of(command(program, arguments)));
+        }
+
+        /** Starts a host and runs a command on it. */
+        ProgramContainer run(Map<String, String> environment, List<String> command) {
+            return start(IMAGE, environment, command);
         }
 
         /**
@@ -140,6 +154,7 @@ final class ProgramContainer implements AutoCloseable {
                     .map(Path::of)
                     .map(jar -> readOnly(jar, JARS + "/" + jar.getFileName()))
                     .forEach(mounts::add);
+            readable.forEach(directory -> mounts.add(readOnly(directory, directory.toString())));
             shared.ifPresent(directory ->
                     mounts.add(new Bind(directory.toString(), new Volume(SHARED), AccessMode.rw)));
             return mounts;
