@@ -3,8 +3,6 @@ package org.jrdma.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
@@ -27,7 +25,7 @@ class FailureTest {
     private static final int RECORDS = 50_000;
     private static final int VALUE_BYTES = 500;
     private static final int PARTITIONS = 16;
-    private static final int RECORDS_PER_PAUSE = 100;
+    private static final int PAUSE_MILLIS = 20;
     private static final Duration BEFORE_FAILURE = Duration.ofSeconds(2);
 
     private static LocalCluster cluster;
@@ -57,32 +55,13 @@ class FailureTest {
         shuffled =
                 ShuffleJobs.records(cluster.session(), RECORDS, VALUE_BYTES)
                         .partitionBy(new HashPartitioner(PARTITIONS));
-        expected = digest(0);
-    }
-
-    /** Reads the shuffle, and pauses so that it takes several seconds. */
-    private String digest(int pauseMillis) {
-        return shuffled.mapPartitions(
-                        records -> {
-                            var hash = 0L;
-                            var count = 0;
-                            while (records.hasNext()) {
-                                var record = records.next();
-                                hash += 31 * record._1() + Arrays.hashCode(record._2());
-                                if (pauseMillis > 0 && ++count % RECORDS_PER_PAUSE == 0) {
-                                    Thread.sleep(pauseMillis);
-                                }
-                            }
-                            return List.of(hash).iterator();
-                        })
-                .reduce(Long::sum)
-                .toString();
+        expected = ShuffleJobs.read(shuffled, 0);
     }
 
     /** Reads the shuffle during a failure, and prints how long this took. */
     private void readDuring(String failure) {
         var start = System.nanoTime();
-        assertThat(digest(20)).isEqualTo(expected);
+        assertThat(ShuffleJobs.read(shuffled, PAUSE_MILLIS)).isEqualTo(expected);
         System.out.printf(
                 "%s: the job took %d ms%n", failure, (System.nanoTime() - start) / 1_000_000);
     }

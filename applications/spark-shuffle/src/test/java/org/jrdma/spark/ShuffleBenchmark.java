@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.sql.SparkSession;
@@ -24,10 +25,12 @@ import org.apache.spark.sql.SparkSession;
  *
  * <p>Two clusters, one of each kind, run the rounds in turn, so that other load on the machine
  * affects both. Each cluster has a driver process of its own, which this process starts. Checks
- * that both have the same results, and that the plug-in reads all blocks by RDMA.
+ * that both have the same results, and that the plug-in reads all blocks by RDMA, except if an
+ * executor is killed.
  */
 final class ShuffleBenchmark {
 
+    private static final String KILL = "kill";
     private static final Map<String, ShuffleJobs.Job> SHAPES = new LinkedHashMap<>();
 
     static {
@@ -36,6 +39,7 @@ final class ShuffleBenchmark {
         SHAPES.put("sort", ShuffleJobs::sort);
         SHAPES.put("rank", ShuffleJobs::rank);
         SHAPES.put("join", ShuffleJobs::join);
+        SHAPES.put(KILL, ShuffleBenchmark::kill);
     }
 
     private static final int RECORDS = Integer.getInteger("jrdma.benchmark.records", 200_000);
@@ -85,6 +89,24 @@ final class ShuffleBenchmark {
                     .reduce(Long::sum)
                     .toString();
         }
+    }
+
+    /**
+     * Reads slowly, and kills an executor after two seconds. Spark repeats the map tasks of this
+     * executor, and starts another one.
+     */
+    private static String kill(SparkSession session, int records) {
+        var shuffled =
+                ShuffleJobs.records(session, records / 4, 500).partitionBy(new HashPartitioner(16));
+        var expected = ShuffleJobs.read(shuffled, 0);
+        var victim = LocalCluster.executors().getFirst();
+        Thread.startVirtualThread(() -> {
+            LockSupport.parkNanos(2_000_000_000);
+            victim.destroyForcibly();
+        });
+        assertThat(ShuffleJobs.read(shuffled, 20)).isEqualTo(expected);
+        assertThat(victim.isAlive()).isFalse();
+        return expected;
     }
 
     /** The measurements of one round, or the sums of several rounds. */
@@ -210,6 +232,9 @@ final class ShuffleBenchmark {
                 }
                 print(shape, "stock", stockSums, rounds);
                 print(shape, "rdma", rdmaSums, rounds);
+                if (shape.equals(KILL)) {
+                    continue;
+                }
                 ratios.sort(null);
                 System.out.printf(
                         "%-6s ratio: %.2f; median of the rounds %.2f%n",
@@ -233,10 +258,13 @@ final class ShuffleBenchmark {
                                         "false"));
                 var requests = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
             for (var shape = requests.readLine(); shape != null; shape = requests.readLine()) {
-                System.out.println(measure(SHAPES.get(shape), cluster).toLine());
-            }
-            if (Boolean.parseBoolean(isEnabled)) {
-                cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
+                cluster.awaitExecutors(2);
+                var byRdma = cluster.metric(Metric.BLOCKS_READ);
+                var round = measure(SHAPES.get(shape), cluster);
+                if (Boolean.parseBoolean(isEnabled) && !shape.equals(KILL)) {
+                    cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + round.blocks());
+                }
+                System.out.println(round.toLine());
             }
         }
     }
@@ -258,15 +286,20 @@ final class ShuffleBenchmark {
     }
 
     private static void print(String shape, String path, Sums sums, int rounds) {
+        // The CPU time of an executor that was killed is not known.
+        var isCpuKnown = !shape.equals(KILL);
         System.out.printf(
                 "%-6s %-6s %14d %14d %12.2f %12.1f %10.0f%n",
                 shape,
                 path,
                 sums.bytes(),
                 sums.blocks(),
-                sums.cpuNanosPerByte(),
-                sums.cpu().seconds() * 1e6 / sums.blocks(),
+                isCpuKnown ? sums.cpuNanosPerByte() : Double.NaN,
+                isCpuKnown ? sums.cpu().seconds() * 1e6 / sums.blocks() : Double.NaN,
                 sums.wallSeconds() * 1e3 / (rounds - rounds / 2));
+        if (!isCpuKnown) {
+            return;
+        }
         for (var kind : CpuTime.Kind.values()) {
             System.out.printf(
                     "%13s %29s %12.2f%n", "", kind, sums.cpu().seconds(kind) * 1e9 / sums.bytes());

@@ -21,6 +21,7 @@ final class ShuffleJobs {
 
     private static final int PARTITIONS = 4;
     private static final int VALUE_BYTES = 92;
+    private static final int RECORDS_PER_PAUSE = 100;
 
     private ShuffleJobs() {}
 
@@ -43,6 +44,25 @@ final class ShuffleJobs {
                             })
                             .iterator();
                 });
+    }
+
+    /** Reads records, with a pause after every 100 so that the job takes several seconds. */
+    static String read(JavaPairRDD<Long, byte[]> shuffled, int pauseMillis) {
+        return shuffled.mapPartitions(
+                        records -> {
+                            var hash = 0L;
+                            var count = 0;
+                            while (records.hasNext()) {
+                                var record = records.next();
+                                hash += 31 * record._1() + Arrays.hashCode(record._2());
+                                if (pauseMillis > 0 && ++count % RECORDS_PER_PAUSE == 0) {
+                                    Thread.sleep(pauseMillis);
+                                }
+                            }
+                            return List.of(hash).iterator();
+                        })
+                .reduce(Long::sum)
+                .toString();
     }
 
     /** Sorts the records within each partition. */
