@@ -93,6 +93,11 @@ final class EngineDriver {
         return !deferred;
     }
 
+    /** Returns the number of packets received so far. */
+    long packetsReceived() {
+        return incoming.count();
+    }
+
     /** Sends the packets that the engine has ready, in up to {@link #MAX_SEND_ROUNDS} rounds. */
     void send() {
         deferred = false;

@@ -17,6 +17,7 @@ final class PacketReceiver {
     private final MessageVector vector;
     private boolean up = true;
     private @Nullable PacketTracer tracer;
+    private long count;
 
     PacketReceiver(int scope, Arena arena) {
         this.vector = new MessageVector(CAPACITY, MessageVector.COMBINED_BYTES, scope, arena);
@@ -28,6 +29,11 @@ final class PacketReceiver {
 
     void up(boolean isUp) {
         up = isUp;
+    }
+
+    /** Returns the number of packets received so far. */
+    long count() {
+        return count;
     }
 
     /**
@@ -79,6 +85,7 @@ final class PacketReceiver {
             }
             engine.receive(packet);
         }
+        count += packets;
         return packets;
     }
 }

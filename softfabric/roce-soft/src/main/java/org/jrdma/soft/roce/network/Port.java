@@ -6,7 +6,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.roce.engine.Address;
@@ -61,6 +60,8 @@ public final class Port implements AutoCloseable {
     private final PacketReceiver incoming;
     private final SocketPoller readiness;
     private final Thread thread;
+    private final PollingBudget polling =
+            new PollingBudget(Runtime.getRuntime().availableProcessors());
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;
@@ -136,29 +137,7 @@ public final class Port implements AutoCloseable {
      *     first
      */
     public static Port openFirst(List<PortOptions> candidates) throws FabricException {
-        FabricException failure = null;
-        for (var options : candidates) {
-            try {
-                return start(PortResources.openPort(options));
-            } catch (FabricException e) {
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
-            }
-        }
-        if (failure == null) {
-            throw new IllegalArgumentException(
-                    "Cannot open a port: no candidate address was given.");
-        }
-        if (failure.code() != Errno.EADDRINUSE) {
-            throw failure;
-        }
-        // The owner is determined only once, because finding it reads the file descriptors of all
-        // processes.
-        var owner = UdpPortOwner.describe(candidates.getFirst().address());
-        throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
+        return start(PortResources.openFirstPort(candidates));
     }
 
     private static Port start(Port port) {
@@ -445,6 +424,10 @@ public final class Port implements AutoCloseable {
      * @return the pause for the next call
      */
     private long drive(long pause) {
+        if (lock.hasQueuedThreads()) {
+            // Otherwise the polling of this thread could keep others from obtaining the lock.
+            LockSupport.parkNanos(this, YIELD_NANOS);
+        }
         if (!tryLock()) {
             LockSupport.parkNanos(this, YIELD_NANOS);
             return pause;
@@ -460,11 +443,7 @@ public final class Port implements AutoCloseable {
                 wait = 0;
             } else {
                 round();
-                threadWakesAt = driver.nextDeadline();
-                wait =
-                        threadWakesAt == Long.MAX_VALUE
-                                ? threadWakesAt
-                                : threadWakesAt - driver.now();
+                wait = permittedWait();
             }
             blocked = outgoing.isBlocked();
             watched = sockets.all();
@@ -480,8 +459,24 @@ public final class Port implements AutoCloseable {
             readiness.await(watched, true, MAX_YIELD_NANOS);
         } else if (wait > 0) {
             readiness.await(watched, false, wait);
+        } else {
+            polling.pause();
         }
         return YIELD_NANOS;
+    }
+
+    /**
+     * Returns the time in nanoseconds for which the daemon thread may wait in the kernel; 0 if it
+     * must continue, and {@link Long#MAX_VALUE} for no limit. Requires the lock.
+     */
+    private long permittedWait() {
+        var now = driver.now();
+        var deadline = driver.nextDeadline();
+        if (deadline <= now || polling.permitsPolling(driver.packetsReceived(), now)) {
+            return 0;
+        }
+        threadWakesAt = deadline;
+        return deadline == Long.MAX_VALUE ? deadline : deadline - now;
     }
 
     private boolean doOthersPoll() {

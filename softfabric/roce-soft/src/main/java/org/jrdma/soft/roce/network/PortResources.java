@@ -1,5 +1,7 @@
 package org.jrdma.soft.roce.network;
 
+import java.util.List;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 
 /**
@@ -12,8 +14,40 @@ record PortResources(
         UdpSocket socket,
         SocketPoller readiness) {
 
+    /**
+     * Creates a port at the first address of a list for which this succeeds.
+     *
+     * @throws FabricException if no address succeeds; the message describes the failure of the
+     *     first
+     */
+    static Port openFirstPort(List<PortOptions> candidates) throws FabricException {
+        FabricException failure = null;
+        for (var options : candidates) {
+            try {
+                return openPort(options);
+            } catch (FabricException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure == null) {
+            throw new IllegalArgumentException(
+                    "Cannot open a port: no candidate address was given.");
+        }
+        if (failure.code() != Errno.EADDRINUSE) {
+            throw failure;
+        }
+        // The owner is determined only once, because finding it reads the file descriptors of all
+        // processes.
+        var owner = UdpPortOwner.describe(candidates.getFirst().address());
+        throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
+    }
+
     /** Creates a port. Leaves no resources open if this fails. */
-    static Port openPort(PortOptions options) throws FabricException {
+    private static Port openPort(PortOptions options) throws FabricException {
         var localInterface = LocalInterface.of(options.address());
         var calls = new SystemCalls();
         var socket = UdpSocket.at(options.address(), localInterface, options.socketBuffer(), calls);

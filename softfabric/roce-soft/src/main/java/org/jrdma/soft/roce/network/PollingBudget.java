@@ -1,0 +1,100 @@
+package org.jrdma.soft.roce.network;
+
+/**
+ * Decides how long the daemon thread of a port polls after a packet, before it waits in the kernel.
+ *
+ * <p>To wake up a thread takes several times as long as a round trip between polling threads. A
+ * daemon thread that waited in the kernel for each request would therefore delay the responses to
+ * READs and atomics, for which no thread of the program polls. Polling is only useful if the next
+ * packet arrives soon, so the thread polls only after a packet, for a limited time, and less and
+ * less often while no packet arrives in that time. An idle port never polls.
+ *
+ * <p>Confined to one thread at a time.
+ */
+final class PollingBudget {
+
+    /** The maximum duration of polling after a packet. */
+    static final long MAX_NANOS = 50_000;
+
+    /**
+     * The maximum interval between two packets after which polling is tried. Greater than {@link
+     * #MAX_NANOS}, because an interval includes the wake-up of this thread that polling would
+     * avoid.
+     */
+    static final long MAX_TRIED_NANOS = 200_000;
+
+    /** The maximum number of packets between two attempts to poll is two to this power. */
+    private static final int MAX_FAILURES = 10;
+
+    /** The number of polls after which another thread may use the processor. */
+    private static final int POLLS_BETWEEN_YIELDS = 8;
+
+    private final boolean enabled;
+
+    private long lastCount;
+    private long lastPacket;
+
+    /** The duration of polling after the last packet: 0 or {@link #MAX_NANOS}. */
+    private long budget;
+
+    /** The number of consecutive attempts to poll in which no packet arrived. */
+    private int failures;
+
+    /** The number of packets until the next attempt to poll. */
+    private int skipped;
+
+    private int polls;
+
+    /**
+     * @param processors the number of processors. With a single processor, a polling thread would
+     *     only delay the peer
+     */
+    PollingBudget(int processors) {
+        enabled = processors > 1;
+    }
+
+    /**
+     * Returns true if the thread should poll again; false if it should wait in the kernel.
+     *
+     * @param count the number of packets received so far
+     * @param now the current time in nanoseconds
+     */
+    boolean permitsPolling(long count, long now) {
+        if (count != lastCount) {
+            lastCount = count;
+            packetReceived(now - lastPacket);
+            lastPacket = now;
+        }
+        return enabled && now - lastPacket < budget;
+    }
+
+    private void packetReceived(long interval) {
+        if (interval <= MAX_NANOS) {
+            failures = 0;
+            skipped = 0;
+            budget = MAX_NANOS;
+        } else if (budget > 0) {
+            failures = Math.min(MAX_FAILURES, failures + 1);
+            skipped = 1 << failures;
+            budget = 0;
+        } else if (skipped > 0) {
+            skipped--;
+        } else if (interval <= MAX_TRIED_NANOS) {
+            budget = MAX_NANOS;
+        }
+    }
+
+    /**
+     * Pauses between two polls. Every few polls, another thread may use the processor, so that
+     * polling does not delay the threads of a busy machine.
+     */
+    @SuppressWarnings("ThreadPriorityCheck")
+    void pause() {
+        polls++;
+        if (polls % POLLS_BETWEEN_YIELDS == 0) {
+            Thread.yield();
+        } else {
+            Thread.onSpinWait();
+        }
+    }
+}
