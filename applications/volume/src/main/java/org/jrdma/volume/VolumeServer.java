@@ -89,6 +89,8 @@ public final class VolumeServer implements AutoCloseable {
      * @throws FabricException if the drive is too small or fails
      */
     public static void create(Drive drive) throws FabricException {
+        // the drive may refuse the writes of all nodes but an earlier coordinator
+        drive.fence().lead(new SecureRandom().nextLong() | 1, 0);
         var _ = VolumeFormat.create(drive);
     }
 

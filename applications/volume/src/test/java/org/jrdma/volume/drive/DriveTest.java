@@ -21,6 +21,7 @@ import org.jrdma.nvme.pcie.InProcessController;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.soft.sisci.device.DeviceHost;
+import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.model.VolumeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -210,6 +211,26 @@ class DriveTest {
                 second.drive.fence().lead(23, 11);
                 assertThatThrownBy(first::write).hasMessageContaining("reservation");
                 second.write();
+            }
+        }
+    }
+
+    @Test
+    void shouldCreateAVolumeOnADriveThatAnEarlierCoordinatorHasReserved() throws Exception {
+        var subsystem = new Subsystem("serial", "drive of a test");
+        try (var storage = BlockStorage.inMemory(4096, BYTES);
+                var arena = Arena.ofShared()) {
+            var _ = subsystem.addNamespace(storage);
+            try (var first = new Host(arena, subsystem, 1)) {
+                first.drive.fence().lead(11, 0);
+                try (var second = new Host(arena, subsystem, 2)) {
+                    assertThatThrownBy(second::write).hasMessageContaining("reservation");
+
+                    VolumeServer.create(second.drive);
+
+                    assertThatThrownBy(first::write).hasMessageContaining("reservation");
+                    assertThat(VolumeServer.check(second.drive)).isEmpty();
+                }
             }
         }
     }
