@@ -1,5 +1,6 @@
 package org.jrdma.volume.drive;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
@@ -36,6 +37,9 @@ public final class NvmeBlockDrive implements Drive {
     private static final Logger LOG = LoggerFactory.getLogger(NvmeBlockDrive.class);
     private static final int MAX_OWN_QUEUES = 16;
     private static final int IO_THREADS = 4;
+
+    /** A thread that does not own the memory of any caller. */
+    private static final Thread OTHER_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     private final NvmeDrive drive;
     private final NvmeNamespace namespace;
@@ -87,18 +91,41 @@ public final class NvmeBlockDrive implements Drive {
     @Override
     public void read(long block, MemorySegment target) throws FabricException {
         Drive.checkRange(this, block, target);
-        run(channel -> channel.read(block << shift, target));
+        if (hasOwnQueue(Thread.currentThread())) {
+            runHere(channel -> channel.read(block << shift, target));
+        } else if (target.isAccessibleBy(OTHER_THREAD)) {
+            submit(channel -> channel.read(block << shift, target));
+        } else {
+            try (var arena = Arena.ofShared()) {
+                var copy = arena.allocate(target.byteSize());
+                submit(channel -> channel.read(block << shift, copy));
+                var _ = target.copyFrom(copy);
+            }
+        }
     }
 
     @Override
     public void write(long block, MemorySegment source) throws FabricException {
         Drive.checkRange(this, block, source);
-        run(channel -> channel.write(block << shift, source));
+        if (hasOwnQueue(Thread.currentThread())) {
+            runHere(channel -> channel.write(block << shift, source));
+        } else if (source.isAccessibleBy(OTHER_THREAD)) {
+            submit(channel -> channel.write(block << shift, source));
+        } else {
+            try (var arena = Arena.ofShared()) {
+                var copy = arena.allocate(source.byteSize()).copyFrom(source);
+                submit(channel -> channel.write(block << shift, copy));
+            }
+        }
     }
 
     @Override
     public void flush() throws FabricException {
-        run(IoChannel::flush);
+        if (hasOwnQueue(Thread.currentThread())) {
+            runHere(IoChannel::flush);
+        } else {
+            submit(IoChannel::flush);
+        }
     }
 
     @FunctionalInterface
@@ -106,11 +133,8 @@ public final class NvmeBlockDrive implements Drive {
         void run(IoChannel channel) throws FabricException;
     }
 
-    private void run(Operation operation) throws FabricException {
-        if (hasOwnQueue(Thread.currentThread())) {
-            runHere(operation);
-            return;
-        }
+    /** Runs an operation on an I/O thread. */
+    private void submit(Operation operation) throws FabricException {
         Callable<Void> task =
                 () -> {
                     runHere(operation);

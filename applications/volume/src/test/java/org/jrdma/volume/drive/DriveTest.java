@@ -290,7 +290,7 @@ class DriveTest {
     }
 
     private static void writeAndRead(Drive drive, int number) throws FabricException {
-        try (var arena = Arena.ofShared()) {
+        try (var arena = Arena.ofConfined()) {
             var data = arena.allocate(50L * BYTES).fill((byte) number);
             var read = arena.allocate(50L * BYTES);
             for (var i = 0; i < 5; i++) {
