@@ -17,6 +17,12 @@ final class IoChannel implements AutoCloseable {
     private static final int DEPTH = 8;
     private static final int SLOT_BYTES = 128 * 1024;
 
+    /**
+     * The minimum size of a command, unless an access is smaller. An access consists of several
+     * commands, because this thread copies the data of one command while the drive executes others.
+     */
+    private static final int MIN_COMMAND_BYTES = 16 * 1024;
+
     private final NvmeNamespace namespace;
     private final Duration timeout;
     private final int slotBytes;
@@ -50,6 +56,7 @@ final class IoChannel implements AutoCloseable {
     private void transfer(boolean isWrite, long firstBlock, MemorySegment data)
             throws FabricException {
         var total = data.byteSize();
+        var commandBytes = commandBytes(total);
         var slots = new long[DEPTH];
         for (var slot = 0; slot < DEPTH; slot++) {
             slots[slot] = slot;
@@ -59,13 +66,16 @@ final class IoChannel implements AutoCloseable {
         for (var completed = 0L; completed < total; ) {
             while (free > 0 && next < total) {
                 var slot = slots[--free];
-                submit(isWrite, firstBlock, data, next, slot);
-                next += size(total, next);
+                var bytes = Math.min(commandBytes, total - next);
+                var block = firstBlock + (next >>> namespace.blockShift());
+                var context = next / commandBytes * DEPTH + slot;
+                submit(isWrite, block, data.asSlice(next, bytes), slot, context);
+                next += bytes;
             }
             awaitCompletion();
             var slot = queue.context() % DEPTH;
-            var offset = queue.context() / DEPTH * slotBytes;
-            var bytes = size(total, offset);
+            var offset = queue.context() / DEPTH * commandBytes;
+            var bytes = Math.min(commandBytes, total - offset);
             if (!isWrite) {
                 MemorySegment.copy(memory.segment(), slot * slotBytes, data, offset, bytes);
             }
@@ -74,20 +84,19 @@ final class IoChannel implements AutoCloseable {
         }
     }
 
-    private long size(long total, long offset) {
-        return Math.min(slotBytes, total - offset);
+    private long commandBytes(long total) {
+        var part = Math.ceilDiv(total, (long) DEPTH * MIN_COMMAND_BYTES) * MIN_COMMAND_BYTES;
+        return Math.min(part, slotBytes);
     }
 
-    private void submit(
-            boolean isWrite, long firstBlock, MemorySegment data, long offset, long slot)
+    /** Submits a command for blocks whose data passes through the memory of a slot. */
+    private void submit(boolean isWrite, long block, MemorySegment data, long slot, long context)
             throws FabricException {
-        var bytes = size(data.byteSize(), offset);
-        var block = firstBlock + (offset >>> namespace.blockShift());
+        var bytes = data.byteSize();
         var blocks = (int) (bytes >>> namespace.blockShift());
-        var context = offset / slotBytes * DEPTH + slot;
         boolean isSubmitted;
         if (isWrite) {
-            MemorySegment.copy(data, offset, memory.segment(), slot * slotBytes, bytes);
+            MemorySegment.copy(data, 0, memory.segment(), slot * slotBytes, bytes);
             isSubmitted = queue.write(namespace, block, blocks, memory, slot * slotBytes, context);
         } else {
             isSubmitted = queue.read(namespace, block, blocks, memory, slot * slotBytes, context);
