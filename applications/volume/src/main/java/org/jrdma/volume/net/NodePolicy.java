@@ -3,15 +3,18 @@ package org.jrdma.volume.net;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
+import org.jrdma.sockets.model.Transport;
 
 /**
  * The transports that a node uses, and the limits that it applies to peers. Immutable: each method
  * returns a changed copy.
  *
  * <p>The system property {@code jrdma.fabric} selects the libraries of the transports verbs and
- * SISCI. The transports of sockets are those of supersockets-java.
+ * SISCI. The transports of sockets are those that supersockets-java selects, unless {@link
+ * #streams} sets them.
  */
 @CheckReturnValue
 public final class NodePolicy {
@@ -28,6 +31,7 @@ public final class NodePolicy {
     int bulkBytes = 4 << 20;
     int connections = 256;
     Duration silence = Duration.ofSeconds(5);
+    Optional<List<Transport>> streams = Optional.empty();
     InetSocketAddress socketAddress = new InetSocketAddress(0);
     InetSocketAddress verbsAddress = new InetSocketAddress(0);
     int sisciNumber;
@@ -47,6 +51,7 @@ public final class NodePolicy {
         copy.bulkBytes = bulkBytes;
         copy.connections = connections;
         copy.silence = silence;
+        copy.streams = streams;
         copy.socketAddress = socketAddress;
         copy.verbsAddress = verbsAddress;
         copy.sisciNumber = sisciNumber;
@@ -93,6 +98,14 @@ public final class NodePolicy {
     public NodePolicy silence(Duration timeout) {
         var _ = check("silence in milliseconds", (int) timeout.toMillis(), 100, Integer.MAX_VALUE);
         return with(copy -> copy.silence = timeout);
+    }
+
+    /**
+     * Sets the transports of {@link NodeTransport#SOCKETS}, the most preferred first. By default
+     * those that the properties and the policy file of supersockets-java select.
+     */
+    public NodePolicy streams(List<Transport> preferred) {
+        return with(copy -> copy.streams = Optional.of(List.copyOf(preferred)));
     }
 
     /** Sets the address at which a listener accepts sockets. By default any, with a free port. */

@@ -66,7 +66,7 @@ final class SocketWire implements Wire {
             throws IOException {
         var peer = HostAndPort.parse(place);
         var remaining = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        var channel = open(peer, remaining);
+        var channel = open(peer, policy, remaining);
         try {
             return new SocketWire(channel, policy);
         } catch (IOException | RuntimeException e) {
@@ -79,9 +79,12 @@ final class SocketWire implements Wire {
      * Opens a channel. If no transport of sockets connects, the message of the exception has the
      * reason for the least preferred one, which is usually TCP. The cause has all reasons.
      */
-    private static SocketChannel open(HostAndPort peer, Duration timeout) throws IOException {
+    private static SocketChannel open(HostAndPort peer, NodePolicy policy, Duration timeout)
+            throws IOException {
         try {
-            return FabricSockets.connect(peer.host(), peer.port(), timeout);
+            return policy.streams.isPresent()
+                    ? FabricSockets.connect(peer.host(), peer.port(), policy.streams.get(), timeout)
+                    : FabricSockets.connect(peer.host(), peer.port(), timeout);
         } catch (FabricException e) {
             var attempts = e.getSuppressed();
             if (attempts.length == 0) {

@@ -20,7 +20,10 @@ final class SocketWireListener implements WireListener {
 
     SocketWireListener(NodePolicy policy) throws IOException {
         this.policy = policy;
-        this.channel = FabricSockets.listen(policy.socketAddress);
+        this.channel =
+                policy.streams.isPresent()
+                        ? FabricSockets.listen(policy.socketAddress, policy.streams.get())
+                        : FabricSockets.listen(policy.socketAddress);
         try {
             this.addresses = addresses((InetSocketAddress) channel.getLocalAddress());
         } catch (IOException | RuntimeException e) {

@@ -8,10 +8,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.sockets.Transports;
 import org.jrdma.volume.model.VolumeException;
 import org.junit.jupiter.api.Test;
 
@@ -100,6 +102,29 @@ final class SocketConnectionTest extends NodeConnectionContract {
                 assertThat(connection.attempts())
                         .singleElement()
                         .matches(attempt -> attempt.address().equals(refused));
+            }
+        }
+    }
+
+    @Test
+    void shouldUseTheStreamsOfThePolicy() throws Exception {
+        var family = Path.of("/missing");
+        var streams = List.of(Transports.supersockets(family), Transports.tcp());
+        try (var listener = listen(new TestRequestHandler())) {
+            var policy = NodePolicy.of(NodeTransport.SOCKETS);
+            assertThatExceptionOfType(VolumeException.class)
+                    .isThrownBy(() ->
+                            NodeConnection.connect(
+                                    listener.addresses(),
+                                    policy.streams(streams.subList(0, 1)),
+                                    TestRequestHandler.deadline()))
+                    .withMessageEndingWith("driver not loaded: there is no /missing");
+            try (var connection =
+                    NodeConnection.connect(
+                            listener.addresses(),
+                            policy.streams(streams),
+                            TestRequestHandler.deadline())) {
+                assertThat(connection).asString().startsWith("sockets (tcp) to ");
             }
         }
     }
