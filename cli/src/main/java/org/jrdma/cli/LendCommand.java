@@ -2,6 +2,9 @@ package org.jrdma.cli;
 
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -16,6 +19,7 @@ import org.jrdma.cli.perf.ChildProcess;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
@@ -44,11 +48,14 @@ final class LendCommand implements Callable<Integer> {
     private static final long NVME_BLOCKS = 16_384;
     private static final int NVME_BLOCK_BYTES = 4096;
 
+    private static final int MAX_DEVICES = 64;
+
     /** The limit of events that wait for the output. Further events are not printed. */
     private static final int MAX_EVENTS = 1024;
 
-    private static final Map<String, Supplier<DeviceModel>> MODELS =
-            new TreeMap<>(Map.of("edu", EduDevice::new, "nvme", LendCommand::newController));
+    /** The devices by their names. */
+    private static final Map<String, Supplier<Supplier<DeviceModel>>> MODELS =
+            new TreeMap<>(Map.of("edu", () -> EduDevice::new, "nvme", LendCommand::newDrive));
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
@@ -65,15 +72,22 @@ final class LendCommand implements Callable<Integer> {
             description = "Refuse borrows until \"jrdma lend available\" permits them.")
     private boolean isUnavailable;
 
+    @Option(
+            names = "--count",
+            paramLabel = "COUNT",
+            description =
+                    "The number of devices to lend. Controllers nvme share one drive, so that each host can have a controller of its own. (default: 1)")
+    private int count = 1;
+
     @Option(names = ChildProcess.OPTION, hidden = true)
     private boolean isChild;
 
-    private static DeviceModel newController() {
+    private static Supplier<DeviceModel> newDrive() {
         // Hosts take drives with the same serial number for one drive.
         var serialNumber = "jrdma-%014x".formatted(new SecureRandom().nextLong() >>> 8);
         var subsystem = new Subsystem(serialNumber, "jrdma software drive");
         var _ = subsystem.addNamespace(BlockStorage.inMemory(NVME_BLOCKS, NVME_BLOCK_BYTES));
-        return subsystem.newController();
+        return subsystem::newController;
     }
 
     /** The kind of event that a line of the output reports. */
@@ -83,30 +97,55 @@ final class LendCommand implements Callable<Integer> {
         RETURNED
     }
 
+    /**
+     * The start or end of a borrow.
+     *
+     * @param device the number of the device, from 0
+     */
+    private record Borrow(int device, BorrowEvent event) {}
+
     /** A line of the output. */
     private record Line(Event event, String device, int node, int borrows) {}
 
     @Override
     public Integer call() throws IOException {
         var model = model();
+        if (count < 1 || count > MAX_DEVICES) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "The number of devices must be from 1 to %d, but is %d"
+                            .formatted(MAX_DEVICES, count));
+        }
         if (isChild) {
             ChildProcess.exitWithParent();
         }
         var library = new SoftSisci();
-        var events = new ArrayBlockingQueue<BorrowEvent>(MAX_EVENTS);
-        try (var node = Sisci.from(library).open();
-                var device = library.lend(model, events::offer)) {
-            if (isUnavailable) {
-                device.makeUnavailable();
+        var borrows = new ArrayBlockingQueue<Borrow>(MAX_EVENTS);
+        var lent = new ArrayDeque<LentDevice>();
+        try (var node = Sisci.from(library).open()) {
+            try {
+                var ids = new ArrayList<String>();
+                while (ids.size() < count) {
+                    var number = ids.size();
+                    var device =
+                            library.lend(
+                                    model.get(), event -> borrows.offer(new Borrow(number, event)));
+                    lent.push(device);
+                    if (isUnavailable) {
+                        device.makeUnavailable();
+                    }
+                    ids.add(FabricDeviceId.format(device.fabricDeviceId()));
+                    print(new Line(Event.LENT, ids.getLast(), node.id(), 0));
+                }
+                printEach(borrows, ids);
+            } finally {
+                lent.forEach(LentDevice::close);
             }
-            var id = FabricDeviceId.format(device.fabricDeviceId());
-            print(new Line(Event.LENT, id, node.id(), 0));
-            printEach(events, id);
         }
         return 0;
     }
 
-    private DeviceModel model() {
+    private Supplier<DeviceModel> model() {
         if (name.isEmpty()) {
             throw new ParameterException(
                     command.commandLine(), "Missing required parameter: 'DEVICE'");
@@ -121,15 +160,20 @@ final class LendCommand implements Callable<Integer> {
         return model.get();
     }
 
-    private void printEach(BlockingQueue<BorrowEvent> events, String id) {
+    private void printEach(BlockingQueue<Borrow> borrows, List<String> ids) {
         try {
             while (true) {
-                var borrow = events.take();
+                var borrow = borrows.take();
                 var event =
-                        borrow.kind() == BorrowEvent.Kind.BORROWED
+                        borrow.event().kind() == BorrowEvent.Kind.BORROWED
                                 ? Event.BORROWED
                                 : Event.RETURNED;
-                print(new Line(event, id, borrow.node(), borrow.borrows()));
+                print(
+                        new Line(
+                                event,
+                                ids.get(borrow.device()),
+                                borrow.event().node(),
+                                borrow.event().borrows()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // The command ends here.

@@ -5,9 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import org.jrdma.cli.drive.BorrowedDrive;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.NvmeQueue;
 import org.jrdma.processes.Program;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.smartio.BorrowMode;
@@ -23,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LendCommandTest {
 
     private static final int KILLED_BY_SIGTERM = 143;
+    private static final int BLOCK_BYTES = 4096;
 
     private Path folder;
 
@@ -130,12 +138,54 @@ class LendCommandTest {
         }
     }
 
+    @Test
+    void shouldLendSeveralControllersOfOneDrive() throws Exception {
+        try (var lender = start("lend", "--count", "2", "nvme")) {
+            lender.awaitOutput("device 0x402: nvme, lent by node 4 until Ctrl+C\n");
+            assertThat(lender.output())
+                    .startsWith("device 0x401: nvme, lent by node 4 until Ctrl+C\n");
+            var software = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder)));
+            try (var first = BorrowedDrive.open(software, 0x401, NvmeOptions.DEFAULTS);
+                    var second = BorrowedDrive.open(software, 0x402, NvmeOptions.DEFAULTS)) {
+                lender.awaitOutput("device 0x402: borrowed by node 8, borrows: 1\n");
+                write(first.drive(), 42);
+                assertThat(read(second.drive())).isEqualTo(42);
+            }
+            lender.awaitOutput("device 0x401: returned by node 8, borrows: 0\n");
+            stop(lender);
+        }
+    }
+
+    private static void write(NvmeDrive drive, long value) throws FabricException {
+        try (var queue = drive.newQueue(1);
+                var memory = drive.newMemory(BLOCK_BYTES)) {
+            memory.segment().set(ValueLayout.JAVA_LONG, 0, value);
+            assertThat(queue.write(drive.namespaces().getFirst(), 7, 1, memory, 0, 0)).isTrue();
+            complete(queue);
+        }
+    }
+
+    private static long read(NvmeDrive drive) throws FabricException {
+        try (var queue = drive.newQueue(1);
+                var memory = drive.newMemory(BLOCK_BYTES)) {
+            assertThat(queue.read(drive.namespaces().getFirst(), 7, 1, memory, 0, 0)).isTrue();
+            complete(queue);
+            return memory.segment().get(ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
+    private static void complete(NvmeQueue queue) throws FabricException {
+        queue.await(Duration.ofSeconds(10));
+        assertThat(queue.succeeded()).isTrue();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "lend, Missing required parameter: 'DEVICE'. See jrdma lend --help.",
         "lend available, Missing required parameter: 'ID'. See jrdma lend available --help.",
         "lend unavailable 401, 'Invalid value for positional parameter at index 0 (ID): \"401\" is not a fabric device id such as 0x401. See jrdma lend unavailable --help.'",
-        "lend gpu, 'There is no device named gpu. Available devices: edu, nvme. See jrdma lend --help.'"
+        "lend gpu, 'There is no device named gpu. Available devices: edu, nvme. See jrdma lend --help.'",
+        "lend --count 65 edu, 'The number of devices must be from 1 to 64, but is 65. See jrdma lend --help.'"
     })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
         var errors = new StringWriter();

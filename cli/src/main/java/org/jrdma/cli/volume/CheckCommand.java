@@ -5,12 +5,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jrdma.cli.drive.VolumeDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.VolumeServer;
-import org.jrdma.volume.drive.FileDrive;
+import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.model.VolumeException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,32 +42,36 @@ public final class CheckCommand implements Callable<Integer> {
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
 
-    @Parameters(paramLabel = "FILE", description = "The file that is the drive of the volume.")
-    private Path file;
+    @Parameters(
+            paramLabel = "DRIVE",
+            description =
+                    "The drive of the volume: a file, or the id of a lent NVMe controller, such as 0x401.")
+    private Path location;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Checked checked;
-        try (var drive = FileDrive.open(file)) {
+        try (var opened = VolumeDrive.open(location)) {
+            var drive = opened.drive();
             if (isInUse(drive)) {
                 throw new IOException(
                         "A server uses the volume in %s. Stop all servers before the check."
-                                .formatted(file));
+                                .formatted(location));
             }
-            checked = new Checked(file.toString(), VolumeServer.check(drive));
+            checked = new Checked(location.toString(), VolumeServer.check(drive));
         }
         var out = command.commandLine().getOut();
         if (output.isJson()) {
             out.println(Json.of(checked));
         } else if (checked.problems().isEmpty()) {
-            out.printf("The volume in %s is consistent.%n", file);
+            out.printf("The volume in %s is consistent.%n", location);
         } else {
             checked.problems().forEach(problem -> out.println(PrintableText.of(problem)));
         }
         return checked.problems().isEmpty() ? 0 : 1;
     }
 
-    private static boolean isInUse(FileDrive drive) throws FabricException, InterruptedException {
+    private static boolean isInUse(Drive drive) throws FabricException, InterruptedException {
         try {
             return VolumeServer.isInUse(drive, MAX_RENEWAL_TIME);
         } catch (VolumeException _) { // the check reports the damage

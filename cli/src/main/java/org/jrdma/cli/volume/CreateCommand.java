@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jrdma.cli.drive.VolumeDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.volume.VolumeServer;
@@ -21,7 +22,8 @@ import picocli.CommandLine.Spec;
 /** Creates an empty volume. */
 @Command(
         name = "create",
-        description = "Creates a file that contains an empty volume.",
+        description =
+                "Creates an empty volume: in a file, or on the NVMe drive of a lent controller.",
         mixinStandardHelpOptions = true)
 public final class CreateCommand implements Callable<Integer> {
 
@@ -34,8 +36,11 @@ public final class CreateCommand implements Callable<Integer> {
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
 
-    @Parameters(paramLabel = "FILE", description = "The file, which becomes the drive.")
-    private Path file;
+    @Parameters(
+            paramLabel = "DRIVE",
+            description =
+                    "The file, which becomes the drive, or the id of a lent NVMe controller, such as 0x401.")
+    private Path location;
 
     @Option(
             names = {"-m", "--size"},
@@ -47,7 +52,7 @@ public final class CreateCommand implements Callable<Integer> {
     @Option(
             names = "--overwrite",
             description =
-                    "Create the volume in an existing file, whose content is lost. No server may use the file.")
+                    "Create the volume in an existing file or on a lent drive, whose content is lost. No server may use the drive.")
     private boolean isOverwriting;
 
     @Override
@@ -58,9 +63,10 @@ public final class CreateCommand implements Callable<Integer> {
                     "The size must be from 4 to %d MiB, but is %d"
                             .formatted(MAX_MEBIBYTES, mebibytes));
         }
-        try (var drive = open()) {
+        try (var opened = open()) {
+            var drive = opened.drive();
             VolumeServer.create(drive);
-            var created = new Created(file.toString(), drive.blocks() * Drive.BLOCK_BYTES);
+            var created = new Created(location.toString(), drive.blocks() * Drive.BLOCK_BYTES);
             command.commandLine()
                     .getOut()
                     .println(
@@ -75,15 +81,17 @@ public final class CreateCommand implements Callable<Integer> {
         return 0;
     }
 
-    private FileDrive open() throws IOException {
-        if (!Files.exists(file)) {
-            return FileDrive.create(file, mebibytes * MEBIBYTE / Drive.BLOCK_BYTES);
+    private VolumeDrive open() throws IOException {
+        var isDevice = VolumeDrive.isDevice(location);
+        if (!isDevice && !Files.exists(location)) {
+            return VolumeDrive.of(
+                    FileDrive.create(location, mebibytes * MEBIBYTE / Drive.BLOCK_BYTES));
         }
         if (!isOverwriting) {
             throw new IOException(
-                    "%s exists already. With --overwrite, its content is replaced by an empty volume."
-                            .formatted(file));
+                    "%s %s. With --overwrite, its content is replaced by an empty volume."
+                            .formatted(location, isDevice ? "is a device" : "exists already"));
         }
-        return FileDrive.open(file);
+        return VolumeDrive.open(location);
     }
 }

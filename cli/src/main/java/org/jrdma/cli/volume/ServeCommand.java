@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jrdma.cli.drive.VolumeDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
 import org.jrdma.cli.perf.ChildProcess;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
-import org.jrdma.volume.drive.FileDrive;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -79,7 +79,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var read = settings.read(options());
-        var drive = FileDrive.open(drive(read));
+        var drive = VolumeDrive.open(drive(read)).drive();
         if (isChild) {
             ChildProcess.exitWithParent();
         }

@@ -27,8 +27,9 @@ final class SettingsOptions {
 
     @Option(
             names = {"-d", "--drive"},
-            paramLabel = "FILE",
-            description = "The file that is the drive of the volume.")
+            paramLabel = "DRIVE",
+            description =
+                    "The drive of the volume: a file, or the id of a lent NVMe controller, such as 0x401.")
     private Optional<String> drive = Optional.empty();
 
     @Option(

@@ -244,6 +244,16 @@ class VolumeCommandTest {
     }
 
     @Test
+    void shouldNotReplaceTheContentOfADeviceWithoutPermission() {
+        assertThat(execute("create", "0x401")).isOne();
+
+        assertThat(errors)
+                .asString()
+                .isEqualTo(
+                        "0x401 is a device. With --overwrite, its content is replaced by an empty volume.\n");
+    }
+
+    @Test
     void shouldReplaceAVolumeWithPermission() {
         var drive = createVolume().toString();
 
@@ -282,7 +292,7 @@ class VolumeCommandTest {
             delimiter = '|',
             value = {
                 "volume | Missing required subcommand. See jrdma volume --help.",
-                "volume create | Missing required parameter: 'FILE'. See jrdma volume create --help.",
+                "volume create | Missing required parameter: 'DRIVE'. See jrdma volume create --help.",
                 "volume create -m 3 x | The size must be from 4 to 1073741824 MiB, but is 3. See jrdma volume create --help.",
                 "volume serve | Missing drive: use --drive or the setting \"drive\". See jrdma volume serve --help.",
                 "volume serve -d x --lease 1s | Invalid setting \"lease.millis\": \"1s\" is not a whole number from 100 to 86400000. See jrdma volume serve --help.",
