@@ -99,6 +99,7 @@ class CommandPageTest {
         "perf, org.jrdma.cli.perf.Result",
         "perf --compare, org.jrdma.cli.perf.BaselineComparison",
         "perf nvme, org.jrdma.cli.perf.NvmeResult",
+        "perf volume, org.jrdma.cli.perf.VolumeResult",
         "ping, org.jrdma.cli.perf.PingCommand$Line",
         "volume create, org.jrdma.cli.volume.CreateCommand$Created",
         "volume serve, org.jrdma.cli.volume.ServeCommand$Line",

@@ -9,8 +9,11 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A peer that runs as a child process and ends with this process. */
@@ -55,11 +58,22 @@ public final class ChildProcess implements Peer {
 
     /** Starts jrdma with a command line in a child process. */
     public static Process start(List<String> commandLine) throws IOException {
+        return start(commandLine, Map.of());
+    }
+
+    /**
+     * Starts jrdma with a command line in a child process.
+     *
+     * @param properties system properties of the child process, which replace those of this process
+     */
+    static Process start(List<String> commandLine, Map<String, String> properties)
+            throws IOException {
         var words = new ArrayList<String>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         System.getProperties().stringPropertyNames().stream()
                 .filter(name -> name.startsWith("jrdma."))
                 .forEach(name -> words.add("-D%s=%s".formatted(name, System.getProperty(name))));
+        properties.forEach((name, value) -> words.add("-D%s=%s".formatted(name, value)));
         var module = ChildProcess.class.getModule();
         if (module.isNamed()) {
             words.addAll(
@@ -82,7 +96,7 @@ public final class ChildProcess implements Peer {
     }
 
     private static InetSocketAddress addressOf(Process process) throws IOException {
-        var line = firstLine(process);
+        var line = nextLine(process);
         if (line == null || !line.startsWith(WAITING)) {
             throw new IOException(
                     "The child process ended before it was ready%s."
@@ -94,10 +108,27 @@ public final class ChildProcess implements Peer {
     }
 
     /**
-     * Returns the first line that a child process prints; null if the process ends before, or does
+     * Returns the parts of the next line that a child process prints.
+     *
+     * @throws IOException if the process ends before, or prints no line in time, or another line
+     */
+    static Matcher awaitLine(Process process, Pattern pattern) throws IOException {
+        var line = nextLine(process);
+        var parts = pattern.matcher(line == null ? "" : line);
+        if (!parts.find()) {
+            throw new IOException(
+                    line == null
+                            ? "A child process ended early."
+                            : "Unexpected output of a child process: " + line);
+        }
+        return parts;
+    }
+
+    /**
+     * Returns the next line that a child process prints; null if the process ends before, or does
      * not print a line in time, which ends the process.
      */
-    static @Nullable String firstLine(Process process) throws IOException {
+    private static @Nullable String nextLine(Process process) throws IOException {
         var timeout =
                 CompletableFuture.runAsync(
                         process::destroyForcibly,

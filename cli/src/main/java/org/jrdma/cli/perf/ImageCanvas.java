@@ -19,17 +19,18 @@ final class ImageCanvas implements Canvas {
     private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 13);
     private static final Font HEADING = new Font(Font.SANS_SERIF, Font.BOLD, 18);
 
-    private final BufferedImage image =
-            new BufferedImage(SCALE * Plot.WIDTH, SCALE * Plot.HEIGHT, BufferedImage.TYPE_INT_RGB);
-    private final Graphics2D graphics = image.createGraphics();
+    private final BufferedImage image;
+    private final Graphics2D graphics;
 
-    ImageCanvas() {
+    ImageCanvas(int height) {
+        image = new BufferedImage(SCALE * Plot.WIDTH, SCALE * height, BufferedImage.TYPE_INT_RGB);
+        graphics = image.createGraphics();
         graphics.scale(SCALE, SCALE);
         graphics.setRenderingHint(
                 RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
         graphics.setFont(FONT);
         graphics.setColor(Color.WHITE);
-        graphics.fillRect(0, 0, Plot.WIDTH, Plot.HEIGHT);
+        graphics.fillRect(0, 0, Plot.WIDTH, height);
     }
 
     @Override

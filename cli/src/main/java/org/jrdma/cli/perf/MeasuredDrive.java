@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jrdma.cli.drive.BorrowedDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.nvme.FabricsOptions;
 import org.jrdma.nvme.HostIdentity;
@@ -17,14 +18,11 @@ import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeFabrics;
 import org.jrdma.nvme.NvmeOptions;
-import org.jrdma.nvme.pcie.BorrowedController;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.InProcessController;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sisci.smartio.BorrowMode;
-import org.jrdma.sisci.smartio.SmartIo;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.device.DeviceHost;
 import picocli.CommandLine.ITypeConverter;
@@ -83,7 +81,7 @@ final class MeasuredDrive implements AutoCloseable {
                     keep(
                             switch (kind) {
                                 case LOCAL -> Nvme.open(host(), NvmeOptions.DEFAULTS);
-                                case BORROWED -> Nvme.open(borrow(), NvmeOptions.DEFAULTS);
+                                case BORROWED -> borrow();
                                 case RDMA -> connect();
                             });
         } catch (Throwable e) {
@@ -117,14 +115,13 @@ final class MeasuredDrive implements AutoCloseable {
         return keep(new InProcessController(host, bar, BORROWER));
     }
 
-    private ControllerAccess borrow() throws IOException {
+    private NvmeDrive borrow() throws IOException {
         var id = start(DEVICE, "lend", "--json", ChildProcess.OPTION, "nvme");
-        var node = keep(Sisci.from(new SoftSisci()).open());
-        var device =
-                keep(
-                        SmartIo.of(node)
-                                .borrow(Long.parseLong(id.group(1), 16), BorrowMode.EXCLUSIVE));
-        return keep(BorrowedController.of(node, device));
+        return keep(BorrowedDrive.open(
+                        Sisci.from(new SoftSisci()),
+                        Long.parseLong(id.group(1), 16),
+                        NvmeOptions.DEFAULTS))
+                .drive();
     }
 
     private NvmeDrive connect() throws IOException {
@@ -150,12 +147,7 @@ final class MeasuredDrive implements AutoCloseable {
     private Matcher start(Pattern pattern, String... words) throws IOException {
         var child = ChildProcess.start(List.of(words));
         keep(() -> ChildProcess.close(child));
-        var line = ChildProcess.firstLine(child);
-        var parts = pattern.matcher(line == null ? "" : line);
-        if (!parts.find()) {
-            throw new IOException("The process with the controller ended early.");
-        }
-        return parts;
+        return ChildProcess.awaitLine(child, pattern);
     }
 
     /** Closes all resources, and throws the first failure afterwards. */

@@ -87,7 +87,7 @@ final class Meter implements AutoCloseable {
      * Returns the duration of the first warm-up: a multiple of {@code time} of at most one second,
      * but at least {@code time}.
      */
-    private static Duration firstWarmUp(Duration time) {
+    static Duration firstWarmUp(Duration time) {
         var longer = Math.min(FIRST_WARM_UP_FACTOR * time.toNanos(), MAX_FIRST_WARM_UP.toNanos());
         return Duration.ofNanos(Math.max(longer, time.toNanos()));
     }

@@ -9,10 +9,8 @@ import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeNamespace;
 import org.jrdma.nvme.NvmeQueue;
 
-/** Measures random transfers of 4 KiB through one queue. */
+/** Measures random transfers through one queue. */
 final class NvmeMeter {
-
-    private static final int BYTES = 4096;
 
     /** The limit of the memory for samples: a controller may execute millions per second. */
     private static final int MAX_SAMPLES = 1_000_000;
@@ -21,11 +19,16 @@ final class NvmeMeter {
     private final NvmeNamespace namespace;
     private final DmaMemory memory;
     private final NvmeResult.Operation operation;
+    private final int bytes;
+    private final int maxCommandBytes;
     private final Random random = new Random(1);
     private final Samples samples = new Samples();
 
-    /** The times of submission of the pending commands, by their contexts. */
+    /** The times of submission of the pending transfers, by their contexts. */
     private final long[] starts;
+
+    /** The numbers of pending commands of the transfers, by their contexts. */
+    private final int[] pendingCommands;
 
     private long completed;
 
@@ -33,25 +36,42 @@ final class NvmeMeter {
             NvmeQueue queue,
             NvmeNamespace namespace,
             DmaMemory memory,
-            NvmeResult.Operation operation) {
+            NvmeResult.Operation operation,
+            int depth,
+            int bytes,
+            int maxCommandBytes) {
         this.queue = queue;
         this.namespace = namespace;
         this.memory = memory;
         this.operation = operation;
-        this.starts = new long[queue.depth()];
+        this.bytes = bytes;
+        this.maxCommandBytes = maxCommandBytes;
+        this.starts = new long[depth];
+        this.pendingCommands = new int[depth];
     }
 
-    /** Measures for a time, after a warm-up of the same time. */
-    static NvmeResult measure(
-            NvmeDrive drive,
-            MeasuredDrive.Kind controller,
-            NvmeResult.Operation operation,
-            int depth,
-            Duration time)
+    /**
+     * Measures for a time, after a warm-up of the same time.
+     *
+     * @param depth the number of pending transfers
+     * @param bytes the size of each transfer, which consists of several commands if it exceeds the
+     *     maximum of the controller
+     */
+    static Measurement measure(
+            NvmeDrive drive, NvmeResult.Operation operation, int depth, int bytes, Duration time)
             throws FabricException {
-        try (var queue = drive.newQueue(depth);
-                var memory = drive.newMemory((long) depth * BYTES)) {
-            var meter = new NvmeMeter(queue, drive.namespaces().getFirst(), memory, operation);
+        var commands = Math.ceilDiv(bytes, drive.maxTransferBytes());
+        try (var queue = drive.newQueue(depth * commands);
+                var memory = drive.newMemory((long) depth * bytes)) {
+            var meter =
+                    new NvmeMeter(
+                            queue,
+                            drive.namespaces().getFirst(),
+                            memory,
+                            operation,
+                            depth,
+                            bytes,
+                            drive.maxTransferBytes());
             for (var context = 0; context < depth; context++) {
                 meter.submit(context);
             }
@@ -62,12 +82,9 @@ final class NvmeMeter {
             meter.run(time);
             var nanos = System.nanoTime() - start;
             var result =
-                    new NvmeResult(
-                            controller,
-                            operation,
-                            depth,
+                    new Measurement(
                             Latency.of(meter.samples.toArray(), 1),
-                            Bandwidth.of(BYTES, meter.completed - before, nanos));
+                            Bandwidth.of(bytes, meter.completed - before, nanos));
             meter.drain();
             return result;
         }
@@ -80,6 +97,9 @@ final class NvmeMeter {
         while (now - end < 0 || samples.count() == 0) {
             if (queue.next()) {
                 var context = take();
+                if (pendingCommands[context] > 0) {
+                    continue;
+                }
                 now = System.nanoTime();
                 if (samples.count() < MAX_SAMPLES) {
                     samples.add(now - starts[context]);
@@ -104,19 +124,28 @@ final class NvmeMeter {
         if (!queue.succeeded()) {
             throw queue.failure();
         }
-        completed++;
-        return (int) queue.context();
+        var context = (int) queue.context();
+        if (--pendingCommands[context] == 0) {
+            completed++;
+        }
+        return context;
     }
 
     private void submit(int context) {
-        var blocks = BYTES >> namespace.blockShift();
-        var block = random.nextLong(namespace.blocks() / blocks) * blocks;
-        var offset = (long) context * BYTES;
+        var transfers = namespace.bytes() / bytes;
+        var firstBlock = random.nextLong(transfers) * (bytes >> namespace.blockShift());
         starts[context] = System.nanoTime();
-        var _ =
-                switch (operation) {
-                    case READ -> queue.read(namespace, block, blocks, memory, offset, context);
-                    case WRITE -> queue.write(namespace, block, blocks, memory, offset, context);
-                };
+        for (var done = 0; done < bytes; done += maxCommandBytes) {
+            var block = firstBlock + (done >> namespace.blockShift());
+            var blocks = Math.min(maxCommandBytes, bytes - done) >> namespace.blockShift();
+            var offset = (long) context * bytes + done;
+            pendingCommands[context]++;
+            var _ =
+                    switch (operation) {
+                        case READ -> queue.read(namespace, block, blocks, memory, offset, context);
+                        case WRITE ->
+                                queue.write(namespace, block, blocks, memory, offset, context);
+                    };
+        }
     }
 }

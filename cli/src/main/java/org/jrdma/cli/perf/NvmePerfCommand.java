@@ -35,6 +35,8 @@ public final class NvmePerfCommand implements Callable<Integer> {
                     "depth",
                     "Latency is the time from the submission of a command to its completion.");
 
+    private static final int PAGE_BYTES = 4096;
+
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
 
@@ -118,7 +120,11 @@ public final class NvmePerfCommand implements Callable<Integer> {
                 out().println(NvmeResult.header(kind, operation));
             }
             for (var depth : depths) {
-                var result = NvmeMeter.measure(target.drive(), kind, operation, depth, time);
+                var measured =
+                        NvmeMeter.measure(target.drive(), operation, depth, PAGE_BYTES, time);
+                var result =
+                        new NvmeResult(
+                                kind, operation, depth, measured.latency(), measured.bandwidth());
                 results.add(result);
                 if (!output.isJson()) {
                     out().println(result.row());

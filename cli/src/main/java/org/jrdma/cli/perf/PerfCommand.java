@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
             "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion."
         },
         mixinStandardHelpOptions = true,
-        subcommands = NvmePerfCommand.class,
+        subcommands = {NvmePerfCommand.class, VolumePerfCommand.class},
         sortOptions = false)
 public final class PerfCommand implements Callable<Integer> {
 

@@ -2,29 +2,59 @@ package org.jrdma.cli.perf;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 import org.jrdma.cli.perf.Canvas.Anchor;
 import org.jrdma.cli.perf.Canvas.Pen;
 import org.jrdma.cli.perf.Canvas.Point;
 
-/**
- * Charts of latency (p50 and p99) and bandwidth by message size or queue depth, with a curve for
- * each path. All axes are logarithmic.
- */
+/** Charts with a curve for each path. All axes are logarithmic. */
 final class Plot {
 
     /**
-     * A point of each chart.
+     * A result: a point of each chart.
      *
      * @param label the name of the curve
      * @param x the message size or the queue depth
      */
     record Entry(String label, int x, Latency latency, Bandwidth bandwidth) {}
+
+    /**
+     * A value in a chart.
+     *
+     * @param label the name of the curve
+     * @param x the position on the horizontal axis
+     * @param y the value. It is not drawn unless it is positive
+     */
+    record Value(String label, int x, double y) {
+
+        static List<Value> of(List<Entry> entries, ToDoubleFunction<Entry> figure) {
+            return entries.stream()
+                    .map(entry -> new Value(entry.label(), entry.x(), figure.applyAsDouble(entry)))
+                    .toList();
+        }
+    }
+
+    /**
+     * A chart.
+     *
+     * @param heading the text above the chart; may be empty
+     * @param title the title of the vertical axis
+     * @param quantity the quantity on the vertical axis. Charts with the same quantity have the
+     *     same axis, so that their curves can be compared
+     */
+    record Chart(String heading, String title, Quantity quantity, List<Value> values) {}
+
+    /** The quantity on a vertical axis. */
+    enum Quantity {
+        LATENCY,
+        BANDWIDTH,
+        PROCESSOR_TIME
+    }
 
     /**
      * The texts of a plot.
@@ -44,7 +74,6 @@ final class Plot {
                     "Latency is half of a round trip. For read, fetch-add, swap and dma it is the time until completion.");
 
     static final int WIDTH = 1280;
-    static final int HEIGHT = 920;
 
     static final String LATENCY_P50 = "latency p50 (us)";
     static final String LATENCY_P99 = "latency p99 (us)";
@@ -59,7 +88,8 @@ final class Plot {
     private static final int LEFT = 100;
     private static final int RIGHT = 740;
     private static final int TOP = 110;
-    private static final int BOTTOM = 520;
+    private static final int ROW_HEIGHT = 410;
+    private static final int COLUMNS = 2;
     private static final int LEGEND_LINE = 22;
     private static final int MAX_TICKS = 14;
 
@@ -76,22 +106,64 @@ final class Plot {
     private static final Pen GRID = new Pen("#dddddd", 1);
     private static final Pen AXIS = new Pen("#444444", 1);
 
-    private final Map<String, List<Entry>> curves = new LinkedHashMap<>();
-    private final List<Integer> values;
+    private final List<Chart> charts;
+    private final Set<String> names = new LinkedHashSet<>();
+    private final List<Integer> xs;
     private final Texts texts;
     private final List<String> captions;
 
     /**
      * Creates a plot.
      *
+     * @param charts the charts, from left to right and from top to bottom. The legend follows them
      * @param captions the lines below the title
      */
-    Plot(List<Entry> entries, Texts texts, List<String> captions) {
-        entries.forEach(
-                entry -> curves.computeIfAbsent(entry.label(), _ -> new ArrayList<>()).add(entry));
-        values = entries.stream().map(Entry::x).distinct().sorted().toList();
+    Plot(List<Chart> charts, Texts texts, List<String> captions) {
+        this.charts = charts;
         this.texts = texts;
         this.captions = captions;
+        var values = charts.stream().map(Chart::values).flatMap(List::stream).toList();
+        values.forEach(value -> names.add(value.label()));
+        xs = values.stream().map(Value::x).distinct().sorted().toList();
+    }
+
+    /** Returns charts of the latency (p50 and p99) and the bandwidth. */
+    static List<Chart> charts(List<Entry> entries) {
+        return List.of(
+                new Chart("", LATENCY_P50, Quantity.LATENCY, Value.of(entries, Plot::median)),
+                new Chart(
+                        missingPercentiles(entries),
+                        LATENCY_P99,
+                        Quantity.LATENCY,
+                        Value.of(entries, Plot::percentile99)),
+                new Chart("", BANDWIDTH, Quantity.BANDWIDTH, Value.of(entries, Plot::bandwidth)));
+    }
+
+    /** Returns a note for results without a p99, because there were too few samples. */
+    private static String missingPercentiles(List<Entry> entries) {
+        var complete = entries.stream().filter(entry -> entry.latency().hasPercentile99()).count();
+        if (complete == entries.size()) {
+            return "";
+        }
+        return complete > 0 ? MISSING_POINTS : EMPTY_CHART;
+    }
+
+    static double median(Entry result) {
+        return result.latency().median();
+    }
+
+    /** Returns the 99th percentile of the latency, or NaN if there are too few samples. */
+    private static double percentile99(Entry result) {
+        return result.latency().hasPercentile99() ? result.latency().percentile99() : Double.NaN;
+    }
+
+    static double bandwidth(Entry result) {
+        return result.bandwidth().megabytesPerSecond();
+    }
+
+    int height() {
+        var rows = charts.size() / COLUMNS + 1; // the legend has a place too
+        return TOP + rows * ROW_HEIGHT - 10;
     }
 
     void draw(Canvas canvas) {
@@ -101,69 +173,44 @@ final class Plot {
             canvas.text(new Point(MARGIN, y), Anchor.START, caption);
             y += 18;
         }
-        // Both latency charts have the same axis, so that their curves can be compared.
-        var latency =
-                Scale.of(
-                        curves.values().stream()
-                                .flatMap(List::stream)
-                                .flatMapToDouble(result ->
-                                        DoubleStream.of(median(result), percentile99(result))));
-        var bandwidth =
-                Scale.of(
-                        curves.values().stream()
-                                .flatMap(List::stream)
-                                .mapToDouble(Plot::bandwidth));
-        chart(canvas, LEFT, TOP, LATENCY_P50, latency, Plot::median);
-        chart(canvas, RIGHT, TOP, LATENCY_P99, latency, Plot::percentile99);
-        noteMissingPercentiles(canvas);
-        chart(canvas, LEFT, BOTTOM, BANDWIDTH, bandwidth, Plot::bandwidth);
-        legend(canvas);
-    }
-
-    /**
-     * Adds a note to the plot if the p99 chart lacks points, because there were too few samples.
-     */
-    private void noteMissingPercentiles(Canvas canvas) {
-        var results = curves.values().stream().flatMap(List::stream).toList();
-        if (results.stream().allMatch(result -> result.latency().hasPercentile99())) {
-            return;
+        for (var place = 0; place < charts.size(); place++) {
+            draw(canvas, charts.get(place), left(place), top(place));
         }
-        canvas.text(
-                new Point(RIGHT + CHART_WIDTH / 2.0, TOP - 8),
-                Anchor.MIDDLE,
-                results.stream().anyMatch(result -> result.latency().hasPercentile99())
-                        ? MISSING_POINTS
-                        : EMPTY_CHART);
+        legend(canvas, left(charts.size()), top(charts.size()));
     }
 
-    private static double median(Entry result) {
-        return result.latency().median();
+    private static int left(int place) {
+        return place % COLUMNS == 0 ? LEFT : RIGHT;
     }
 
-    /** Returns the 99th percentile of the latency, or NaN if there are too few samples. */
-    private static double percentile99(Entry result) {
-        return result.latency().hasPercentile99() ? result.latency().percentile99() : Double.NaN;
+    private static int top(int place) {
+        return TOP + place / COLUMNS * ROW_HEIGHT;
     }
 
-    private static double bandwidth(Entry result) {
-        return result.bandwidth().megabytesPerSecond();
+    private Scale scale(Quantity quantity) {
+        return Scale.of(
+                charts.stream()
+                        .filter(chart -> chart.quantity() == quantity)
+                        .map(Chart::values)
+                        .flatMap(List::stream)
+                        .mapToDouble(Value::y));
     }
 
-    private void legend(Canvas canvas) {
-        var y = BOTTOM + LEGEND_LINE;
-        for (var name : curves.keySet()) {
+    private void legend(Canvas canvas, int left, int top) {
+        var y = top + LEGEND_LINE;
+        for (var name : names) {
             canvas.curve(
                     name,
-                    List.of(new Point(RIGHT, y - 4), new Point(RIGHT + 40, y - 4)),
+                    List.of(new Point(left, y - 4), new Point(left + 40, y - 4)),
                     pen(name),
                     marker(name));
-            canvas.text(new Point(RIGHT + 56, y), Anchor.START, name);
+            canvas.text(new Point(left + 56, y), Anchor.START, name);
             y += LEGEND_LINE;
         }
     }
 
     private int index(String name) {
-        return List.copyOf(curves.keySet()).indexOf(name);
+        return List.copyOf(names).indexOf(name);
     }
 
     private Pen pen(String name) {
@@ -174,18 +221,13 @@ final class Plot {
         return MARKERS.get(index(name) % MARKERS.size());
     }
 
-    private void chart(
-            Canvas canvas,
-            int left,
-            int top,
-            String title,
-            Scale scale,
-            ToDoubleFunction<Entry> figure) {
+    private void draw(Canvas canvas, Chart chart, int left, int top) {
         var right = left + CHART_WIDTH;
         var bottom = top + CHART_HEIGHT;
-        var x = Scale.of(values.stream().mapToDouble(Integer::doubleValue)).on(left, right);
+        var scale = scale(chart.quantity());
+        var x = Scale.of(xs.stream().mapToDouble(Integer::doubleValue)).on(left, right);
         var y = scale.on(bottom, top);
-        for (var value : values) {
+        for (var value : xs) {
             var at = x.at(value);
             canvas.line(new Point(at, top), new Point(at, bottom), GRID);
             canvas.text(new Point(at, bottom + 20), Anchor.MIDDLE, Size.toString(value));
@@ -197,20 +239,25 @@ final class Plot {
         }
         canvas.line(new Point(left, top), new Point(left, bottom), AXIS);
         canvas.line(new Point(left, bottom), new Point(right, bottom), AXIS);
-        canvas.textUpwards(new Point(left - 66, (top + bottom) / 2.0), title);
-        canvas.text(new Point((left + right) / 2.0, bottom + 42), Anchor.MIDDLE, texts.axis());
-        curves.forEach((name, results) ->
-                canvas.curve(
-                        name,
-                        results.stream()
-                                .filter(result -> figure.applyAsDouble(result) > 0)
-                                .map(result ->
-                                        new Point(
-                                                x.at(result.x()),
-                                                y.at(figure.applyAsDouble(result))))
-                                .toList(),
-                        pen(name),
-                        marker(name)));
+        canvas.textUpwards(new Point(left - 66, (top + bottom) / 2.0), chart.title());
+        var center = (left + right) / 2.0;
+        canvas.text(new Point(center, bottom + 42), Anchor.MIDDLE, texts.axis());
+        if (!chart.heading().isEmpty()) {
+            canvas.text(new Point(center, top - 8), Anchor.MIDDLE, chart.heading());
+        }
+        for (var name : names) {
+            var values =
+                    chart.values().stream().filter(value -> value.label().equals(name)).toList();
+            if (values.isEmpty()) {
+                continue;
+            }
+            var points =
+                    values.stream()
+                            .filter(value -> value.y() > 0)
+                            .map(value -> new Point(x.at(value.x()), y.at(value.y())))
+                            .toList();
+            canvas.curve(name, points, pen(name), marker(name));
+        }
     }
 
     private static String number(double value) {

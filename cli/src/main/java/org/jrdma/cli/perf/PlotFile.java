@@ -47,13 +47,28 @@ final class PlotFile {
     }
 
     /**
-     * Draws a plot.
+     * Draws a plot of the latency and the bandwidth.
      *
      * @param load the load average of the machine before the measurement; negative if unknown
      */
     static void write(Path file, List<Plot.Entry> entries, Plot.Texts texts, double load)
             throws IOException {
-        var plot = new Plot(entries, texts, captions(texts, load));
+        write(file, entries, Plot.charts(entries), texts, load);
+    }
+
+    /**
+     * Draws charts. A page in HTML also has a table of the entries.
+     *
+     * @param load the load average of the machine before the measurement; negative if unknown
+     */
+    static void write(
+            Path file,
+            List<Plot.Entry> entries,
+            List<Plot.Chart> charts,
+            Plot.Texts texts,
+            double load)
+            throws IOException {
+        var plot = new Plot(charts, texts, captions(texts, load));
         switch (format(file)) {
             case "svg" -> Files.writeString(file, svg(plot));
             case "html" -> Files.writeString(file, html(plot, texts, entries));
@@ -85,7 +100,7 @@ final class PlotFile {
     }
 
     private static String svg(Plot plot) {
-        var canvas = new SvgCanvas();
+        var canvas = new SvgCanvas(plot.height());
         plot.draw(canvas);
         return canvas.toSvg();
     }
@@ -93,7 +108,7 @@ final class PlotFile {
     private static void checkFonts() {
         System.setProperty("java.awt.headless", "true");
         try {
-            new ImageCanvas().text(new Canvas.Point(0, 0), Canvas.Anchor.MIDDLE, "word");
+            new ImageCanvas(1).text(new Canvas.Point(0, 0), Canvas.Anchor.MIDDLE, "word");
         } catch (LinkageError | RuntimeException e) { // AWT finds no font.
             throw new IllegalArgumentException(
                     "A plot in .png format needs fonts on this machine. Install fonts (Debian: fontconfig and fonts-dejavu-core), or use .svg or .html.",
@@ -102,7 +117,7 @@ final class PlotFile {
     }
 
     private static BufferedImage image(Plot plot) {
-        var canvas = new ImageCanvas();
+        var canvas = new ImageCanvas(plot.height());
         plot.draw(canvas);
         return canvas.toImage();
     }

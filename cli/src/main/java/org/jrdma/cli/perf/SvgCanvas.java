@@ -7,7 +7,12 @@ import java.util.stream.Collectors;
 /** A canvas that draws an SVG image. */
 final class SvgCanvas implements Canvas {
 
+    private final int height;
     private final StringBuilder elements = new StringBuilder();
+
+    SvgCanvas(int height) {
+        this.height = height;
+    }
 
     @Override
     public void line(Point from, Point to, Pen pen) {
@@ -83,6 +88,6 @@ final class SvgCanvas implements Canvas {
           <rect width="100%%" height="100%%" fill="white"/>
         %3$s</svg>
         """
-                .formatted(Plot.WIDTH, Plot.HEIGHT, elements);
+                .formatted(Plot.WIDTH, height, elements);
     }
 }

@@ -1,15 +1,13 @@
 package org.jrdma.cli.volume;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.perf.TemporaryFolder;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.Verbs;
@@ -44,9 +42,7 @@ public final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var settings = settings();
-        var folder = Files.createTempDirectory("jrdma-volume-");
-        // also if Ctrl+C ends the demo
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+        var folder = TemporaryFolder.create("jrdma-volume-");
         selectFabrics(folder);
         var result = new Demo(settings.transports(), this::print).run(folder.resolve("drive"));
         if (output.isJson()) {
@@ -86,16 +82,6 @@ public final class DemoCommand implements Callable<Integer> {
         if (!output.isJson()) {
             command.commandLine().getOut().println(line);
             command.commandLine().getOut().flush();
-        }
-    }
-
-    private static void delete(Path folder) {
-        try (var files = Files.walk(folder)) {
-            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException | UncheckedIOException _) {
-            // the rest remains in the folder for temporary files
         }
     }
 }

@@ -1,0 +1,185 @@
+package org.jrdma.cli.perf;
+
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.Transports;
+import org.jrdma.volume.Volume;
+import org.jrdma.volume.VolumeOptions;
+import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.net.NodePolicy;
+
+/**
+ * A volume that this process uses over one path, and its server, which is a child process. The file
+ * to measure has {@value #FILE_BYTES} bytes.
+ */
+final class MeasuredVolume implements AutoCloseable {
+
+    static final int FILE_BYTES = 32 << 20;
+
+    private static final int PART_BYTES = 1 << 20;
+
+    /** The node of the server in the SISCI fabric, far from the numbers that are free first. */
+    private static final int SERVER_NODE = 200;
+
+    private static final String HOST = "127.0.0.1";
+
+    /** The line of a server that has started. */
+    private static final Pattern STARTED =
+            Pattern.compile(
+                    "\"event\":\"started\".*\"addresses\":\\[(?<addresses>.*)],\"missing\":\\[(?<missing>.*)]");
+
+    private static final Pattern COORDINATOR = Pattern.compile("\"event\":\"coordinator\"");
+
+    /** The resources to close, the last first. */
+    private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+
+    private final VolumePath path;
+    private final Volume volume;
+    private final FileChannel file;
+    private final ProcessorTime.Processes processes;
+
+    private MeasuredVolume(VolumePath path, LentDrive drive, Path folder) throws IOException {
+        this.path = path;
+        try {
+            var server = startServer(drive);
+            processes =
+                    new ProcessorTime.Processes(
+                            ProcessHandle.current(), server.toHandle(), drive.process());
+            var options =
+                    VolumeOptions.of("perf-" + path, List.of(addresses(server)))
+                            .policy(policy(folder));
+            volume =
+                    keep(Volume.open(path == VolumePath.DIRECT ? direct(options, drive) : options));
+            file = keep(FileChannel.open(volume.path("/data"), CREATE, READ, WRITE));
+            fill();
+        } catch (Throwable e) {
+            try {
+                close();
+            } catch (IOException failure) {
+                e.addSuppressed(failure);
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Starts a server and opens the volume.
+     *
+     * @param drive the drive, which contains a volume
+     * @param folder a folder for temporary files
+     */
+    static MeasuredVolume open(VolumePath path, LentDrive drive, Path folder) throws IOException {
+        return new MeasuredVolume(path, drive, folder);
+    }
+
+    private <T extends AutoCloseable> T keep(T resource) {
+        resources.push(resource);
+        return resource;
+    }
+
+    private Process startServer(LentDrive drive) throws IOException {
+        var address = "%s:%d".formatted(HOST, freePort());
+        var server =
+                ChildProcess.start(
+                        List.of(
+                                "volume",
+                                "serve",
+                                "--json",
+                                ChildProcess.OPTION,
+                                "--name=server",
+                                "--drive=" + drive.ofServer(),
+                                "--listen=" + address,
+                                "--servers=" + address,
+                                "--transports=" + path.transport()),
+                        Map.of(
+                                "jrdma.sisci.node",
+                                Integer.toString(SERVER_NODE),
+                                "jrdma.sockets.transports",
+                                path.streams()));
+        keep(() -> ChildProcess.close(server));
+        return server;
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Waits until the server is the coordinator, and returns its addresses. */
+    private static List<String> addresses(Process server) throws IOException {
+        var started = ChildProcess.awaitLine(server, STARTED);
+        if (!started.group("missing").isEmpty()) {
+            throw new IOException("The server has no " + started.group("missing"));
+        }
+        var _ = ChildProcess.awaitLine(server, COORDINATOR);
+        return List.of(started.group("addresses").replace("\"", "").split(",", -1));
+    }
+
+    private NodePolicy policy(Path folder) throws IOException {
+        var policy = NodePolicy.of(path.transport());
+        return switch (path) {
+            case SISCI_SOCKETS -> {
+                var hosts = "HOSTNAME: %s%nADAPTER: server %d 0%n".formatted(HOST, SERVER_NODE);
+                var table = Files.writeString(folder.resolve("hosts"), hosts);
+                yield policy.streams(List.of(Transports.sisci(Sisci.configured(), table)));
+            }
+            default -> policy.streams(List.of(Transports.tcp()));
+        };
+    }
+
+    private VolumeOptions direct(VolumeOptions options, LentDrive drive) throws IOException {
+        return options.drive(keep(VolumeDrive.open(drive.ofClient())).drive());
+    }
+
+    /** Writes the whole file, so that the accesses allocate nothing. */
+    private void fill() throws IOException {
+        var part = ByteBuffer.allocateDirect(PART_BYTES);
+        for (var position = file.size(); position < FILE_BYTES; position += PART_BYTES) {
+            var _ = file.write(part.clear(), position);
+        }
+        file.force(true);
+    }
+
+    VolumePath path() {
+        return path;
+    }
+
+    FileChannel file() {
+        return file;
+    }
+
+    ProcessorTime.Processes processes() {
+        return processes;
+    }
+
+    /** Returns the description of the path to the data. */
+    String connection() {
+        return volume.state()
+                .data()
+                .connection()
+                .map(ConnectionState::description)
+                .orElse("direct");
+    }
+
+    @Override
+    public void close() throws IOException {
+        Resources.closeAll(resources);
+    }
+}

@@ -1,0 +1,113 @@
+package org.jrdma.cli.perf;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+
+/** Measures accesses to a file of a volume, one at a time. */
+final class VolumeMeter {
+
+    private final FileChannel file;
+    private final NvmeResult.Operation operation;
+    private final VolumeResult.Pattern pattern;
+    private final ByteBuffer buffer;
+
+    /** The number of blocks of the file. */
+    private final long blocks;
+
+    private final Random random = new Random(1);
+    private final Samples samples = new Samples();
+    private long next;
+
+    private VolumeMeter(
+            FileChannel file,
+            NvmeResult.Operation operation,
+            VolumeResult.Pattern pattern,
+            int bytes)
+            throws IOException {
+        this.file = file;
+        this.operation = operation;
+        this.pattern = pattern;
+        this.buffer = ByteBuffer.allocateDirect(bytes);
+        this.blocks = file.size() / bytes;
+    }
+
+    /**
+     * Measures for a time, after a warm-up of the same time.
+     *
+     * @param bytes the size of an access, at most that of the file
+     */
+    static VolumeResult measure(
+            MeasuredVolume volume,
+            NvmeResult.Operation operation,
+            VolumeResult.Pattern pattern,
+            int bytes,
+            Duration time)
+            throws IOException {
+        var meter = new VolumeMeter(volume.file(), operation, pattern, bytes);
+        meter.run(time);
+        meter.samples.clear();
+        var before = volume.processes().times();
+        var start = System.nanoTime();
+        meter.run(time);
+        var nanos = System.nanoTime() - start;
+        var after = volume.processes().times();
+        var count = meter.samples.count();
+        return new VolumeResult(
+                volume.path(),
+                Optional.empty(),
+                operation,
+                Optional.of(pattern),
+                bytes,
+                Latency.of(meter.samples.toArray(), 1),
+                Bandwidth.of(bytes, count, nanos),
+                Optional.of(ProcessorTime.of(before, after, (double) count * bytes)),
+                Optional.of(volume.connection()));
+    }
+
+    /** Reads and writes before the first measurement, so that the JVM compiles the code. */
+    static void warmUp(MeasuredVolume volume, int bytes, Duration time) throws IOException {
+        for (var operation : NvmeResult.Operation.values()) {
+            new VolumeMeter(volume.file(), operation, VolumeResult.Pattern.RANDOM, bytes)
+                    .run(Meter.firstWarmUp(time));
+        }
+    }
+
+    private void run(Duration time) throws IOException {
+        var end = System.nanoTime() + time.toNanos();
+        long now;
+        do {
+            var position = nextBlock() * buffer.capacity();
+            var start = System.nanoTime();
+            access(position);
+            now = System.nanoTime();
+            samples.add(now - start);
+        } while (now - end < 0);
+    }
+
+    private long nextBlock() {
+        return switch (pattern) {
+            case SEQUENTIAL -> next++ % blocks;
+            case RANDOM -> random.nextLong(blocks);
+        };
+    }
+
+    private void access(long position) throws IOException {
+        buffer.clear();
+        while (buffer.hasRemaining()) {
+            var at = position + buffer.position();
+            var count =
+                    switch (operation) {
+                        case READ -> file.read(buffer, at);
+                        case WRITE -> file.write(buffer, at);
+                    };
+            if (count < 0) {
+                throw new EOFException("The file ends at " + at);
+            }
+        }
+    }
+}

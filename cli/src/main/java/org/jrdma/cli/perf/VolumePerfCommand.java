@@ -1,0 +1,228 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.output.Json;
+import org.jrdma.cli.output.JsonOption;
+import org.jrdma.ffi.ConfiguredFabric;
+import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.drive.Drive;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Measures a clustered volume over each path to its data. */
+@Command(
+        name = "volume",
+        description = {
+            "Measures reads and writes of a file in a clustered volume by block size, sequential and random, over each path to the data: direct, and redirected over verbs, SISCI and sockets. For direct, verbs and SISCI, it also measures the driver or the transport alone (raw).",
+            "The drive is an NVMe controller in software, which a child process lends. The server is another child process. All of them use the software fabrics, also on a machine with devices."
+        },
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+public final class VolumePerfCommand implements Callable<Integer> {
+
+    private static final String SISCI_FABRIC = "jrdma.sisci.fabric";
+    private static final int MAX_BLOCK_BYTES = 4 << 20;
+
+    @Spec private CommandSpec command;
+    @Mixin private JsonOption output;
+
+    @Parameters(
+            paramLabel = "PATH",
+            converter = VolumePath.Converter.class,
+            description =
+                    "Paths to measure: direct, verbs, sisci, sisci-sockets, tcp (default: all of them).")
+    private List<VolumePath> named = List.of();
+
+    @Option(
+            names = {"-s", "--sizes"},
+            split = ",",
+            converter = Size.Converter.class,
+            paramLabel = "SIZE",
+            defaultValue = "4K,16K,64K,256K,1M,4M",
+            description =
+                    "Block sizes in bytes: multiples of 4K up to 4M. (default: ${DEFAULT-VALUE})")
+    private List<Integer> sizes;
+
+    @Option(
+            names = {"-t", "--time"},
+            paramLabel = "MILLIS",
+            converter = MillisecondsConverter.class,
+            defaultValue = "200",
+            description =
+                    "Measurement time per figure, and warm-up time before it. (default: ${DEFAULT-VALUE})")
+    private Duration time;
+
+    @Option(
+            names = "--plot",
+            paramLabel = "FILE",
+            description = "Draw a plot: FILE.svg, FILE.html or FILE.png.")
+    private Optional<java.nio.file.Path> plot = Optional.empty();
+
+    private final List<VolumeResult> results = new ArrayList<>();
+    private int problems;
+
+    @Override
+    public Integer call() throws IOException {
+        checkSizes();
+        plot.ifPresent(PlotFile::check);
+        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        var folder = TemporaryFolder.create("jrdma-perf-");
+        System.setProperty(ConfiguredFabric.PROPERTY, "software");
+        System.setProperty(
+                SISCI_FABRIC, Files.createDirectory(folder.resolve("fabric")).toString());
+        measureAll(folder);
+        if (output.isJson()) {
+            out().println(Json.of(results));
+        }
+        if (plot.isPresent() && !results.isEmpty()) {
+            PlotFile.write(
+                    plot.get(),
+                    results.stream().map(VolumeResult::entry).toList(),
+                    VolumeResult.charts(results),
+                    VolumeResult.BY_SIZE,
+                    load);
+            errors().println("Plot written to " + plot.get());
+        }
+        return problems == 0 ? 0 : 1;
+    }
+
+    private void checkSizes() {
+        for (var size : sizes) {
+            if (size % Drive.BLOCK_BYTES != 0 || size > MAX_BLOCK_BYTES) {
+                throw new ParameterException(
+                        command.commandLine(),
+                        "The block size %s is not a multiple of 4K up to 4M"
+                                .formatted(Size.toString(size)));
+            }
+        }
+    }
+
+    private void measureAll(java.nio.file.Path folder) throws IOException {
+        var paths = named.isEmpty() ? List.of(VolumePath.values()) : named;
+        try (var drive = LentDrive.start()) {
+            if (paths.contains(VolumePath.DIRECT)) {
+                run("raw driver", () -> measureDriver(drive)); // writes to all blocks
+            }
+            try (var created = VolumeDrive.open(drive.ofClient())) {
+                VolumeServer.create(created.drive());
+            }
+            for (var path : paths) {
+                run(path.toString(), () -> measure(path, drive, folder));
+            }
+        }
+        if (paths.stream().anyMatch(path -> !path.raw().isEmpty())) {
+            try (var peer = ChildProcess.start("perf", List.of("--fabric", "software"))) {
+                for (var path : paths) {
+                    for (var raw : path.raw()) {
+                        run("raw " + raw, () -> measureRaw(path, raw, peer));
+                    }
+                }
+            }
+        }
+    }
+
+    @FunctionalInterface
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    /** Reports a failure of a measurement, and keeps the results obtained before it. */
+    private void run(String name, Step step) {
+        try {
+            step.run();
+        } catch (IOException | RuntimeException e) {
+            problems++;
+            errors().printf("%s: failed: %s%n", name, ErrorMessage.of(e));
+        }
+    }
+
+    private void measureDriver(LentDrive lent) throws IOException {
+        try (var borrowed = lent.borrow()) {
+            var drive = borrowed.drive();
+            for (var operation : NvmeResult.Operation.values()) {
+                var name = "driver " + Json.name(operation);
+                print(VolumeResult.rawHeader(VolumePath.DIRECT, name));
+                for (var bytes : sizes) {
+                    var measured = NvmeMeter.measure(drive, operation, 1, bytes, time);
+                    add(
+                            new VolumeResult(
+                                    VolumePath.DIRECT,
+                                    Optional.of("driver"),
+                                    operation,
+                                    Optional.empty(),
+                                    bytes,
+                                    measured.latency(),
+                                    measured.bandwidth(),
+                                    Optional.empty(),
+                                    Optional.empty()));
+                }
+            }
+        }
+    }
+
+    private void measure(VolumePath path, LentDrive drive, java.nio.file.Path folder)
+            throws IOException {
+        try (var volume = MeasuredVolume.open(path, drive, folder)) {
+            VolumeMeter.warmUp(volume, sizes.getFirst(), time);
+            print("%n%s: %s".formatted(path, volume.connection()));
+            for (var pattern : VolumeResult.Pattern.values()) {
+                for (var operation : NvmeResult.Operation.values()) {
+                    print(VolumeResult.header(path, operation, pattern));
+                    for (var bytes : sizes) {
+                        add(VolumeMeter.measure(volume, operation, pattern, bytes, time));
+                    }
+                }
+            }
+        }
+    }
+
+    private void measureRaw(VolumePath path, String raw, Peer peer) throws IOException {
+        var measured =
+                Paths.named(raw, Paths.all(Optional.of(Paths.Fabric.SOFTWARE), Optional.empty()));
+        if (measured.missing().isPresent()) {
+            throw new IOException(measured.missing().get());
+        }
+        var largest = sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        try (var channel = peer.connect();
+                var meter = Meter.open(channel, measured, largest)) {
+            print(VolumeResult.rawHeader(path, raw));
+            for (var bytes : sizes) {
+                add(VolumeResult.ofRaw(path, meter.measure(bytes, time)));
+            }
+        }
+    }
+
+    private void add(VolumeResult result) {
+        results.add(result);
+        print(result.row());
+    }
+
+    private void print(String text) {
+        if (!output.isJson()) {
+            out().println(text);
+            out().flush();
+        }
+    }
+
+    private PrintWriter out() {
+        return command.commandLine().getOut();
+    }
+
+    private PrintWriter errors() {
+        return command.commandLine().getErr();
+    }
+}

@@ -1,0 +1,170 @@
+package org.jrdma.cli.perf;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jrdma.cli.output.Json;
+
+/**
+ * The latency and bandwidth of accesses to a file of a volume, or of the same transport without a
+ * volume (raw).
+ *
+ * @param raw the raw operation: read or write over RDMA, pio or dma over SISCI, or driver for the
+ *     NVMe driver; empty for an access to a file
+ * @param pattern the order of the positions; empty for a raw operation
+ * @param bytes the size of an access
+ * @param processorTime empty for a raw operation
+ * @param connection the description of the path to the data; empty for a raw operation
+ */
+record VolumeResult(
+        VolumePath path,
+        Optional<String> raw,
+        NvmeResult.Operation operation,
+        Optional<Pattern> pattern,
+        int bytes,
+        Latency latency,
+        Bandwidth bandwidth,
+        Optional<ProcessorTime> processorTime,
+        Optional<String> connection) {
+
+    static final Plot.Texts BY_SIZE =
+            new Plot.Texts(
+                    "jrdma perf volume: latency, bandwidth and processor time by block size",
+                    "block size (bytes)",
+                    "bytes",
+                    "One access at a time. Raw: the same transport without a volume, as in jrdma perf.");
+
+    /** The order of the positions of accesses. */
+    enum Pattern {
+        SEQUENTIAL,
+        RANDOM
+    }
+
+    /** Returns the result of a raw operation over RDMA or SISCI. */
+    static VolumeResult ofRaw(VolumePath path, Result result) {
+        return new VolumeResult(
+                path,
+                Optional.of(result.path()),
+                result.path().equals("read")
+                        ? NvmeResult.Operation.READ
+                        : NvmeResult.Operation.WRITE,
+                Optional.empty(),
+                result.bytes(),
+                result.latency(),
+                result.bandwidth(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    static String header(VolumePath path, NvmeResult.Operation operation, Pattern pattern) {
+        return header(
+                "%s, %s %s".formatted(path, Json.name(pattern), Json.name(operation)),
+                " %7s %7s %7s".formatted("client", "server", "drive"));
+    }
+
+    static String rawHeader(VolumePath path, String raw) {
+        return header("%s, raw %s".formatted(path, raw), "");
+    }
+
+    private static String header(String name, String more) {
+        return "%n%s: latency in us%s%n%10s %9s %9s %9s %11s %11s%s"
+                .formatted(
+                        name,
+                        more.isEmpty() ? "" : ", processor time in ns per byte",
+                        "bytes",
+                        "min",
+                        "p50",
+                        "p99",
+                        "MB/s",
+                        "accesses/s",
+                        more);
+    }
+
+    String row() {
+        return String.format(
+                        Locale.ROOT,
+                        "%10s %9.2f %9.2f %9s %11.1f %11.0f",
+                        Size.toString(bytes),
+                        latency.minimum(),
+                        latency.median(),
+                        latency.percentile99AsText(),
+                        bandwidth.megabytesPerSecond(),
+                        bandwidth.messagesPerSecond())
+                + processorTime
+                        .map(time ->
+                                String.format(
+                                        Locale.ROOT,
+                                        " %7.2f %7.2f %7.2f",
+                                        time.client(),
+                                        time.server(),
+                                        time.drive()))
+                        .orElse("");
+    }
+
+    private String curve() {
+        return raw.map(name -> "raw %s of %s".formatted(name, path)).orElse(path.toString());
+    }
+
+    /** Returns the entry for a table, whose label has the operation. */
+    Plot.Entry entry() {
+        var words = pattern.map(order -> Json.name(order) + " ").orElse("") + Json.name(operation);
+        return new Plot.Entry("%s, %s".formatted(curve(), words), bytes, latency, bandwidth);
+    }
+
+    private boolean isIn(NvmeResult.Operation chart, Pattern order) {
+        return operation == chart && pattern.orElse(order) == order;
+    }
+
+    private Plot.Value value(double figure) {
+        return new Plot.Value(curve(), bytes, figure);
+    }
+
+    /**
+     * Returns charts of the latency, the bandwidth and the processor time for each operation and
+     * pattern.
+     */
+    static List<Plot.Chart> charts(List<VolumeResult> results) {
+        var charts = new ArrayList<Plot.Chart>();
+        for (var order : Pattern.values()) {
+            for (var operation : NvmeResult.Operation.values()) {
+                var heading = "%s %s".formatted(Json.name(order), Json.name(operation));
+                var shown =
+                        results.stream().filter(result -> result.isIn(operation, order)).toList();
+                charts.add(
+                        new Plot.Chart(
+                                heading,
+                                Plot.LATENCY_P50,
+                                Plot.Quantity.LATENCY,
+                                shown.stream()
+                                        .map(result -> result.value(result.latency().median()))
+                                        .toList()));
+                charts.add(
+                        new Plot.Chart(
+                                heading,
+                                Plot.BANDWIDTH,
+                                Plot.Quantity.BANDWIDTH,
+                                shown.stream()
+                                        .map(result ->
+                                                result.value(
+                                                        result.bandwidth().megabytesPerSecond()))
+                                        .toList()));
+            }
+        }
+        for (var operation : NvmeResult.Operation.values()) {
+            charts.add(
+                    new Plot.Chart(
+                            "sequential %s, all processes".formatted(Json.name(operation)),
+                            "processor time (ns per byte)",
+                            Plot.Quantity.PROCESSOR_TIME,
+                            results.stream()
+                                    .filter(result -> result.isIn(operation, Pattern.SEQUENTIAL))
+                                    .filter(result -> result.processorTime().isPresent())
+                                    .map(result ->
+                                            result.value(
+                                                    result.processorTime().orElseThrow().total()))
+                                    .toList()));
+        }
+        return charts;
+    }
+}

@@ -1,0 +1,104 @@
+package org.jrdma.cli.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.JrdmaProcess;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class VolumePerfCommandTest {
+
+    private static final int ACCESSES = 4;
+    private static final int DRIVER_OPERATIONS = 2;
+    private static final int RAW_TRANSPORTS = 4;
+
+    @TempDir private Path folder;
+
+    /** Runs the command in a process of its own, because it selects the fabrics of its process. */
+    private static String run(String... options) throws Exception {
+        var words = new ArrayList<>(List.of("perf", "volume"));
+        words.addAll(List.of(options));
+        try (var command = JrdmaProcess.start(List.of(), words)) {
+            assertThat(command.await()).as(command.output()).isZero();
+            return command.output();
+        }
+    }
+
+    private static Stream<String> rows(String output) {
+        return output.lines().filter(line -> line.matches(" +(4K|64K) +[0-9.]+ .*[1-9].*"));
+    }
+
+    @Test
+    void shouldMeasureOnePathAndPrintJson() throws Exception {
+        var output = run("--json", "-s", "4K", "-t", "20", "tcp");
+
+        assertThat(output)
+                .startsWith(
+                        "[{\"path\":\"tcp\",\"raw\":null,\"operation\":\"read\",\"pattern\":\"sequential\",\"bytes\":4096,")
+                .contains("\"processorTime\":{\"client\":", "\"connection\":\"sockets (tcp) to ")
+                .hasLineCount(1);
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldMeasureAllPathsBesideTheirTransportsAndDrawAPlot() throws Exception {
+        var plot = folder.resolve("plot.svg");
+
+        var output = run("-s", "64K", "-t", "20", "--plot", plot.toString());
+
+        assertThat(output)
+                .contains(
+                        "\ndirect: direct\n",
+                        "\nverbs: verbs (soft0) between ",
+                        "\nsisci: sisci ",
+                        "\nsisci-sockets: sockets (sisci) to ",
+                        "\ntcp: sockets (tcp) to ",
+                        "\ntcp, random write: latency in us, processor time in ns per byte\n",
+                        "\ndirect, raw driver read: latency in us\n",
+                        "\nverbs, raw read: latency in us\n",
+                        "\nsisci, raw pio: latency in us\n")
+                .doesNotContain("failed");
+        assertThat(rows(output))
+                .hasSize(
+                        VolumePath.values().length * ACCESSES + DRIVER_OPERATIONS + RAW_TRANSPORTS);
+        assertThat(Files.readString(plot))
+                .contains(
+                        VolumeResult.BY_SIZE.title(),
+                        "block size (bytes)",
+                        "random read",
+                        "sequential write, all processes",
+                        "processor time (ns per byte)",
+                        "<title>sisci-sockets</title>",
+                        "<title>raw driver of direct</title>",
+                        "<title>raw write of verbs</title>");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "perf volume -s 6K, 'The block size 6K is not a multiple of 4K up to 4M. See jrdma perf volume --help.'",
+        "perf volume -s 8M, 'The block size 8M is not a multiple of 4K up to 4M. See jrdma perf volume --help.'",
+        "perf volume udp, Unknown argument: 'udp'. See jrdma perf volume --help."
+    })
+    void shouldRejectAnInvalidCommandLine(String words, String message) {
+        var errors = new StringWriter();
+
+        assertThat(
+                        Jrdma.commandLine()
+                                .setErr(new PrintWriter(errors, true))
+                                .execute(words.split(" ", -1)))
+                .isEqualTo(2);
+
+        assertThat(errors.toString()).contains(message).hasLineCount(1);
+    }
+}
