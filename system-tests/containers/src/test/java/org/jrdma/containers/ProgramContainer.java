@@ -178,6 +178,11 @@ final class ProgramContainer implements AutoCloseable {
         return container.getLogs().substring(outputBefore);
     }
 
+    /** Returns the output of all runs of the program. */
+    String history() {
+        return container.getLogs();
+    }
+
     /** Waits until the program has printed a text. */
     void awaitOutput(String part) throws InterruptedException {
         var deadline = System.nanoTime() + TIMEOUT.toNanos();
