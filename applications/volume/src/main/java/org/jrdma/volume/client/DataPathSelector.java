@@ -293,6 +293,9 @@ final class DataPathSelector implements AutoCloseable {
                     try (var arena = Arena.ofConfined()) {
                         drive.read(0, arena.allocate(Drive.BLOCK_BYTES));
                     }
+                    if (session.isValid()) {
+                        session.registration().registerIfFailed();
+                    }
                     returnToDirect(drive);
                 }
             } catch (FabricException | IllegalStateException e) {

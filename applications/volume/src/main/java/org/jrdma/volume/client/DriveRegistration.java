@@ -20,13 +20,18 @@ final class DriveRegistration {
 
     private static final Logger LOG = LoggerFactory.getLogger(DriveRegistration.class);
 
+    private static final long NONE = -1;
+
     private final String client;
     private final Optional<Fence> fence;
     private final ReentrantReadWriteLock accesses = new ReentrantReadWriteLock();
     private long key = randomKey();
 
     /** The epoch in which the key was registered; -1 if it was not. */
-    private long registeredIn = -1;
+    private long registeredIn = NONE;
+
+    /** The epoch in which the registration has failed; -1 if it has not. */
+    private long failedIn = NONE;
 
     /**
      * @param fence the fence; empty if the client has no drive, or registers no key
@@ -48,7 +53,8 @@ final class DriveRegistration {
     /** Selects another key, because the session has ended. */
     synchronized void selectKey() {
         key = randomKey();
-        registeredIn = -1;
+        registeredIn = NONE;
+        failedIn = NONE;
     }
 
     /**
@@ -64,10 +70,22 @@ final class DriveRegistration {
         try {
             fence.get().register(key);
             registeredIn = epoch;
+            failedIn = NONE;
         } catch (FabricException e) {
+            failedIn = epoch;
             LOG.info("{} is not registered at its drive: {}", client, e.getMessage());
         } finally {
             accesses.writeLock().unlock();
+        }
+    }
+
+    /**
+     * Registers the key if that has failed before, because the drive did not work. The session is
+     * valid.
+     */
+    synchronized void registerIfFailed() {
+        if (failedIn != NONE) {
+            register(failedIn);
         }
     }
 

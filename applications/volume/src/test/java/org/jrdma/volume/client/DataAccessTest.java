@@ -319,6 +319,69 @@ class DataAccessTest {
         assertThat(client.state().data().switches()).isBetween(1, 14);
     }
 
+    /** A path to a drive that refuses registrations on demand, and writes before one. */
+    private final class ReservedDrive extends LocalCluster.CutDrive implements Fence {
+
+        private volatile boolean isFailing;
+        private volatile boolean isRegistered;
+
+        ReservedDrive() {
+            super(cluster.drive());
+        }
+
+        @Override
+        public void write(long block, MemorySegment source) throws FabricException {
+            if (!isRegistered) {
+                throw new VolumeException("reservation conflict");
+            }
+            super.write(block, source);
+        }
+
+        @Override
+        public Fence fence() {
+            return this;
+        }
+
+        @Override
+        public void register(long key) throws VolumeException {
+            if (isFailing) {
+                throw new VolumeException("The registration fails on purpose");
+            }
+            isRegistered = true;
+        }
+
+        @Override
+        public void lead(long key, long predecessor) {}
+
+        @Override
+        public boolean exclude(long key) {
+            return false;
+        }
+    }
+
+    @Test
+    void shouldRegisterWhenTheDriveWorksIfTheFirstRegistrationHasFailed() throws Exception {
+        var _ = cluster.coordinator();
+        var _ = cluster.serveBlocks(0);
+        var path = new ReservedDrive();
+        path.isFailing = true;
+        var client = cluster.newClient("client", Optional.of(path));
+        try (var file = client.open(FILE, Creation.NEW, 0644)) {
+            Thread.sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
+            file.write(0, bytes(4096, 'a'));
+            assertThat(path.isRegistered).isFalse();
+
+            path.isFailing = false;
+            while (!path.isRegistered
+                    || client.state().data().kind() != DataPathState.Kind.DIRECT) {
+                Thread.sleep(10);
+            }
+            var switches = client.state().data().switches();
+            file.write(0, bytes(4096, 'b'));
+            assertThat(client.state().data().switches()).isEqualTo(switches);
+        }
+    }
+
     @Test
     void shouldKeepThePathWhenAThreadIsInterrupted() throws FabricException {
         var path =

@@ -1,91 +1,119 @@
 package org.jrdma.volume.history;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The history of registers that several clients write and read. Each write has a unique value.
+ * The history of registers that several clients write and read. Each write has a unique value. The
+ * times of all clients are those of one monotonic clock.
  *
- * <p>A write whose result is unknown may take effect at any later time. Safe for use by multiple
- * threads.
+ * <p>A write whose result is unknown may take effect at any later time.
  */
 final class Registers {
 
-    private static final long NEVER = Long.MAX_VALUE;
+    /** The end of a write whose result is unknown. */
+    static final long NEVER = Long.MAX_VALUE;
 
     private record Operation(int register, long value, long started, long ended) {}
 
     private final List<Operation> writes = new ArrayList<>();
     private final List<Operation> reads = new ArrayList<>();
 
-    synchronized void wrote(int register, long value, long started, boolean isAcknowledged) {
-        writes.add(
-                new Operation(
-                        register, value, started, isAcknowledged ? System.nanoTime() : NEVER));
+    /** Adds a write, which ended when it was acknowledged. */
+    void wrote(int register, long value, long started, long ended) {
+        writes.add(new Operation(register, value, started, ended));
     }
 
     /** Adds a read. The value of a register that was never written is 0. */
-    synchronized void read(int register, long value, long started) {
-        reads.add(new Operation(register, value, started, System.nanoTime()));
-    }
-
-    synchronized int size() {
-        return writes.size() + reads.size();
+    void read(int register, long value, long started, long ended) {
+        reads.add(new Operation(register, value, started, ended));
     }
 
     /** Returns descriptions of all reads that the writes do not explain. */
-    synchronized List<String> violations() {
+    List<String> violations() {
         var violations = new ArrayList<String>();
-        var registers = new HashMap<Integer, List<Operation>>();
-        writes.forEach(write ->
-                registers.computeIfAbsent(write.register(), _ -> new ArrayList<>()).add(write));
-        for (var read : reads) {
-            check(read, registers.getOrDefault(read.register(), List.of()), violations);
-        }
-        checkOrder(violations);
+        var writesOf = byRegister(writes);
+        byRegister(reads)
+                .forEach((register, list) ->
+                        check(list, writesOf.getOrDefault(register, List.of()), violations));
         return violations;
     }
 
-    private static void check(Operation read, List<Operation> writes, List<String> violations) {
-        Operation source = null;
-        for (var write : writes) {
-            source = write.value() == read.value() ? write : source;
+    private static Map<Integer, List<Operation>> byRegister(List<Operation> operations) {
+        Map<Integer, List<Operation>> result = new TreeMap<>();
+        for (var each : operations) {
+            result.computeIfAbsent(each.register(), _ -> new ArrayList<>()).add(each);
         }
-        if (source == null && read.value() != 0) {
-            violations.add("%s returned a value that no client has written".formatted(read));
-            return;
-        }
-        if (source != null && source.started() > read.ended()) {
-            violations.add("%s returned a value from the future: %s".formatted(read, source));
-        }
-        for (var other : writes) {
-            var isLater = source == null || other.started() > source.ended();
-            if (isLater && other.ended() < read.started()) {
+        return result;
+    }
+
+    private static void check(
+            List<Operation> reads, List<Operation> writes, List<String> violations) {
+        var sources = new HashMap<Long, Operation>();
+        writes.forEach(write -> sources.put(write.value(), write));
+        var acknowledged = new LatestBefore(writes, Operation::started);
+        var known = reads.stream().filter(read -> sources.containsKey(read.value())).toList();
+        var observed = new LatestBefore(known, read -> sources.get(read.value()).started());
+        for (var read : reads) {
+            var source = sources.get(read.value());
+            if (source == null && read.value() != 0) {
+                violations.add("%s returned a value that no client has written".formatted(read));
+                continue;
+            }
+            if (source != null && source.started() > read.ended()) {
+                violations.add("%s returned a value from the future: %s".formatted(read, source));
+            }
+            var ended = source == null ? Long.MIN_VALUE : source.ended();
+            var newer = acknowledged.find(read.started());
+            if (newer != null && newer.started() > ended) {
                 violations.add(
                         "%s returned an old value, although %s was acknowledged"
-                                .formatted(read, other));
-                return;
+                                .formatted(read, newer));
+                continue;
+            }
+            var earlier = observed.find(read.started());
+            if (earlier != null && sources.get(earlier.value()).started() > ended) {
+                violations.add("%s returned an older value than %s".formatted(read, earlier));
             }
         }
     }
 
-    /** A read that starts after another one has ended must not return an older value. */
-    private void checkOrder(List<String> violations) {
-        Map<Long, Operation> sources = new HashMap<>();
-        writes.forEach(write -> sources.put(write.value(), write));
-        for (var first : reads) {
-            var older = sources.get(first.value());
-            for (var second : reads) {
-                var newer = sources.get(second.value());
-                if (first.register() == second.register()
-                        && first.ended() < second.started()
-                        && older != null
-                        && (newer == null || newer.ended() < older.started())) {
-                    violations.add("%s returned an older value than %s".formatted(second, first));
+    /** Finds the operation with the latest time of all operations that ended before a time. */
+    private static final class LatestBefore {
+
+        private final List<Operation> byEnd;
+        private final List<Operation> latest = new ArrayList<>();
+
+        LatestBefore(List<Operation> operations, ToLongFunction<Operation> time) {
+            byEnd =
+                    operations.stream()
+                            .filter(each -> each.ended() != NEVER)
+                            .sorted(Comparator.comparingLong(Operation::ended))
+                            .toList();
+            for (var each : byEnd) {
+                var previous = latest.isEmpty() ? each : latest.getLast();
+                latest.add(time.applyAsLong(each) > time.applyAsLong(previous) ? each : previous);
+            }
+        }
+
+        @Nullable Operation find(long time) {
+            var low = 0;
+            var high = byEnd.size();
+            while (low < high) {
+                var middle = (low + high) >>> 1;
+                if (byEnd.get(middle).ended() < time) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
                 }
             }
+            return low == 0 ? null : latest.get(low - 1);
         }
     }
 }

@@ -9,12 +9,18 @@ class RegistersTest {
 
     private final Registers registers = new Registers();
 
+    private long time;
+
     private void write(long value) {
-        registers.wrote(1, value, System.nanoTime(), true);
+        registers.wrote(1, value, ++time, ++time);
+    }
+
+    private void writeWithUnknownResult(long value) {
+        registers.wrote(1, value, ++time, Registers.NEVER);
     }
 
     private void read(long value) {
-        registers.read(1, value, System.nanoTime());
+        registers.read(1, value, ++time, ++time);
     }
 
     @Test
@@ -56,7 +62,7 @@ class RegistersTest {
     @Test
     void shouldExplainBothResultsOfAnUnknownWrite() {
         write(1);
-        registers.wrote(1, 2, System.nanoTime(), false);
+        writeWithUnknownResult(2);
         read(1);
         read(2);
 
@@ -65,13 +71,31 @@ class RegistersTest {
 
     @Test
     void shouldFindAReadThatIsOlderThanAnEarlierRead() {
-        var started = System.nanoTime();
         write(1);
-        registers.wrote(1, 2, System.nanoTime(), false);
+        writeWithUnknownResult(2);
         read(2);
         read(1);
 
         assertThat(registers.violations()).hasSize(1).first().asString().contains("older value");
-        assertThat(started).isPositive();
+    }
+
+    @Test
+    void shouldFindAReadFromTheFuture() {
+        registers.read(1, 1, 1, 2);
+        registers.wrote(1, 1, 3, 4);
+
+        assertThat(registers.violations()).hasSize(1).first().asString().contains("future");
+    }
+
+    @Test
+    void shouldExplainBothValuesOfConcurrentWrites() {
+        registers.wrote(1, 1, 1, 5);
+        registers.wrote(1, 2, 2, 4);
+        registers.read(1, 1, 6, 7);
+        registers.wrote(2, 3, 1, 5);
+        registers.wrote(2, 4, 2, 4);
+        registers.read(2, 4, 6, 7);
+
+        assertThat(registers.violations()).isEmpty();
     }
 }

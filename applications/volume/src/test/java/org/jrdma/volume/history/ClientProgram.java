@@ -1,0 +1,139 @@
+package org.jrdma.volume.history;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.client.VolumeClient.Creation;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.FilePath;
+
+/**
+ * A client in a process of its own. It operates on the volume, and executes the commands of {@link
+ * ClientProcess}, which arrive on its standard input.
+ */
+final class ClientProgram {
+
+    private static final FilePath FILLER = FilePath.of("/filler");
+    private static final int LARGE_PART = 256 * 1024;
+
+    private final SoftSisci fabric;
+    private final VolumeClient client;
+    private final ClientOperations operations;
+
+    private ClientProgram(SoftSisci fabric, VolumeClient client, ClientOperations operations) {
+        this.fabric = fabric;
+        this.client = client;
+        this.operations = operations;
+    }
+
+    /**
+     * Arguments: those of the volume, the number of the client, the seed, and the number of its
+     * host, which is 0 for a client without a path to the drive.
+     */
+    public static void main(String... arguments) throws Exception {
+        var volume = HistoryVolume.of(arguments);
+        var number = Integer.parseInt(HistoryVolume.argument(0, arguments));
+        var seed = Long.parseLong(HistoryVolume.argument(1, arguments));
+        var host = Integer.parseInt(HistoryVolume.argument(2, arguments));
+        var fabric = new SoftSisci(SoftSisciOptions.in(volume.fabric()));
+        Optional<Drive> drive =
+                host == 0
+                        ? Optional.empty()
+                        : Optional.of(BorrowedDrive.openWhenLent(fabric, host));
+        var log = new HistoryLog(volume.history(number));
+        var exit = 0;
+        try (var client = volume.newClient("client-" + number, drive)) {
+            var operations = new ClientOperations(number, client, log, seed);
+            var program = new ClientProgram(fabric, client, operations);
+            Thread.ofPlatform().daemon().start(program::executeCommands);
+            operations.run();
+        } catch (FabricException | RuntimeException | AssertionError e) {
+            e.printStackTrace();
+            log.error(e.toString());
+            exit = 1;
+        }
+        log.done();
+        Runtime.getRuntime().halt(exit); // the lender frees the controller
+    }
+
+    private void executeCommands() {
+        var commands =
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        try {
+            for (var line = commands.readLine(); line != null; line = commands.readLine()) {
+                execute(ClientProcess.Command.valueOf(line));
+                System.out.println("Executed " + line);
+            }
+        } catch (IOException | FabricException | RuntimeException e) {
+            e.printStackTrace();
+        }
+        Runtime.getRuntime().halt(2); // the test has ended, or a command has failed
+    }
+
+    private void execute(ClientProcess.Command command) throws FabricException {
+        switch (command) {
+            case CUT -> fabric.cutLink(0);
+            case RESTORE -> fabric.restoreLink(0);
+            case FILL -> repeat(this::fill);
+            case FREE -> repeat(this::free);
+            case END -> operations.end();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Action {
+        void run() throws FabricException;
+    }
+
+    /** Repeats an action whose session was lost. */
+    private static void repeat(Action action) throws FabricException {
+        while (true) {
+            try {
+                action.run();
+                return;
+            } catch (VolumeException e) {
+                if (e.failure() != Failure.SESSION_LOST) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void fill() throws FabricException {
+        try (var file = client.open(FILLER, Creation.IF_MISSING, 0644)) {
+            for (var bytes : new int[] {LARGE_PART, Drive.BLOCK_BYTES}) {
+                var part = MemorySegment.ofArray(new byte[bytes]);
+                var isFull = false;
+                while (!isFull) {
+                    try {
+                        var _ = file.append(part);
+                    } catch (VolumeException e) {
+                        if (e.failure() != Failure.NO_SPACE) {
+                            throw e;
+                        }
+                        isFull = true;
+                    }
+                }
+            }
+        }
+    }
+
+    private void free() throws FabricException {
+        try {
+            client.remove(FILLER);
+        } catch (VolumeException e) {
+            if (e.failure() != Failure.NOT_FOUND) { // repeated
+                throw e;
+            }
+        }
+    }
+}

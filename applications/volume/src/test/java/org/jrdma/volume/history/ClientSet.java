@@ -1,0 +1,96 @@
+package org.jrdma.volume.history;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+
+/**
+ * The clients of a volume, one on each host. Some hosts have a path to the drive. Used by one
+ * thread at a time, except {@link #started()}.
+ */
+final class ClientSet {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(120);
+
+    /** The first number of a host, after those of the servers. */
+    private static final int FIRST_HOST = 11;
+
+    private final HistoryVolume volume;
+    private final long seed;
+    private final List<ClientProcess> clients = new ArrayList<>();
+    private volatile int started;
+
+    ClientSet(HistoryVolume volume, long seed) {
+        this.volume = volume;
+        this.seed = seed;
+    }
+
+    void start(int direct, int redirected) throws IOException {
+        for (var i = 0; i < direct; i++) {
+            clients.add(start(FIRST_HOST + i));
+        }
+        for (var i = 0; i < redirected; i++) {
+            clients.add(start(0));
+        }
+    }
+
+    private ClientProcess start(int host) throws IOException {
+        return new ClientProcess(volume, started++, seed, host);
+    }
+
+    /** Returns the number of clients that were started. */
+    int started() {
+        return started;
+    }
+
+    ClientProcess any(Random random) {
+        return clients.get(random.nextInt(clients.size()));
+    }
+
+    /** Returns a client that accesses the drive directly at present. */
+    Optional<ClientProcess> anyDirect(Random random) {
+        var direct = clients.stream().filter(ClientProcess::isDirect).toList();
+        return direct.isEmpty()
+                ? Optional.empty()
+                : Optional.of(direct.get(random.nextInt(direct.size())));
+    }
+
+    /** Kills a client, and starts another one on its host. */
+    ClientProcess replace(ClientProcess client) throws IOException, InterruptedException {
+        client.kill();
+        var next = start(client.host());
+        clients.set(clients.indexOf(client), next);
+        return next;
+    }
+
+    /** Waits until all clients with a path to the drive use it. */
+    void awaitDirect() throws InterruptedException {
+        for (var client : clients) {
+            if (client.host() != 0) {
+                JavaProcess.await(
+                        client + " uses its direct path again", TIMEOUT, client::isDirect);
+            }
+        }
+    }
+
+    /** Lets the clients end by themselves. */
+    void end() throws IOException, InterruptedException {
+        for (var client : clients) {
+            client.execute(ClientProcess.Command.END);
+        }
+        for (var client : clients) {
+            if (!client.awaitEnd(TIMEOUT)) {
+                throw new AssertionError("%s has failed or does not end".formatted(client));
+            }
+        }
+    }
+
+    void kill() throws InterruptedException {
+        for (var client : clients) {
+            client.kill();
+        }
+    }
+}

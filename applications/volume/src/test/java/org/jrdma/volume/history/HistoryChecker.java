@@ -1,0 +1,159 @@
+package org.jrdma.volume.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.client.VolumeClient.Creation;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.FilePath;
+
+/**
+ * Compares the content of a volume with the histories of its clients, after the last of them has
+ * ended.
+ */
+final class HistoryChecker {
+
+    private final String seed;
+    private final Registers registers = new Registers();
+    private final List<ClientHistory> clients = new ArrayList<>();
+
+    /** Reads the histories of clients with the numbers from 0. */
+    HistoryChecker(HistoryVolume volume, int clients, long seed) throws IOException {
+        this.seed = "seed " + seed;
+        for (var client = 0; client < clients; client++) {
+            this.clients.add(ClientHistory.read(volume.history(client), registers));
+        }
+    }
+
+    /** Describes the operations. */
+    String summary() {
+        return "%d operations, %d lost sessions, %d rejected because the drive was full, longest operation %d ms"
+                .formatted(
+                        clients.stream().mapToLong(client -> client.operations).sum(),
+                        clients.stream().mapToLong(client -> client.unknown).sum(),
+                        clients.stream().mapToLong(client -> client.rejections.size()).sum(),
+                        clients.stream().mapToLong(client -> client.longestPause).max().orElse(0)
+                                / 1_000_000);
+    }
+
+    /** Checks that no client has failed, and that writes failed only while the drive was full. */
+    void checkClients(List<Nemesis.FullPeriod> full) {
+        var errors = clients.stream().flatMap(client -> client.errors.stream()).toList();
+        assertThat(errors).as(seed).isEmpty();
+        for (var client : clients) {
+            assertThat(client.rejections)
+                    .as(seed)
+                    .allSatisfy(rejection -> {
+                        assertThat(rejection.failure()).isEqualTo(Failure.NO_SPACE);
+                        assertThat(full)
+                                .anyMatch(period ->
+                                        period.started() < rejection.ended()
+                                                && rejection.started() < period.ended());
+                    });
+        }
+    }
+
+    /** Checks the content of the volume. */
+    void checkContent(VolumeClient volume) throws FabricException {
+        checkRegisters(volume);
+        checkAppended(volume);
+        checkCounter(volume);
+        for (var number = 0; number < clients.size(); number++) {
+            checkOwnFiles(volume, number, clients.get(number));
+        }
+    }
+
+    private void checkRegisters(VolumeClient volume) throws FabricException {
+        try (var file = volume.open(ClientOperations.REGISTER_FILE, Creation.EXISTING, 0)) {
+            for (var register = 0; register < ClientOperations.REGISTERS; register++) {
+                var started = System.nanoTime();
+                var value = ClientOperations.readRegister(file, register);
+                registers.read(register, value, started, System.nanoTime());
+            }
+        }
+        assertThat(registers.violations()).as(seed).isEmpty();
+    }
+
+    private void checkAppended(VolumeClient volume) throws FabricException {
+        var acknowledged = new HashSet<Long>();
+        var possible = new HashSet<Long>();
+        for (var client : clients) {
+            acknowledged.addAll(client.appended);
+            possible.addAll(client.maybeAppended);
+        }
+        var found = readAppended(volume);
+        assertThat(missing(acknowledged, found)).as("%s: lost records", seed).isEmpty();
+        assertThat(missing(found, possible)).as("%s: unexplained records", seed).isEmpty();
+    }
+
+    private static List<Long> missing(Set<Long> expected, Set<Long> actual) {
+        return expected.stream().filter(value -> !actual.contains(value)).toList();
+    }
+
+    /** Reads the records that the clients have appended, of which none is present twice. */
+    private Set<Long> readAppended(VolumeClient volume) throws FabricException {
+        try (var file = volume.open(ClientOperations.APPENDED_FILE, Creation.EXISTING, 0)) {
+            var memory = MemorySegment.ofArray(new byte[(int) file.size()]);
+            assertThat(memory.byteSize() % ClientOperations.RECORD_BYTES).as(seed).isZero();
+            assertThat(file.read(0, memory)).isEqualTo((int) memory.byteSize());
+            var values = new HashSet<Long>();
+            for (var at = 0L; at < memory.byteSize(); at += ClientOperations.RECORD_BYTES) {
+                var value = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
+                assertThat(memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at + Long.BYTES))
+                        .as(seed)
+                        .isEqualTo(~value);
+                assertThat(values.add(value)).as("%s: first record of %x", seed, value).isTrue();
+            }
+            return values;
+        }
+    }
+
+    private void checkCounter(VolumeClient volume) throws FabricException {
+        try (var file = volume.open(ClientOperations.COUNTER_FILE, Creation.EXISTING, 0)) {
+            assertThat(ClientOperations.readCounter(file))
+                    .as(seed)
+                    .isBetween(
+                            clients.stream().mapToLong(client -> client.incremented).sum(),
+                            clients.stream().mapToLong(client -> client.maybeIncremented).sum());
+        }
+    }
+
+    private void checkOwnFiles(VolumeClient volume, int number, ClientHistory history)
+            throws FabricException {
+        var folders =
+                LongStream.range(0, 2)
+                        .filter(folder -> exists(volume, ClientOperations.token(number, folder)))
+                        .boxed()
+                        .toList();
+        assertThat(folders)
+                .as("%s: folders of the token of client %d", seed, number)
+                .hasSizeBetween(history.hasToken ? 1 : 0, 1)
+                .isSubsetOf(history.tokenFolders);
+        var own = ClientOperations.ownFile(number);
+        assertThat(exists(volume, own) ? volume.attributes(own).size() : 0)
+                .as("%s: size of %s", seed, own)
+                .isIn(history.ownSizes);
+    }
+
+    private static boolean exists(VolumeClient volume, FilePath path) {
+        try {
+            var _ = volume.attributes(path);
+            return true;
+        } catch (VolumeException e) {
+            assertThat(e.failure()).isEqualTo(Failure.NOT_FOUND);
+            return false;
+        } catch (FabricException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
