@@ -73,7 +73,7 @@ final class ClientProgram {
                 execute(ClientProcess.Command.valueOf(line));
                 System.out.println("Executed " + line);
             }
-        } catch (IOException | FabricException | RuntimeException e) {
+        } catch (IOException | RuntimeException e) {
             e.printStackTrace();
         }
         Runtime.getRuntime().halt(2); // the test has ended, or a command has failed
