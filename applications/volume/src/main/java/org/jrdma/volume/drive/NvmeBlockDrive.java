@@ -1,7 +1,7 @@
 package org.jrdma.volume.drive;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -96,11 +96,9 @@ public final class NvmeBlockDrive implements Drive {
         } else if (target.isAccessibleBy(OTHER_THREAD)) {
             submit(channel -> channel.read(block << shift, target));
         } else {
-            try (var arena = Arena.ofShared()) {
-                var copy = arena.allocate(target.byteSize());
-                submit(channel -> channel.read(block << shift, copy));
-                var _ = target.copyFrom(copy);
-            }
+            var copy = MemorySegment.ofArray(new byte[(int) target.byteSize()]);
+            submit(channel -> channel.read(block << shift, copy));
+            var _ = target.copyFrom(copy);
         }
     }
 
@@ -112,10 +110,8 @@ public final class NvmeBlockDrive implements Drive {
         } else if (source.isAccessibleBy(OTHER_THREAD)) {
             submit(channel -> channel.write(block << shift, source));
         } else {
-            try (var arena = Arena.ofShared()) {
-                var copy = arena.allocate(source.byteSize()).copyFrom(source);
-                submit(channel -> channel.write(block << shift, copy));
-            }
+            var copy = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
+            submit(channel -> channel.write(block << shift, copy));
         }
     }
 

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeOptions;
@@ -181,6 +182,7 @@ class DriveTest {
                     assertStoresBlocks(drive, 700);
                     assertRejects(drive, 2048, BYTES);
                     writeFromManyThreads(drive);
+                    transferConfinedMemory(drive);
                 }
             }
         }
@@ -287,6 +289,22 @@ class DriveTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
+    }
+
+    /** The memory of a virtual thread is copied, because an I/O thread transfers the data. */
+    private static void transferConfinedMemory(Drive drive) throws Exception {
+        var mismatch =
+                new FutureTask<>(() -> {
+                    try (var arena = Arena.ofConfined()) {
+                        var data = arena.allocate(3L * BYTES).fill((byte) 7);
+                        var read = arena.allocate(3L * BYTES);
+                        drive.write(3, data);
+                        drive.read(3, read);
+                        return read.mismatch(data);
+                    }
+                });
+        var _ = Thread.ofVirtual().start(mismatch);
+        assertThat(mismatch.get()).isEqualTo(-1);
     }
 
     private static void writeAndRead(Drive drive, int number) throws FabricException {

@@ -48,12 +48,12 @@ class HistoryTest {
         try (var drive = FileDrive.create(volume.driveFile(), HistoryVolume.BLOCKS)) {
             VolumeServer.create(drive);
         }
+        clients = new ClientSet(volume, seed);
         lender = new LenderProcess(volume);
         lender.awaitLent();
         for (var number = 0; number < volume.ports().size(); number++) {
             servers.add(new ServerProcess(volume, number));
         }
-        clients = new ClientSet(volume, seed);
     }
 
     @AfterEach

@@ -24,7 +24,7 @@ final class LenderProcess extends JavaProcess {
 
     /** Waits until the drive can be borrowed. */
     void awaitLent() throws InterruptedException {
-        await(LENT, Duration.ofSeconds(60), () -> contains(LENT));
+        await(LENT, Duration.ofSeconds(60), () -> contains(LENT) || !isAlive());
     }
 
     private boolean contains(String line) {
