@@ -106,6 +106,8 @@ final class OpenFile {
                 var result = operation.run(current.content());
                 checkNotLost(current);
                 return result;
+            } catch (VolumeException e) {
+                throw current.session() == session.id() ? e : lost(e);
             } finally {
                 access.writeLock().unlock();
             }
@@ -121,7 +123,7 @@ final class OpenFile {
     private synchronized void checkNotLost(FileLease used) throws VolumeException {
         checkFailure();
         if (lease != used) {
-            throw lost();
+            throw lost(null);
         }
     }
 
@@ -132,10 +134,9 @@ final class OpenFile {
         }
     }
 
-    private VolumeException lost() {
-        return new VolumeException(
-                Failure.SESSION_LOST,
-                "The session ended before all data of %s was committed".formatted(name));
+    private VolumeException lost(@Nullable VolumeException cause) {
+        var message = "The session ended before all data of %s was committed".formatted(name);
+        return new VolumeException(Failure.SESSION_LOST, message, cause);
     }
 
     /**
@@ -482,7 +483,7 @@ final class OpenFile {
     /** Reports that the session has ended. */
     synchronized void sessionLost() {
         if (lease != null && lease.content().isChanged()) {
-            failure = lost();
+            failure = lost(null);
         }
         lease = null;
         locks.sessionLost();

@@ -31,7 +31,7 @@ public class VolumeException extends FabricException {
     }
 
     /** Creates an exception for an operation that was rejected for a known reason and cause. */
-    public VolumeException(Failure failure, String message, Throwable cause) {
+    public VolumeException(Failure failure, String message, @Nullable Throwable cause) {
         super(message, 0, cause);
         this.failure = failure;
     }

@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -15,6 +16,7 @@ import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client in a process of its own. It operates on the volume, and executes the commands of {@link
@@ -24,10 +26,13 @@ final class ClientProgram {
 
     private static final FilePath FILLER = FilePath.of("/filler");
     private static final int LARGE_PART = 256 * 1024;
+    private static final int PAUSE_MILLIS = 5;
 
     private final SoftSisci fabric;
     private final VolumeClient client;
     private final ClientOperations operations;
+    private volatile boolean isFilling;
+    private @Nullable Thread filler;
 
     private ClientProgram(SoftSisci fabric, VolumeClient client, ClientOperations operations) {
         this.fabric = fabric;
@@ -73,18 +78,19 @@ final class ClientProgram {
                 execute(ClientProcess.Command.valueOf(line));
                 System.out.println("Executed " + line);
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | InterruptedException | RuntimeException e) {
             e.printStackTrace();
         }
         Runtime.getRuntime().halt(2); // the test has ended, or a command has failed
     }
 
-    private void execute(ClientProcess.Command command) throws FabricException {
+    private void execute(ClientProcess.Command command)
+            throws FabricException, InterruptedException {
         switch (command) {
             case CUT -> fabric.cutLink(0);
             case RESTORE -> fabric.restoreLink(0);
-            case FILL -> repeat(this::fill);
-            case FREE -> repeat(this::free);
+            case FILL -> startFilling();
+            case FREE -> stopFilling();
             case END -> operations.end();
         }
     }
@@ -108,26 +114,62 @@ final class ClientProgram {
         }
     }
 
-    private void fill() throws FabricException {
+    /** Starts to fill the drive. Returns when it is full. */
+    private void startFilling() throws InterruptedException {
+        var isFull = new CountDownLatch(1);
+        isFilling = true;
+        filler =
+                Thread.ofPlatform()
+                        .daemon()
+                        .start(() -> {
+                            try {
+                                repeat(() -> fill(isFull));
+                            } catch (FabricException | RuntimeException e) {
+                                e.printStackTrace();
+                                Runtime.getRuntime().halt(2);
+                            }
+                        });
+        isFull.await();
+    }
+
+    /** Uses all space, also the one that other clients give back. */
+    private void fill(CountDownLatch isFull) throws FabricException {
         try (var file = client.open(FILLER, Creation.IF_MISSING, 0644)) {
-            for (var bytes : new int[] {LARGE_PART, Drive.BLOCK_BYTES}) {
-                var part = MemorySegment.ofArray(new byte[bytes]);
-                var isFull = false;
-                while (!isFull) {
-                    try {
-                        var _ = file.append(part);
-                    } catch (VolumeException e) {
-                        if (e.failure() != Failure.NO_SPACE) {
-                            throw e;
-                        }
-                        isFull = true;
+            var bytes = LARGE_PART;
+            while (isFilling) {
+                try {
+                    var _ = file.append(MemorySegment.ofArray(new byte[bytes]));
+                } catch (VolumeException e) {
+                    if (e.failure() != Failure.NO_SPACE) {
+                        throw e;
                     }
+                    if (bytes == Drive.BLOCK_BYTES) {
+                        isFull.countDown();
+                        pause();
+                    }
+                    bytes = Drive.BLOCK_BYTES;
                 }
             }
         }
     }
 
-    private void free() throws FabricException {
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE_MILLIS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void stopFilling() throws FabricException, InterruptedException {
+        isFilling = false;
+        if (filler != null) { // otherwise, another client has filled the drive, and was killed
+            filler.join();
+        }
+        repeat(this::removeFiller);
+    }
+
+    private void removeFiller() throws FabricException {
         try {
             client.remove(FILLER);
         } catch (VolumeException e) {

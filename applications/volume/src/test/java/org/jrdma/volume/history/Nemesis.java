@@ -12,6 +12,8 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Injects faults into the processes of a volume until it is stopped. One thread injects the faults
@@ -19,6 +21,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * fault is injected equally often, in random order.
  */
 final class Nemesis {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Nemesis.class);
 
     /** The faults. */
     enum Fault {
@@ -85,6 +89,7 @@ final class Nemesis {
 
     /** Injects faults for a time. Returns when all servers and clients work again. */
     void run(Duration duration) throws Exception {
+        awaitOperations(100); // the processes have started
         var end = System.nanoTime() + duration.toNanos();
         var threads =
                 List.of(
@@ -130,6 +135,7 @@ final class Nemesis {
             }
             awaitOperations(30 + random.nextInt(100));
             var fault = deck.removeLast();
+            LOG.info("{}", fault);
             inject(fault, random);
             counts.get(fault).incrementAndGet();
         }
