@@ -201,8 +201,7 @@ class DataAccessTest {
     void shouldReportThatTheSessionWasLostIfItEndsDuringAnAllocation() throws Exception {
         var isCut = new AtomicBoolean();
         var client =
-                cluster.newClient(
-                        "client", Optional.of(cluster.drive()), cutting(isCut, () -> {}));
+                cluster.newClient("client", Optional.of(cluster.drive()), cutting(isCut, () -> {}));
         var file = client.open(FILE, Creation.NEW, 0644);
         file.truncate(0); // under a lease for writing, without reserved blocks
         isCut.set(true);

@@ -72,7 +72,9 @@ class ReopeningDriveTest {
         opened.getFirst().fail(true);
         assertThatThrownBy(this::write).hasMessageContaining("on purpose");
         blocks = 9;
-        assertThatThrownBy(this::write).hasMessageContaining("has 9 blocks").hasMessageContaining("has 8");
+        assertThatThrownBy(this::write)
+                .hasMessageContaining("has 9 blocks")
+                .hasMessageContaining("has 8");
         blocks = 8;
         write();
     }

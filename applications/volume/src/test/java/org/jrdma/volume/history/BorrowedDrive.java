@@ -33,7 +33,8 @@ final class BorrowedDrive implements Drive {
     private final BorrowedController controller;
     private final NvmeBlockDrive drive;
 
-    private BorrowedDrive(BorrowedDevice device, BorrowedController controller, NvmeBlockDrive drive) {
+    private BorrowedDrive(
+            BorrowedDevice device, BorrowedController controller, NvmeBlockDrive drive) {
         this.device = device;
         this.controller = controller;
         this.drive = drive;

@@ -55,7 +55,6 @@ final class ClientHistory {
     long unknown;
     long longestPause;
     boolean hasToken;
-    boolean isDone;
 
     private @Nullable Started current;
     private long lastTime;
@@ -96,7 +95,6 @@ final class ClientHistory {
                 loseUnfinished();
             }
             case ERROR -> errors.add("%s: %s".formatted(file.getFileName(), words[2]));
-            case DONE -> isDone = true;
         }
         lastTime = time;
     }

@@ -309,8 +309,6 @@ final class ClientOperations {
 
     static long readCounter(FileHandle file) throws FabricException {
         var memory = MemorySegment.ofArray(new byte[Long.BYTES]);
-        return file.read(0, memory) == 0
-                ? 0
-                : memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+        return file.read(0, memory) == 0 ? 0 : memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
     }
 }

@@ -66,13 +66,11 @@ final class ClientProgram {
             log.error(e.toString());
             exit = 1;
         }
-        log.done();
         Runtime.getRuntime().halt(exit); // the lender frees the controller
     }
 
     private void executeCommands() {
-        var commands =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try {
             for (var line = commands.readLine(); line != null; line = commands.readLine()) {
                 execute(ClientProcess.Command.valueOf(line));

@@ -30,9 +30,7 @@ final class HistoryLog {
         /** The session was lost, and the result of the operation is unknown. */
         LOST,
         /** An operation has failed, or had a wrong result: the description. */
-        ERROR,
-        /** The client has ended by itself. */
-        DONE
+        ERROR
     }
 
     /** The operations. */
@@ -101,13 +99,10 @@ final class HistoryLog {
         write(Event.ERROR, description.replace('\n', ' '));
     }
 
-    void done() {
-        write(Event.DONE, "");
-    }
-
     private void write(Event event, String arguments) {
         try {
-            output.write("%d %s %s\n".formatted(System.nanoTime(), event, arguments).getBytes(UTF_8));
+            output.write(
+                    "%d %s %s\n".formatted(System.nanoTime(), event, arguments).getBytes(UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Clients in processes of their own write, read, append, rename, truncate and lock while a {@link
- * Nemesis} kills and stops clients, servers and the lender of the drive, cuts direct paths and fills
- * the drive. Every acknowledged change is there, every read is explained, the volume is consistent,
- * and no coordinator wrote after its successor had begun.
+ * Nemesis} kills and stops clients, servers and the lender of the drive, cuts direct paths and
+ * fills the drive. Every acknowledged change is there, every read is explained, the volume is
+ * consistent, and no coordinator wrote after its successor had begun.
  */
 class HistoryTest {
 

@@ -50,8 +50,7 @@ record HistoryVolume(Path folder, Path fabric, List<Integer> ports) {
     /** Returns the arguments of a program: those of {@link #of}, and others. */
     String[] arguments(Object... others) {
         var ports = this.ports.stream().map(Object::toString).toList();
-        return Stream.concat(
-                        Stream.of(folder, fabric, String.join(",", ports)), Stream.of(others))
+        return Stream.concat(Stream.of(folder, fabric, String.join(",", ports)), Stream.of(others))
                 .map(Object::toString)
                 .toArray(String[]::new);
     }
@@ -82,8 +81,8 @@ record HistoryVolume(Path folder, Path fabric, List<Integer> ports) {
     }
 
     NodePolicy policy(int port) {
-        return policy()
-                .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        return policy().socketAddress(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 
     VolumeClient newClient(String name, Optional<Drive> drive) throws FabricException {

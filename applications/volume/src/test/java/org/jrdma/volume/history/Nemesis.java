@@ -156,8 +156,7 @@ final class Nemesis {
             }
             case STOP_STANDBY -> {
                 var coordinator = awaitCoordinator(epoch - 1);
-                var standby =
-                        servers.stream().filter(server -> server != coordinator).findAny();
+                var standby = servers.stream().filter(server -> server != coordinator).findAny();
                 stopUntil(standby.orElseThrow(), () -> pause(random, 3000));
             }
             case KILL_LENDER -> {

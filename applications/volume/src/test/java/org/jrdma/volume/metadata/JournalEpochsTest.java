@@ -13,8 +13,7 @@ class JournalEpochsTest {
     private final MemoryDrive drive = new MemoryDrive(Superblock.MIN_BLOCKS);
 
     private Journal start(Superblock superblock, long epoch) throws Exception {
-        return Journal.start(
-                drive, superblock, epoch, Recovery.read(drive, superblock), () -> {});
+        return Journal.start(drive, superblock, epoch, Recovery.read(drive, superblock), () -> {});
     }
 
     private static void append(Journal journal) throws Exception {
