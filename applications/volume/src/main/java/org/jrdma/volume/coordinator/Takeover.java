@@ -109,8 +109,12 @@ public final class Takeover implements AutoCloseable {
     private void takeOver() throws FabricException, InterruptedException {
         var predecessor = record.observed().orElseThrow();
         fence.register(key); // this node may have been excluded when it lost an earlier term
+        if (!record.observe()) { // the registration can take long
+            return;
+        }
         var taken = record.tryTake(key);
         if (taken.isEmpty()) {
+            LOG.info("Another node has taken the lease, or the drive needs too long to write it");
             return;
         }
         var epoch = taken.get().epoch();

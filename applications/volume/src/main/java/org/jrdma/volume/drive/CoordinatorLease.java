@@ -187,10 +187,10 @@ public final class CoordinatorLease {
         var settle = duration.dividedBy(4);
         var started = System.nanoTime();
         write(content);
-        drive.flush(); // an epoch must not be used twice; renewals need not be durable
         if (System.nanoTime() - lastRead > settle.toNanos() / 2) {
             return Optional.empty(); // another node may have taken it since this node has read it
         }
+        drive.flush(); // an epoch must not be used twice; renewals need not be durable
         Thread.sleep(settle);
         synchronized (this) {
             if (!read().equals(Optional.of(content))) {

@@ -17,8 +17,18 @@ class TakeoverTest {
 
     private static final Duration LEASE = Duration.ofMillis(800);
 
-    /** A drive that needs half of a lease to read a part of the journal. */
-    private record SlowDrive(Drive drive) implements Drive {
+    private static void pause(Duration duration) throws VolumeException {
+        try {
+            Thread.sleep(duration);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new VolumeException("Interrupted", e);
+        }
+    }
+
+    /** A drive that needs long to read a part of the journal, to flush, or to register a node. */
+    private record SlowDrive(Drive drive, Duration readPause, Duration flushPause)
+            implements Drive, Fence {
 
         @Override
         public long blocks() {
@@ -29,12 +39,7 @@ class TakeoverTest {
         public void read(long block, MemorySegment target) throws FabricException {
             drive.read(block, target);
             if (target.byteSize() > 2 * BLOCK_BYTES) {
-                try {
-                    Thread.sleep(LEASE.dividedBy(2));
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    throw new VolumeException("Interrupted", e);
-                }
+                pause(readPause);
             }
         }
 
@@ -45,12 +50,26 @@ class TakeoverTest {
 
         @Override
         public void flush() throws FabricException {
+            pause(flushPause);
             drive.flush();
         }
 
         @Override
         public Fence fence() {
-            return drive.fence();
+            return this;
+        }
+
+        @Override
+        public void register(long key) throws FabricException {
+            pause(flushPause);
+        }
+
+        @Override
+        public void lead(long key, long predecessor) {}
+
+        @Override
+        public boolean exclude(long key) {
+            return false;
         }
 
         @Override
@@ -59,14 +78,22 @@ class TakeoverTest {
         }
     }
 
-    @Test
-    void shouldKeepTheLeaseWhileItReadsAJournalForLongerThanTheLease() throws Exception {
-        var drive = new SlowDrive(new MemoryDrive(1024));
+    private static void takeOver(Drive drive) throws Exception {
         var _ = VolumeFormat.create(drive);
-        try (var takeover = new Takeover(drive, Fence.BY_CLOCK, 1, LEASE, LEASE)) {
+        try (var takeover = new Takeover(drive, drive.fence(), 1, LEASE, LEASE)) {
             while (takeover.coordinator().isEmpty()) {
                 Thread.sleep(10);
             }
         }
+    }
+
+    @Test
+    void shouldKeepTheLeaseWhileItReadsAJournalForLongerThanTheLease() throws Exception {
+        takeOver(new SlowDrive(new MemoryDrive(1024), LEASE.dividedBy(2), Duration.ZERO));
+    }
+
+    @Test
+    void shouldTakeOverOnADriveWithSlowFlushesAndRegistrations() throws Exception {
+        takeOver(new SlowDrive(new MemoryDrive(1024), Duration.ZERO, LEASE.dividedBy(6)));
     }
 }

@@ -26,7 +26,7 @@ final class BorrowedDrive implements Drive {
 
     private static final int NVME_CLASS = 0x010802;
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
-    private static final int OPEN_ATTEMPTS = 600;
+    private static final int OPEN_ATTEMPTS = 3000;
     private static final int PAUSE_MILLIS = 100;
 
     private final BorrowedDevice device;

@@ -2,7 +2,6 @@ package org.jrdma.volume.history;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 
 /** The handle of a {@link ClientProgram}. */
 final class ClientProcess extends JavaProcess {
@@ -80,7 +79,7 @@ final class ClientProcess extends JavaProcess {
         send(command.name());
         await(
                 "%s executed %s".formatted(this, command),
-                Duration.ofSeconds(120),
+                HistoryVolume.RETRY_TIMEOUT,
                 () -> {
                     update();
                     return executed > before || !isAlive();

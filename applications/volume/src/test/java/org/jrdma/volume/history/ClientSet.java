@@ -13,8 +13,6 @@ import java.util.Random;
  */
 final class ClientSet {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(120);
-
     /** The first number of a host, after those of the servers. */
     private static final int FIRST_HOST = 11;
 
@@ -71,7 +69,7 @@ final class ClientSet {
         for (var client : clients) {
             if (client.host() != 0) {
                 JavaProcess.await(
-                        client + " uses its direct path again", TIMEOUT, client::isDirect);
+                        client + " uses its direct path again", HistoryVolume.RETRY_TIMEOUT, client::isDirect);
             }
         }
     }
@@ -82,7 +80,7 @@ final class ClientSet {
             client.execute(ClientProcess.Command.END);
         }
         for (var client : clients) {
-            if (!client.awaitEnd(TIMEOUT)) {
+            if (!client.awaitEnd(HistoryVolume.RETRY_TIMEOUT)) {
                 throw new AssertionError("%s has failed or does not end".formatted(client));
             }
         }

@@ -71,7 +71,7 @@ class HistoryTest {
     }
 
     @Test
-    @Timeout(300)
+    @Timeout(900)
     void shouldExplainTheHistoryDuringAFewFaults() throws Exception {
         run(Duration.ofSeconds(8));
     }

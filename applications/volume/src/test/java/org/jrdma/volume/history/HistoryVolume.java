@@ -21,22 +21,28 @@ import org.jrdma.volume.net.NodeTransport;
 /**
  * The volume of a test and the places that its processes share.
  *
- * @param folder contains the file with the blocks of the drive, the histories and the logs
- * @param fabric the directory of the software fabric over which the drive is lent
+ * @param folder contains the histories and the logs
+ * @param memory a folder in memory, which contains the file with the blocks of the drive, and the
+ *     directory of the software fabric over which the drive is lent
  * @param ports the ports of the servers
  */
-record HistoryVolume(Path folder, Path fabric, List<Integer> ports) {
+record HistoryVolume(Path folder, Path memory, List<Integer> ports) {
 
     static final Duration LEASE = Duration.ofSeconds(1);
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(1);
     static final long BLOCKS = 16_384;
 
+    /** Longer than all processes need to start on a machine with much other load. */
+    static final Duration RETRY_TIMEOUT = Duration.ofMinutes(5);
+
     private static final int SERVERS = 3;
     private static final int ARGUMENTS = 3;
 
     static HistoryVolume create(Path folder) throws IOException {
-        var fabric = Files.createTempDirectory(Path.of("/dev/shm"), "volume-history");
-        return new HistoryVolume(folder, fabric, FreePorts.of(SERVERS));
+        var memory = Files.createTempDirectory(Path.of("/dev/shm"), "volume-history");
+        var volume = new HistoryVolume(folder, memory, FreePorts.of(SERVERS));
+        Files.createDirectory(volume.fabric());
+        return volume;
     }
 
     /** Decodes the first arguments of a program. */
@@ -50,7 +56,7 @@ record HistoryVolume(Path folder, Path fabric, List<Integer> ports) {
     /** Returns the arguments of a program: those of {@link #of}, and others. */
     String[] arguments(Object... others) {
         var ports = this.ports.stream().map(Object::toString).toList();
-        return Stream.concat(Stream.of(folder, fabric, String.join(",", ports)), Stream.of(others))
+        return Stream.concat(Stream.of(folder, memory, String.join(",", ports)), Stream.of(others))
                 .map(Object::toString)
                 .toArray(String[]::new);
     }
@@ -61,7 +67,11 @@ record HistoryVolume(Path folder, Path fabric, List<Integer> ports) {
     }
 
     Path driveFile() {
-        return folder.resolve("drive");
+        return memory.resolve("drive");
+    }
+
+    Path fabric() {
+        return memory.resolve("fabric");
     }
 
     Path history(int client) {
@@ -93,14 +103,14 @@ record HistoryVolume(Path folder, Path fabric, List<Integer> ports) {
                         List.of(),
                         true,
                         Duration.ofSeconds(5),
-                        Duration.ofSeconds(90)),
+                        RETRY_TIMEOUT),
                 new NodeConnector(policy()),
                 drive);
     }
 
-    /** Deletes the fabric, in which killed processes have left files. */
+    /** Deletes the drive, and the fabric, in which killed processes have left files. */
     void close() throws IOException {
-        try (var files = Files.walk(fabric)) {
+        try (var files = Files.walk(memory)) {
             for (var file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
             }

@@ -1,7 +1,6 @@
 package org.jrdma.volume.history;
 
 import java.io.IOException;
-import java.time.Duration;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
@@ -24,7 +23,7 @@ final class LenderProcess extends JavaProcess {
 
     /** Waits until the drive can be borrowed. */
     void awaitLent() throws InterruptedException {
-        await(LENT, Duration.ofSeconds(60), () -> contains(LENT) || !isAlive());
+        await(LENT, HistoryVolume.RETRY_TIMEOUT, () -> contains(LENT) || !isAlive());
     }
 
     private boolean contains(String line) {

@@ -53,8 +53,6 @@ final class Nemesis {
     private static final List<Fault> OF_CLIENTS =
             List.of(Fault.KILL_CLIENT, Fault.STOP_CLIENT, Fault.CUT_PATH, Fault.FILL_DRIVE);
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(120);
-
     /** The size of the events of an operation in a history, roughly. */
     private static final int OPERATION_BYTES = 90;
 
@@ -190,7 +188,7 @@ final class Nemesis {
         if (client.isPresent()) { // otherwise, all direct paths have failed because of other faults
             var cut = client.get();
             cut.execute(ClientProcess.Command.CUT);
-            JavaProcess.await(cut + " is redirected", TIMEOUT, () -> !cut.isDirect());
+            JavaProcess.await(cut + " is redirected", HistoryVolume.RETRY_TIMEOUT, () -> !cut.isDirect());
             var _ = pause(random, 1000);
             cut.execute(ClientProcess.Command.RESTORE);
         }
@@ -212,7 +210,7 @@ final class Nemesis {
         var target = historyBytes() + count * OPERATION_BYTES;
         JavaProcess.await(
                 "%d operations were executed".formatted(count),
-                TIMEOUT,
+                HistoryVolume.RETRY_TIMEOUT,
                 () -> historyBytes() >= target || !failures.isEmpty());
     }
 
@@ -231,7 +229,7 @@ final class Nemesis {
 
     /** Waits for a coordinator of an epoch after a given one. Called by one thread at a time. */
     private ServerProcess awaitCoordinator(long after) throws Exception {
-        var end = System.nanoTime() + TIMEOUT.toNanos();
+        var end = System.nanoTime() + HistoryVolume.RETRY_TIMEOUT.toNanos();
         while (System.nanoTime() - end < 0) {
             var newest = servers.getFirst();
             for (var server : servers) {
@@ -245,6 +243,6 @@ final class Nemesis {
         }
         throw new AssertionError(
                 "No server became the coordinator after epoch %d within %s"
-                        .formatted(after, TIMEOUT));
+                        .formatted(after, HistoryVolume.RETRY_TIMEOUT));
     }
 }
