@@ -1,7 +1,6 @@
 package org.jrdma.volume.history;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -69,7 +68,9 @@ final class ClientSet {
         for (var client : clients) {
             if (client.host() != 0) {
                 JavaProcess.await(
-                        client + " uses its direct path again", HistoryVolume.RETRY_TIMEOUT, client::isDirect);
+                        client + " uses its direct path again",
+                        HistoryVolume.RETRY_TIMEOUT,
+                        client::isDirect);
             }
         }
     }

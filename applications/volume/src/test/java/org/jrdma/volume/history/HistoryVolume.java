@@ -98,12 +98,7 @@ record HistoryVolume(Path folder, Path memory, List<Integer> ports) {
     VolumeClient newClient(String name, Optional<Drive> drive) throws FabricException {
         return new VolumeClient(
                 new ClientOptions(
-                        name,
-                        servers(),
-                        List.of(),
-                        true,
-                        Duration.ofSeconds(5),
-                        RETRY_TIMEOUT),
+                        name, servers(), List.of(), true, Duration.ofSeconds(5), RETRY_TIMEOUT),
                 new NodeConnector(policy()),
                 drive);
     }

@@ -188,7 +188,8 @@ final class Nemesis {
         if (client.isPresent()) { // otherwise, all direct paths have failed because of other faults
             var cut = client.get();
             cut.execute(ClientProcess.Command.CUT);
-            JavaProcess.await(cut + " is redirected", HistoryVolume.RETRY_TIMEOUT, () -> !cut.isDirect());
+            JavaProcess.await(
+                    cut + " is redirected", HistoryVolume.RETRY_TIMEOUT, () -> !cut.isDirect());
             var _ = pause(random, 1000);
             cut.execute(ClientProcess.Command.RESTORE);
         }
