@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jrdma.volume.history.HistoryLog.DataFile;
 import org.jrdma.volume.history.HistoryLog.Event;
 import org.jrdma.volume.history.HistoryLog.Kind;
@@ -83,7 +85,12 @@ final class ClientHistory {
         var time = Long.parseLong(words[0]);
         switch (Event.valueOf(words[1])) {
             case BEGIN -> begin(time, words[2].split(" "));
-            case END -> end(time, Long.parseLong(words[2]));
+            case END ->
+                    end(
+                            time,
+                            Stream.of(words[2].split(","))
+                                    .map(Long::valueOf)
+                                    .collect(Collectors.toSet()));
             case REJECTED -> {
                 var started = current == null ? lastTime : current.time();
                 rejections.add(new Rejection(Failure.valueOf(words[2]), started, time));
@@ -117,7 +124,7 @@ final class ClientHistory {
         }
     }
 
-    private void end(long time, long result) {
+    private void end(long time, Set<Long> results) {
         var started = java.util.Objects.requireNonNull(current);
         current = null;
         operations++;
@@ -127,11 +134,11 @@ final class ClientHistory {
                     notDurable.add(
                             new RegisterWrite(
                                     (int) started.first(), started.second(), started.time(), time));
-            case READ -> registers.read((int) started.first(), result, started.time(), time);
+            case READ -> registers.read((int) started.first(), results, started.time(), time);
             case APPEND -> appended.add(started.first());
             case INCREMENT -> incremented++;
             case CREATE, MOVE -> tokenIsIn(started.first());
-            case FIND -> tokenIsIn(result);
+            case FIND -> tokenIsIn(results.iterator().next());
             case TRUNCATE -> ownSizeIs(started.first());
             case EXTEND -> extension = started.first();
         }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import org.jrdma.volume.history.HistoryLog.DataFile;
 import org.jrdma.volume.history.HistoryLog.Kind;
 import org.jrdma.volume.model.Failure;
@@ -38,7 +39,7 @@ class ClientHistoryTest {
     }
 
     private void readLater(long value) {
-        registers.read(1, value, System.nanoTime(), System.nanoTime());
+        registers.read(1, Set.of(value), System.nanoTime(), System.nanoTime());
     }
 
     @Test

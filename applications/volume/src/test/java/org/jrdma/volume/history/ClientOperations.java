@@ -3,6 +3,8 @@ package org.jrdma.volume.history;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.FileHandle;
 import org.jrdma.volume.client.VolumeClient;
@@ -186,20 +188,15 @@ final class ClientOperations {
         log.end(readRegister(file, register));
     }
 
-    /** Reads a register. All its words must be equal. */
-    static long readRegister(FileHandle file, int register) throws FabricException {
+    /** Reads a register. Returns the values of its words, which are equal after complete writes. */
+    static Set<Long> readRegister(FileHandle file, int register) throws FabricException {
         var memory = MemorySegment.ofArray(new byte[REGISTER_BYTES]);
         var count = file.read((long) register * REGISTER_BYTES, memory);
-        var value = count == 0 ? 0 : memory.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+        var values = new TreeSet<Long>();
         for (var i = 0; i < count / Long.BYTES; i++) {
-            var word = memory.getAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i);
-            if (word != value) {
-                throw new AssertionError(
-                        "Register %d contains parts of two writes: %x, and %x in word %d"
-                                .formatted(register, value, word, i));
-            }
+            values.add(memory.getAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i));
         }
-        return value;
+        return values.isEmpty() ? Set.of(0L) : values;
     }
 
     private void append() throws FabricException {

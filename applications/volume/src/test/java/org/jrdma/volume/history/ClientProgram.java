@@ -17,6 +17,8 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A client in a process of its own. It operates on the volume, and executes the commands of {@link
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientProgram {
 
+    private static final Logger LOG = LoggerFactory.getLogger(ClientProgram.class);
     private static final FilePath FILLER = FilePath.of("/filler");
     private static final int LARGE_PART = 256 * 1024;
     private static final int PAUSE_MILLIS = 5;
@@ -62,7 +65,7 @@ final class ClientProgram {
             Thread.ofPlatform().daemon().start(program::executeCommands);
             operations.run();
         } catch (FabricException | RuntimeException | AssertionError e) {
-            e.printStackTrace();
+            LOG.error("The client has failed", e);
             log.error(e.toString());
             exit = 1;
         }
@@ -77,7 +80,7 @@ final class ClientProgram {
                 System.out.println("Executed " + line);
             }
         } catch (IOException | InterruptedException | RuntimeException e) {
-            e.printStackTrace();
+            LOG.error("A command has failed", e);
         }
         Runtime.getRuntime().halt(2); // the test has ended, or a command has failed
     }
@@ -123,7 +126,7 @@ final class ClientProgram {
                             try {
                                 repeat(() -> fill(isFull));
                             } catch (FabricException | RuntimeException e) {
-                                e.printStackTrace();
+                                LOG.error("Cannot fill the drive", e);
                                 Runtime.getRuntime().halt(2);
                             }
                         });

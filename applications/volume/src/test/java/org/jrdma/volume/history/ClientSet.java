@@ -1,14 +1,14 @@
 package org.jrdma.volume.history;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The clients of a volume, one on each host. Some hosts have a path to the drive. Used by one
- * thread at a time, except {@link #started()}.
+ * thread at a time, except {@link #started()} and {@link #checkAlive()}.
  */
 final class ClientSet {
 
@@ -17,7 +17,7 @@ final class ClientSet {
 
     private final HistoryVolume volume;
     private final long seed;
-    private final List<ClientProcess> clients = new ArrayList<>();
+    private final List<ClientProcess> clients = new CopyOnWriteArrayList<>();
     private volatile int started;
 
     ClientSet(HistoryVolume volume, long seed) {
@@ -41,6 +41,11 @@ final class ClientSet {
     /** Returns the number of clients that were started. */
     int started() {
         return started;
+    }
+
+    /** Throws if a client has failed. */
+    void checkAlive() {
+        clients.forEach(ClientProcess::checkAlive);
     }
 
     ClientProcess any(Random random) {

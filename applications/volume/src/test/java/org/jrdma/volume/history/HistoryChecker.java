@@ -77,8 +77,8 @@ final class HistoryChecker {
         try (var file = volume.open(ClientOperations.REGISTER_FILE, Creation.EXISTING, 0)) {
             for (var register = 0; register < ClientOperations.REGISTERS; register++) {
                 var started = System.nanoTime();
-                var value = ClientOperations.readRegister(file, register);
-                registers.read(register, value, started, System.nanoTime());
+                var values = ClientOperations.readRegister(file, register);
+                registers.read(register, values, started, System.nanoTime());
             }
         }
         assertThat(registers.violations()).as(seed).isEmpty();

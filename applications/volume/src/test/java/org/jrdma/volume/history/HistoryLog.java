@@ -6,6 +6,8 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jrdma.volume.model.Failure;
 
 /**
@@ -21,7 +23,7 @@ final class HistoryLog {
     enum Event {
         /** An operation has started: its kind and its two arguments. */
         BEGIN,
-        /** The operation was acknowledged: its result. */
+        /** The operation was acknowledged: its results. */
         END,
         /** The volume has rejected the operation, or a part of it: the reason. */
         REJECTED,
@@ -37,7 +39,7 @@ final class HistoryLog {
     enum Kind {
         /** Writes a value to a register: the register and the value. */
         WRITE,
-        /** Reads a register: the register. The result is its value. */
+        /** Reads a register: the register. The results are the values of its words. */
         READ,
         /** Appends a value to the common file: the value. */
         APPEND,
@@ -75,8 +77,13 @@ final class HistoryLog {
         begin(kind, argument, 0);
     }
 
+    /** Writes the results of a read. */
+    void end(Set<Long> values) {
+        write(Event.END, values.stream().map(Object::toString).collect(Collectors.joining(",")));
+    }
+
     void end(long result) {
-        write(Event.END, Long.toString(result));
+        end(Set.of(result));
     }
 
     void end() {

@@ -18,9 +18,12 @@ import java.util.function.BooleanSupplier;
  */
 class JavaProcess {
 
+    private static final int LAST_CHARS = 3000;
+
     private final Path log;
     private final List<String> command;
     private Process process;
+    private volatile boolean isKilled;
     private long readBytes;
 
     JavaProcess(Path log, Class<?> program, String... arguments) throws IOException {
@@ -42,6 +45,7 @@ class JavaProcess {
     }
 
     final void start() throws IOException {
+        isKilled = false;
         process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
@@ -50,12 +54,29 @@ class JavaProcess {
     }
 
     final void kill() throws InterruptedException {
+        isKilled = true;
         process.destroyForcibly();
         var _ = process.waitFor();
     }
 
     final boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Throws if the program has ended, and was not killed. */
+    final void checkAlive() {
+        if (!isAlive() && !isKilled) {
+            throw new AssertionError("%s has ended: %s".formatted(this, lastLines()));
+        }
+    }
+
+    private String lastLines() {
+        try {
+            var text = Files.readString(log);
+            return text.substring(Math.max(0, text.length() - LAST_CHARS));
+        } catch (IOException e) {
+            return e.toString();
+        }
     }
 
     /** Waits until the program ends by itself. */

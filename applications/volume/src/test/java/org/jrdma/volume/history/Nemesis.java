@@ -212,7 +212,10 @@ final class Nemesis {
         JavaProcess.await(
                 "%d operations were executed".formatted(count),
                 HistoryVolume.RETRY_TIMEOUT,
-                () -> historyBytes() >= target || !failures.isEmpty());
+                () -> {
+                    clients.checkAlive();
+                    return historyBytes() >= target || !failures.isEmpty();
+                });
     }
 
     private long historyBytes() {

@@ -5,8 +5,10 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,17 +24,29 @@ final class Registers {
 
     private record Operation(int register, long value, long started, long ended) {}
 
+    /** A read that has found parts of several writes. */
+    private record TornRead(int register, Set<Long> values, long started, long ended) {}
+
     private final List<Operation> writes = new ArrayList<>();
     private final List<Operation> reads = new ArrayList<>();
+    private final List<TornRead> tornReads = new ArrayList<>();
 
     /** Adds a write, which ended when it was acknowledged. */
     void wrote(int register, long value, long started, long ended) {
         writes.add(new Operation(register, value, started, ended));
     }
 
-    /** Adds a read. The value of a register that was never written is 0. */
-    void read(int register, long value, long started, long ended) {
-        reads.add(new Operation(register, value, started, ended));
+    /**
+     * Adds a read. The value of a register that was never written is 0.
+     *
+     * @param values the values of the parts of the register
+     */
+    void read(int register, Set<Long> values, long started, long ended) {
+        if (values.size() == 1) {
+            reads.add(new Operation(register, values.iterator().next(), started, ended));
+        } else {
+            tornReads.add(new TornRead(register, values, started, ended));
+        }
     }
 
     /** Returns descriptions of all reads that the writes do not explain. */
@@ -42,7 +56,33 @@ final class Registers {
         byRegister(reads)
                 .forEach((register, list) ->
                         check(list, writesOf.getOrDefault(register, List.of()), violations));
+        for (var read : tornReads) {
+            checkTorn(read, writesOf.getOrDefault(read.register(), List.of()), violations);
+        }
         return violations;
+    }
+
+    /**
+     * A write whose result is unknown can have taken effect in a part. All other writes replace all
+     * parts.
+     */
+    private static void checkTorn(TornRead read, List<Operation> writes, List<String> violations) {
+        var parts =
+                read.values().stream()
+                        .map(value ->
+                                new Operation(read.register(), value, read.started(), read.ended()))
+                        .toList();
+        for (var part : parts) {
+            check(List.of(part), writes, violations);
+        }
+        var unknown =
+                writes.stream()
+                        .filter(write -> write.ended() == NEVER)
+                        .map(Operation::value)
+                        .collect(Collectors.toSet());
+        if (read.values().stream().filter(value -> !unknown.contains(value)).count() > 1) {
+            violations.add("%s contains parts of several acknowledged writes".formatted(read));
+        }
     }
 
     private static Map<Integer, List<Operation>> byRegister(List<Operation> operations) {

@@ -2,6 +2,7 @@ package org.jrdma.volume.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the checker finds what it must find. */
@@ -20,7 +21,7 @@ class RegistersTest {
     }
 
     private void read(long value) {
-        registers.read(1, value, ++time, ++time);
+        registers.read(1, Set.of(value), ++time, ++time);
     }
 
     @Test
@@ -81,7 +82,7 @@ class RegistersTest {
 
     @Test
     void shouldFindAReadFromTheFuture() {
-        registers.read(1, 1, 1, 2);
+        registers.read(1, Set.of(1L), 1, 2);
         registers.wrote(1, 1, 3, 4);
 
         assertThat(registers.violations()).hasSize(1).first().asString().contains("future");
@@ -91,11 +92,39 @@ class RegistersTest {
     void shouldExplainBothValuesOfConcurrentWrites() {
         registers.wrote(1, 1, 1, 5);
         registers.wrote(1, 2, 2, 4);
-        registers.read(1, 1, 6, 7);
+        registers.read(1, Set.of(1L), 6, 7);
         registers.wrote(2, 3, 1, 5);
         registers.wrote(2, 4, 2, 4);
-        registers.read(2, 4, 6, 7);
+        registers.read(2, Set.of(4L), 6, 7);
 
         assertThat(registers.violations()).isEmpty();
+    }
+
+    @Test
+    void shouldExplainAPartOfAnUnknownWrite() {
+        write(1);
+        writeWithUnknownResult(2);
+        registers.read(1, Set.of(1L, 2L), ++time, ++time);
+
+        assertThat(registers.violations()).isEmpty();
+    }
+
+    @Test
+    void shouldFindPartsOfAcknowledgedWrites() {
+        registers.wrote(1, 1, 1, 3);
+        registers.wrote(1, 2, 2, 4);
+        registers.read(1, Set.of(1L, 2L), 5, 6);
+
+        assertThat(registers.violations()).hasSize(1).first().asString().contains("several");
+    }
+
+    @Test
+    void shouldFindAPartThatIsOlderThanAnAcknowledgedWrite() {
+        write(1);
+        write(2);
+        writeWithUnknownResult(3);
+        registers.read(1, Set.of(1L, 3L), ++time, ++time);
+
+        assertThat(registers.violations()).hasSize(1).first().asString().contains("old value");
     }
 }
