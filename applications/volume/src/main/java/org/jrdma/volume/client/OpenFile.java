@@ -437,11 +437,10 @@ final class OpenFile {
         try {
             commit(current.content());
         } catch (FabricException e) {
+            var reason = e instanceof VolumeException known ? known.failure() : Failure.UNAVAILABLE;
+            var message = "Data of %s could not be committed, and was lost".formatted(name);
             synchronized (this) {
-                failure =
-                        new VolumeException(
-                                "Data of %s could not be committed, and was lost".formatted(name),
-                                e);
+                failure = new VolumeException(reason, message, e);
             }
         }
     }

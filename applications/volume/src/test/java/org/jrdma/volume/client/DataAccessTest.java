@@ -22,7 +22,6 @@ import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.DataPathState;
-import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
@@ -195,28 +194,6 @@ class DataAccessTest {
         while (drive.registrations.get() < 2) {
             Thread.sleep(10);
         }
-    }
-
-    @Test
-    void shouldReportThatTheSessionWasLostIfItEndsDuringAnAllocation() throws Exception {
-        var isCut = new AtomicBoolean();
-        var client =
-                cluster.newClient("client", Optional.of(cluster.drive()), cutting(isCut, () -> {}));
-        var file = client.open(FILE, Creation.NEW, 0644);
-        file.truncate(0); // under a lease for writing, without reserved blocks
-        isCut.set(true);
-        var late = start(() -> file.write(0, bytes(4096, 'a')));
-        try (var other = cluster.newClient("other").open(FILE, Creation.EXISTING, 0)) {
-            other.write(0, bytes(4096, 'b')); // after the session of the first client has ended
-        }
-        isCut.set(false);
-
-        assertThatThrownBy(late::join)
-                .cause()
-                .isInstanceOfSatisfying(
-                        VolumeException.class,
-                        e -> assertThat(e.failure()).isEqualTo(Failure.SESSION_LOST));
-        assertThat(read(file, 0, 1)).isEqualTo("b");
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The clients of a volume, one on each host. Some hosts have a path to the drive. Used by one
@@ -18,7 +19,7 @@ final class ClientSet {
     private final HistoryVolume volume;
     private final long seed;
     private final List<ClientProcess> clients = new CopyOnWriteArrayList<>();
-    private volatile int started;
+    private final AtomicInteger started = new AtomicInteger();
 
     ClientSet(HistoryVolume volume, long seed) {
         this.volume = volume;
@@ -35,12 +36,12 @@ final class ClientSet {
     }
 
     private ClientProcess start(int host) throws IOException {
-        return new ClientProcess(volume, started++, seed, host);
+        return new ClientProcess(volume, started.getAndIncrement(), seed, host);
     }
 
     /** Returns the number of clients that were started. */
     int started() {
-        return started;
+        return started.get();
     }
 
     /** Throws if a client has failed. */

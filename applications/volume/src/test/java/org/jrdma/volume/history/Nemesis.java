@@ -54,7 +54,7 @@ final class Nemesis {
             List.of(Fault.KILL_CLIENT, Fault.STOP_CLIENT, Fault.CUT_PATH, Fault.FILL_DRIVE);
 
     /** The size of the events of an operation in a history, roughly. */
-    private static final int OPERATION_BYTES = 90;
+    private static final long OPERATION_BYTES = 90;
 
     /** A period in which operations can fail because the drive is full. */
     record FullPeriod(long started, long ended) {}

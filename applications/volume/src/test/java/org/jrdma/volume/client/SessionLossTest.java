@@ -1,0 +1,123 @@
+package org.jrdma.volume.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.client.VolumeClient.Creation;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.FilePath;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.RequestHeader;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests what a program learns if the session of its client ends during an operation. */
+@Timeout(60)
+class SessionLossTest {
+
+    private static final FilePath FILE = FilePath.of("/file");
+
+    private final LocalCluster cluster;
+    private final FileHandle file;
+    private volatile @Nullable Operation cutAt;
+    private volatile boolean isCut;
+
+    SessionLossTest() throws FabricException {
+        cluster = new LocalCluster(8192, 1);
+        file =
+                cluster.newClient("client", Optional.of(cluster.drive()), this::connect)
+                        .open(FILE, Creation.NEW, 0644);
+    }
+
+    @AfterEach
+    void stop() throws FabricException {
+        assertThat(cluster.stopAndCheck()).isEmpty();
+    }
+
+    /** Connects the client, unless its path to the coordinator is cut. */
+    private Connector.Connection connect(
+            List<String> addresses,
+            UnaryOperator<ByteBuffer> incoming,
+            Duration timeout)
+            throws FabricException {
+        check();
+        return new ForwardingConnection(
+                cluster.connector().connect(addresses, incoming, timeout)) {
+            @Override
+            public ByteBuffer call(ByteBuffer request, Duration limit) throws FabricException {
+                if (RequestHeader.decode(new Decoder(request)).operation() == cutAt) {
+                    isCut = true;
+                }
+                check();
+                return super.call(request, limit);
+            }
+        };
+    }
+
+    private void check() throws VolumeException {
+        if (isCut) {
+            throw new VolumeException("cut on purpose");
+        }
+    }
+
+    private static MemorySegment block() {
+        return MemorySegment.ofArray(new byte[4096]);
+    }
+
+    /** Writes with another client, which has to wait for the end of the session. */
+    private void writeWithAnotherClient() throws FabricException {
+        try (var other = cluster.newClient("other").open(FILE, Creation.EXISTING, 0)) {
+            other.write(0, block());
+        }
+        cutAt = null;
+        isCut = false;
+    }
+
+    private void assertThatTheNextWriteReportsTheLoss() {
+        assertThatExceptionOfType(VolumeException.class)
+                .isThrownBy(() -> file.write(0, block()))
+                .satisfies(e -> assertThat(e.failure()).isEqualTo(Failure.SESSION_LOST));
+    }
+
+    @Test
+    void shouldReportASessionThatEndsDuringAnAllocation() throws Exception {
+        file.truncate(0); // under a lease for writing, without reserved blocks
+        cutAt = Operation.ALLOCATE;
+        var other =
+                CompletableFuture.runAsync(
+                        () -> {
+                            try {
+                                while (!isCut) {
+                                    Thread.sleep(1);
+                                }
+                                writeWithAnotherClient();
+                            } catch (FabricException | InterruptedException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        },
+                        task -> Thread.ofPlatform().start(task));
+        assertThatTheNextWriteReportsTheLoss();
+        other.join();
+        assertThat(file.read(0, block())).isEqualTo(4096);
+    }
+
+    @Test
+    void shouldReportASessionThatEndsDuringTheCommitOfARecall() throws Exception {
+        file.write(0, block());
+        cutAt = Operation.COMMIT;
+        writeWithAnotherClient();
+        assertThatTheNextWriteReportsTheLoss();
+    }
+}
