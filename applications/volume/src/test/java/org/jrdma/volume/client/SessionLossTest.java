@@ -48,13 +48,10 @@ class SessionLossTest {
 
     /** Connects the client, unless its path to the coordinator is cut. */
     private Connector.Connection connect(
-            List<String> addresses,
-            UnaryOperator<ByteBuffer> incoming,
-            Duration timeout)
+            List<String> addresses, UnaryOperator<ByteBuffer> incoming, Duration timeout)
             throws FabricException {
         check();
-        return new ForwardingConnection(
-                cluster.connector().connect(addresses, incoming, timeout)) {
+        return new ForwardingConnection(cluster.connector().connect(addresses, incoming, timeout)) {
             @Override
             public ByteBuffer call(ByteBuffer request, Duration limit) throws FabricException {
                 if (RequestHeader.decode(new Decoder(request)).operation() == cutAt) {

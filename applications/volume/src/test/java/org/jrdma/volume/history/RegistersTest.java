@@ -12,16 +12,25 @@ class RegistersTest {
 
     private long time;
 
+    private long next() {
+        time++;
+        return time;
+    }
+
     private void write(long value) {
-        registers.wrote(1, value, ++time, ++time);
+        registers.wrote(1, value, next(), next());
     }
 
     private void writeWithUnknownResult(long value) {
-        registers.wrote(1, value, ++time, Registers.NEVER);
+        registers.wrote(1, value, next(), Registers.NEVER);
     }
 
     private void read(long value) {
-        registers.read(1, Set.of(value), ++time, ++time);
+        read(Set.of(value));
+    }
+
+    private void read(Set<Long> values) {
+        registers.read(1, values, next(), next());
     }
 
     @Test
@@ -104,7 +113,7 @@ class RegistersTest {
     void shouldExplainAPartOfAnUnknownWrite() {
         write(1);
         writeWithUnknownResult(2);
-        registers.read(1, Set.of(1L, 2L), ++time, ++time);
+        read(Set.of(1L, 2L));
 
         assertThat(registers.violations()).isEmpty();
     }
@@ -123,7 +132,7 @@ class RegistersTest {
         write(1);
         write(2);
         writeWithUnknownResult(3);
-        registers.read(1, Set.of(1L, 3L), ++time, ++time);
+        read(Set.of(1L, 3L));
 
         assertThat(registers.violations()).hasSize(1).first().asString().contains("old value");
     }
