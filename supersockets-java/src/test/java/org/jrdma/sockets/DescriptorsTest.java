@@ -89,7 +89,8 @@ class DescriptorsTest {
         child.command().addAll(0, List.of("sh", "-c", "ulimit -n 200 && exec \"$@\"", "sh"));
         var process = child.start();
         try (var output = process.inputReader()) {
-            assertThat(output.lines()).last().isEqualTo("2 read");
+            // JFR, which starts in a thread of its own, may warn that it has no descriptor.
+            assertThat(output.lines()).contains("2 read");
         } finally {
             process.destroyForcibly();
         }
