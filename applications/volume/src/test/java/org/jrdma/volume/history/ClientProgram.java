@@ -133,7 +133,7 @@ final class ClientProgram {
         isFull.await();
     }
 
-    /** Uses all space, also the one that other clients give back. */
+    /** Uses all space, including space that other clients release meanwhile. */
     private void fill(CountDownLatch isFull) throws FabricException {
         try (var file = client.open(FILLER, Creation.IF_MISSING, 0644)) {
             var bytes = LARGE_PART;

@@ -27,7 +27,7 @@ final class HistoryLog {
         END,
         /** The volume has rejected the operation, or a part of it: the reason. */
         REJECTED,
-        /** What the client has written to a file is durable: the file. */
+        /** The writes of the client to a file are durable: the file. */
         DURABLE,
         /** The session was lost, and the result of the operation is unknown. */
         LOST,
