@@ -108,6 +108,8 @@ class DescriptorsTest {
             try (var first = ChannelPair.open(provider);
                     var second = ChannelPair.open(provider)) {
                 exchange(first);
+                // Loaded now, because no descriptor will be left to read the class file.
+                Class.forName("org.jrdma.ffi.Errno");
                 try {
                     while (true) {
                         taken.add(new FileInputStream("/dev/null"));
