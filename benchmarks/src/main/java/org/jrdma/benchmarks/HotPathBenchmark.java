@@ -32,11 +32,11 @@ public class HotPathBenchmark {
     @Param({"false", "true"})
     public boolean critical;
 
-    private Loop loop;
+    private PostAndPollLoop loop;
 
     @Setup
     public void open() throws FabricException {
-        loop = critical ? new Loop(DeviceOption.CRITICAL_CALLS) : new Loop();
+        loop = critical ? new PostAndPollLoop(DeviceOption.CRITICAL_CALLS) : new PostAndPollLoop();
     }
 
     @TearDown
@@ -71,14 +71,14 @@ public class HotPathBenchmark {
 
     /** Measures the time of one request in a chain. */
     @Benchmark
-    @OperationsPerInvocation(Loop.BATCH)
+    @OperationsPerInvocation(PostAndPollLoop.BATCH)
     public long extendedChainAndPoll() throws VerbsException {
         return loop.extendedChainAndPoll(1);
     }
 
     /** Measures the time of one request in a chain. */
     @Benchmark
-    @OperationsPerInvocation(Loop.BATCH)
+    @OperationsPerInvocation(PostAndPollLoop.BATCH)
     public long chainAndPoll() throws VerbsException {
         return loop.chainAndPoll(1);
     }

@@ -34,7 +34,7 @@ public final class NativeComparison {
         System.out.println("|---|---|---|---|---|");
         for (var options :
                 List.of(new DeviceOption[0], new DeviceOption[] {DeviceOption.CRITICAL_CALLS})) {
-            try (var loop = new Loop(options)) {
+            try (var loop = new PostAndPollLoop(options)) {
                 for (var contest : contests(loop)) {
                     compare(contest, options.length == 0 ? "ordinary" : "critical");
                 }
@@ -42,7 +42,7 @@ public final class NativeComparison {
         }
     }
 
-    private static List<Contest> contests(Loop loop) {
+    private static List<Contest> contests(PostAndPollLoop loop) {
         var provider = NullProvider.instance();
         return List.of(
                 new Contest(
@@ -61,9 +61,9 @@ public final class NativeComparison {
                         rounds -> provider.sharedReceiveAndPoll(loop, rounds),
                         loop::sharedReceiveAndPoll),
                 new Contest(
-                        "WRITE in a chain of " + Loop.BATCH,
-                        Loop.BATCH,
-                        rounds -> provider.writeAndPoll(loop, Loop.BATCH, rounds),
+                        "WRITE in a chain of " + PostAndPollLoop.BATCH,
+                        PostAndPollLoop.BATCH,
+                        rounds -> provider.writeAndPoll(loop, PostAndPollLoop.BATCH, rounds),
                         loop::chainAndPoll),
                 new Contest(
                         "datagram SEND and poll",
@@ -76,9 +76,11 @@ public final class NativeComparison {
                         rounds -> provider.extendedWriteAndPoll(loop, 1, rounds),
                         loop::extendedWriteAndPoll),
                 new Contest(
-                        "WRITE in a chain of %d, extended interfaces".formatted(Loop.BATCH),
-                        Loop.BATCH,
-                        rounds -> provider.extendedWriteAndPoll(loop, Loop.BATCH, rounds),
+                        "WRITE in a chain of %d, extended interfaces"
+                                .formatted(PostAndPollLoop.BATCH),
+                        PostAndPollLoop.BATCH,
+                        rounds ->
+                                provider.extendedWriteAndPoll(loop, PostAndPollLoop.BATCH, rounds),
                         loop::extendedChainAndPoll));
     }
 

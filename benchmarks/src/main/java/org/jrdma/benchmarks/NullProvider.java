@@ -90,7 +90,7 @@ public final class NullProvider {
     }
 
     /** Posts chains of writes in C and polls all completions. Returns the number of successes. */
-    public long writeAndPoll(Loop loop, int chain, long rounds) {
+    public long writeAndPoll(PostAndPollLoop loop, int chain, long rounds) {
         try {
             return (long)
                     WRITE_AND_POLL.invokeExact(
@@ -106,7 +106,7 @@ public final class NullProvider {
     }
 
     /** Like {@link #writeAndPoll}, but through the extended interfaces. */
-    public long extendedWriteAndPoll(Loop loop, int chain, long rounds) {
+    public long extendedWriteAndPoll(PostAndPollLoop loop, int chain, long rounds) {
         try {
             return (long)
                     WRITE_AND_POLL.invokeExact(
@@ -122,7 +122,7 @@ public final class NullProvider {
     }
 
     /** Posts datagrams in C and polls their completions. Returns the number of successes. */
-    public long datagramAndPoll(Loop loop, long rounds) {
+    public long datagramAndPoll(PostAndPollLoop loop, long rounds) {
         try {
             return (long)
                     DATAGRAM_AND_POLL.invokeExact(
@@ -138,7 +138,7 @@ public final class NullProvider {
     }
 
     /** Posts receives in C and polls their completions. Returns the number of successes. */
-    public long receiveAndPoll(Loop loop, long rounds) {
+    public long receiveAndPoll(PostAndPollLoop loop, long rounds) {
         try {
             return (long)
                     RECEIVE_AND_POLL.invokeExact(
@@ -153,7 +153,7 @@ public final class NullProvider {
     }
 
     /** Like {@link #receiveAndPoll}, but with a shared receive queue. */
-    public long sharedReceiveAndPoll(Loop loop, long rounds) {
+    public long sharedReceiveAndPoll(PostAndPollLoop loop, long rounds) {
         try {
             return (long)
                     RECEIVE_AND_POLL.invokeExact(

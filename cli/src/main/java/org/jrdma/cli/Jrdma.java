@@ -9,7 +9,7 @@ import org.jrdma.cli.perf.PerfCommand;
 import org.jrdma.cli.perf.PingCommand;
 import org.jrdma.cli.volume.VolumeCommand;
 import org.jrdma.ffi.ConfiguredFabric;
-import org.jrdma.ffi.SystemProperties;
+import org.jrdma.ffi.KnownProperties;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -75,7 +75,7 @@ public final class Jrdma {
             return help;
         }
         try {
-            SystemProperties.rejectUnknown();
+            KnownProperties.rejectUnknown();
             ConfiguredFabric.get();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(parsed.commandSpec().commandLine(), e.getMessage(), e);

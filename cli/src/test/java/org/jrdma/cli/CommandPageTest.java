@@ -95,7 +95,7 @@ class CommandPageTest {
         "lend available, org.jrdma.cli.LendAvailabilityCommand$Changed",
         "net, org.jrdma.cli.net.ProcessConnections",
         "nvme serve, org.jrdma.cli.nvme.ServeCommand$Served",
-        "nvme list, org.jrdma.cli.nvme.ListCommand$Drive",
+        "nvme list, org.jrdma.cli.nvme.ListNamespacesCommand$Drive",
         "perf, org.jrdma.cli.perf.Result",
         "perf --compare, org.jrdma.cli.perf.BaselineComparison",
         "perf nvme, org.jrdma.cli.perf.NvmeResult",

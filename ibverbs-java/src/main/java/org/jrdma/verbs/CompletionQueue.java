@@ -8,7 +8,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.CompletionField;
@@ -101,7 +101,7 @@ public final class CompletionQueue extends NativeObject {
      * @param batch the maximum number of completions of one poll, at most 65,536
      */
     public CompletionCursor newCursor(int batch) {
-        RangeChecks.check("batch size", batch, 1, WorkCompletions.MAX_CAPACITY);
+        FieldRangeChecks.check("batch size", batch, 1, WorkCompletions.MAX_CAPACITY);
         return new CompletionCursor(this, batch);
     }
 

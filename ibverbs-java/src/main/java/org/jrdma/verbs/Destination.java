@@ -1,6 +1,6 @@
 package org.jrdma.verbs;
 
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * The destination of a datagram.
@@ -19,6 +19,6 @@ public record Destination(AddressHandle address, int queuePairNumber, int queueK
 
     /** Checks that the queue pair number has at most 24 bits. */
     public Destination {
-        RangeChecks.check("queue pair number", queuePairNumber, 0, 0xffffff);
+        FieldRangeChecks.check("queue pair number", queuePairNumber, 0, 0xffffff);
     }
 }

@@ -15,7 +15,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.flow.FlowCounters;
 import org.jrdma.verbs.flow.access.FlowAccess;
 import org.jrdma.verbs.handle.AsyncJfrEvent;
@@ -112,7 +112,7 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the library or the device does not report the speed
      */
     public long portSpeed(int port) throws VerbsException {
-        RangeChecks.check("port number", port, 1, 255);
+        FieldRangeChecks.check("port number", port, 1, 255);
         return handle.call(() ->
                 MEGABITS_PER_UNIT
                         * handle.library()

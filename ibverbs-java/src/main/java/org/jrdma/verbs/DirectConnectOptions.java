@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.internal.DurationCodes;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
@@ -113,7 +113,7 @@ public final class DirectConnectOptions {
     }
 
     private static int checkRetries(int count) {
-        return RangeChecks.check("number of retries", count, 0, MAX_RETRIES);
+        return FieldRangeChecks.check("number of retries", count, 0, MAX_RETRIES);
     }
 
     /**

@@ -6,7 +6,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
@@ -247,7 +247,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     public QueuePairOptions<Q> sends(int count) {
         return with(copy ->
                 copy.sends =
-                        RangeChecks.check("number of sends", count, 1, WorkQueue.MAX_CAPACITY));
+                        FieldRangeChecks.check(
+                                "number of sends", count, 1, WorkQueue.MAX_CAPACITY));
     }
 
     /**
@@ -257,7 +258,8 @@ public final class QueuePairOptions<Q extends QueuePair> {
     public QueuePairOptions<Q> receives(int count) {
         return with(copy ->
                 copy.receives =
-                        RangeChecks.check("number of receives", count, 1, WorkQueue.MAX_CAPACITY));
+                        FieldRangeChecks.check(
+                                "number of receives", count, 1, WorkQueue.MAX_CAPACITY));
     }
 
     /**
@@ -274,7 +276,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     public QueuePairOptions<Q> sendElements(int count) {
         return with(copy ->
                 copy.sendElements =
-                        RangeChecks.check(
+                        FieldRangeChecks.check(
                                 "number of send elements", count, 1, WorkRequest.MAX_ELEMENTS));
     }
 
@@ -282,7 +284,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
     public QueuePairOptions<Q> receiveElements(int count) {
         return with(copy ->
                 copy.receiveElements =
-                        RangeChecks.check(
+                        FieldRangeChecks.check(
                                 "number of receive elements", count, 1, WorkRequest.MAX_ELEMENTS));
     }
 
@@ -293,12 +295,13 @@ public final class QueuePairOptions<Q extends QueuePair> {
     public QueuePairOptions<Q> inlineBytes(int count) {
         return with(copy ->
                 copy.inlineBytes =
-                        RangeChecks.check("number of inline bytes", count, 0, Integer.MAX_VALUE));
+                        FieldRangeChecks.check(
+                                "number of inline bytes", count, 0, Integer.MAX_VALUE));
     }
 
     /** Sets the number of the device port; 1 by default, which is the first port. */
     public QueuePairOptions<Q> port(int number) {
-        return with(copy -> copy.port = RangeChecks.check("port", number, 1, 255));
+        return with(copy -> copy.port = FieldRangeChecks.check("port", number, 1, 255));
     }
 
     /**
@@ -310,7 +313,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return with(copy ->
                 copy.gidIndex =
                         OptionalInt.of(
-                                RangeChecks.check("GID index", index, 0, Integer.MAX_VALUE)));
+                                FieldRangeChecks.check("GID index", index, 0, Integer.MAX_VALUE)));
     }
 
     /**

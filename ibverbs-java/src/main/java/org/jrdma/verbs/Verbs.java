@@ -20,7 +20,7 @@ import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.Codes;
 import org.jrdma.verbs.internal.DeviceFunctions;
-import org.jrdma.verbs.internal.SoftwareFabric;
+import org.jrdma.verbs.internal.SoftwareFabricLoader;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceDescription;
@@ -73,7 +73,7 @@ public final class Verbs {
      */
     public static synchronized Verbs software() throws LibraryNotFoundException {
         if (software == null) {
-            software = new Verbs(new VerbsLibrary(SoftwareFabric.library()));
+            software = new Verbs(new VerbsLibrary(SoftwareFabricLoader.library()));
         }
         return software;
     }

@@ -110,10 +110,10 @@ class LifetimeTest {
                             awaitUninterrupted(proceed);
                             destroyed.add("thing");
                         });
-        var first = Threads.start(lifetime::close);
+        var first = TestThreads.start(lifetime::close);
         inDestructor.await();
 
-        var second = Threads.start(lifetime::close).awaitWaiting();
+        var second = TestThreads.start(lifetime::close).awaitWaiting();
 
         assertThat(second.task().isDone()).isFalse();
         proceed.countDown();
@@ -134,10 +134,10 @@ class LifetimeTest {
                             inDestructor.countDown();
                             awaitUninterrupted(proceed);
                         });
-        var first = Threads.start(lifetime::close);
+        var first = TestThreads.start(lifetime::close);
         inDestructor.await();
         var second =
-                Threads.start(
+                TestThreads.start(
                                 () -> {
                                     lifetime.close();
                                     return Thread.currentThread().isInterrupted();
@@ -224,7 +224,7 @@ class LifetimeTest {
         var lifetime = lifetime("thing");
         lifetime.hold();
 
-        var closer = Threads.start(lifetime::close).awaitWaiting();
+        var closer = TestThreads.start(lifetime::close).awaitWaiting();
 
         assertThat(lifetime.isClosed()).isTrue();
         assertThat(destroyed).isEmpty();
@@ -238,7 +238,7 @@ class LifetimeTest {
         var lifetime = lifetime("thing");
         lifetime.hold();
         lifetime.hold();
-        var closer = Threads.start(lifetime::close).awaitWaiting();
+        var closer = TestThreads.start(lifetime::close).awaitWaiting();
 
         lifetime.release();
 
@@ -263,7 +263,7 @@ class LifetimeTest {
     void shouldRejectAHoldWhileCloseWaits() throws Exception {
         var lifetime = lifetime("thing");
         lifetime.hold();
-        var closer = Threads.start(lifetime::close).awaitWaiting();
+        var closer = TestThreads.start(lifetime::close).awaitWaiting();
 
         assertThatIllegalStateException().isThrownBy(lifetime::hold).withMessage("thing is closed");
 
@@ -292,9 +292,9 @@ class LifetimeTest {
         var all = List.of(lifetime("first"), lifetime("second"));
         Lifetime.holdAll(all);
 
-        var closers = all.stream().map(each -> Threads.start(each::close)).toList();
+        var closers = all.stream().map(each -> TestThreads.start(each::close)).toList();
 
-        closers.forEach(Threads.Started::awaitWaiting);
+        closers.forEach(TestThreads.Started::awaitWaiting);
         assertThat(destroyed).isEmpty();
         all.forEach(Lifetime::release);
         for (var closer : closers) {
@@ -308,7 +308,7 @@ class LifetimeTest {
         var inside = new CountDownLatch(1);
         var proceed = new CountDownLatch(1);
         var caller =
-                Threads.start(() -> {
+                TestThreads.start(() -> {
                     var guard = CallGuard.ofCurrentThread();
                     guard.enter();
                     try {
@@ -322,7 +322,7 @@ class LifetimeTest {
                 });
         inside.await();
 
-        var closer = Threads.start(lifetime::close).awaitWaiting();
+        var closer = TestThreads.start(lifetime::close).awaitWaiting();
 
         assertThat(lifetime.isClosed()).isTrue();
         proceed.countDown();
@@ -491,7 +491,7 @@ class LifetimeTest {
         var owners = new AtomicReference<Lifetime>();
         var closedWhileHeld = new AtomicInteger();
         var creator =
-                Threads.start(() -> {
+                TestThreads.start(() -> {
                     for (var round = 0; round < rounds; round++) {
                         start.await();
                         var owner = owners.get();
@@ -548,7 +548,7 @@ class LifetimeTest {
             var closers =
                     List.of(left, right, both).stream()
                             .map(each ->
-                                    Threads.start(() -> {
+                                    TestThreads.start(() -> {
                                         start.await();
                                         each.close();
                                         return List.copyOf(destroyed);
@@ -607,7 +607,7 @@ class LifetimeTest {
             queuePair.onClose(domain::close);
 
             var closer =
-                    Threads.start(() -> {
+                    TestThreads.start(() -> {
                         start.await();
                         device.close();
                     });

@@ -20,7 +20,7 @@ public final class LocalInterrupt extends SisciObject {
     private final int number;
     private final EventQueue<Integer> events;
 
-    private LocalInterrupt(CreatedInterrupt created, EventQueue<Integer> events) {
+    private LocalInterrupt(InterruptHandle created, EventQueue<Integer> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -33,7 +33,7 @@ public final class LocalInterrupt extends SisciObject {
     static LocalInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         var events = new EventQueue<Integer>("interrupt of " + node);
         return new LocalInterrupt(
-                CreatedInterrupt.create(node, options, false, events, events::put), events);
+                InterruptHandle.create(node, options, false, events, events::put), events);
     }
 
     /** Returns the number by which peers connect to this interrupt. */

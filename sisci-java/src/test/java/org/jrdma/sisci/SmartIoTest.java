@@ -16,7 +16,7 @@ import org.jrdma.sisci.smartio.BorrowableDevice;
 import org.jrdma.sisci.smartio.BorrowedDevice;
 import org.jrdma.sisci.smartio.DeviceFilter;
 import org.jrdma.sisci.smartio.DeviceSegmentOptions;
-import org.jrdma.sisci.smartio.MemoryType;
+import org.jrdma.sisci.smartio.DeviceSegmentSharing;
 import org.jrdma.sisci.smartio.SmartIo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -261,18 +261,18 @@ class SmartIoTest {
         var segment =
                 borrow().newDeviceSegment(
                                 DeviceSegmentOptions.of(13, 4096)
-                                        .type(MemoryType.SHARED)
+                                        .type(DeviceSegmentSharing.SHARED)
                                         .access(AccessHint.MULTIHOST_READ));
         assertThat(library.arguments("SCICreateDeviceSegment"))
                 .isEqualTo("device=801 id=13 size=4096 type=4 hints=14 flags=0");
 
-        var other = borrow().connectDeviceSegment(13, MemoryType.SHARED);
+        var other = borrow().connectDeviceSegment(13, DeviceSegmentSharing.SHARED);
 
         segment.map().putInt(0, 42);
         assertThat(other.map().getInt(0)).isEqualTo(42);
         assertFails(
                 SisciError.NO_SUCH_SEGMENT,
-                () -> borrow().connectDeviceSegment(13, MemoryType.PRIVATE));
+                () -> borrow().connectDeviceSegment(13, DeviceSegmentSharing.PRIVATE));
     }
 
     @Test
@@ -283,7 +283,7 @@ class SmartIoTest {
         assertFails(
                 SisciError.NO_SPACE,
                 () -> device.newDeviceSegment(DeviceSegmentOptions.of(12, 4096)));
-        assertThat(device.connectDeviceSegment(12, MemoryType.PRIVATE).isOpen()).isTrue();
+        assertThat(device.connectDeviceSegment(12, DeviceSegmentSharing.PRIVATE).isOpen()).isTrue();
         assertThatIllegalArgumentException().isThrownBy(() -> options(0));
     }
 

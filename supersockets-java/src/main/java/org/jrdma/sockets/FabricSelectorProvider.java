@@ -18,10 +18,10 @@ import org.jrdma.sockets.channel.FabricDatagramChannel;
 import org.jrdma.sockets.channel.FabricSelector;
 import org.jrdma.sockets.channel.ListenerChannel;
 import org.jrdma.sockets.channel.SelectablePipe;
+import org.jrdma.sockets.channel.SelectedTransport;
 import org.jrdma.sockets.channel.SocketAdaptorFactories;
 import org.jrdma.sockets.channel.SocketReplacement;
 import org.jrdma.sockets.channel.StreamChannel;
-import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
@@ -87,7 +87,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         C create(
                 SelectorProvider provider,
                 int descriptor,
-                StreamKind kind,
+                SelectedTransport kind,
                 @Nullable SocketReplacement replacement,
                 SocketAdaptorFactories adaptors)
                 throws IOException;
@@ -104,7 +104,11 @@ public final class FabricSelectorProvider extends SelectorProvider {
         if (family == StandardProtocolFamily.UNIX) {
             var descriptor = SocketCalls.socket(SocketCalls.AF_UNIX, SocketCalls.SOCK_STREAM, 0);
             return constructor.create(
-                    this, SocketFailure.check(descriptor), StreamKind.unix(), null, adaptors);
+                    this,
+                    SocketFailure.check(descriptor),
+                    SelectedTransport.unix(),
+                    null,
+                    adaptors);
         }
         var current = preferences.get();
         var opened =
@@ -114,7 +118,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         return constructor.create(
                 this,
                 opened.descriptor(),
-                StreamKind.internet(opened),
+                SelectedTransport.internet(opened),
                 new SocketReplacement(current, family == null),
                 adaptors);
     }

@@ -17,9 +17,9 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
+import org.jrdma.sockets.channel.SelectedTransport;
 import org.jrdma.sockets.channel.SocketAdaptorFactories;
 import org.jrdma.sockets.channel.StreamChannel;
-import org.jrdma.sockets.channel.StreamKind;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.model.FabricSocketChannel;
 import org.jrdma.sockets.model.Transport;
@@ -158,7 +158,11 @@ public final class FabricSockets {
         var opened = TransportList.open(attempt.transport, family, unused);
         var channel =
                 new StreamChannel(
-                        PROVIDER, opened.descriptor(), StreamKind.internet(opened), null, adaptors);
+                        PROVIDER,
+                        opened.descriptor(),
+                        SelectedTransport.internet(opened),
+                        null,
+                        adaptors);
         channel.connect(attempt.address, deadline);
         return channel;
     }

@@ -16,7 +16,7 @@ import org.jrdma.abi.testing.MissingPrerequisite;
 import org.jrdma.sockets.channel.ChannelOption;
 import org.jrdma.sockets.channel.DatagramCalls;
 import org.jrdma.sockets.channel.MulticastMemberships;
-import org.jrdma.sockets.channel.StreamKind;
+import org.jrdma.sockets.channel.SelectedTransport;
 import org.jrdma.sockets.internal.SmcFallbackQuery;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.junit.jupiter.api.Test;
@@ -30,7 +30,7 @@ class ConstantsTest {
                     SocketCalls.class,
                     SmcFallbackQuery.class,
                     ChannelOption.class,
-                    StreamKind.class,
+                    SelectedTransport.class,
                     DatagramCalls.class,
                     MulticastMemberships.class);
 

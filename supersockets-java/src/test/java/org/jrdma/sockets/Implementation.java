@@ -36,7 +36,7 @@ enum Implementation {
      * The SISCI transport on one node of the software fabric. The peer runs in this process or in a
      * child process.
      */
-    SISCI("sisci", List.of(SisciNode.sharedNode().transport(""), Transports.tcp())),
+    SISCI("sisci", List.of(SoftwareSisciNode.sharedNode().transport(""), Transports.tcp())),
 
     /**
      * The rsocket transport. It requires a kernel with RDMA devices, as in the guest, and uses the
@@ -99,7 +99,7 @@ enum Implementation {
     private void prepare() {
         if (this == SMC || this == SUPERSOCKETS_OVER_SMC) {
             try {
-                SmcIdentifier.ensure();
+                SmcUeidSetup.ensure();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

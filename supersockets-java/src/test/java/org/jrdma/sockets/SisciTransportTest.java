@@ -160,7 +160,7 @@ class SisciTransportTest {
 
     @Test
     void shouldReportWhyItDoesNotReachThePeer() throws Exception {
-        var own = SisciNode.anyOfItsOwn();
+        var own = SoftwareSisciNode.anyOfItsOwn();
         var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
@@ -182,7 +182,7 @@ class SisciTransportTest {
     /** The listener's proof of the client's address comes from the address 127.0.0.1. */
     @Test
     void shouldReachAListenerAtAllAddressesByASecondaryAddress() throws Exception {
-        var own = SisciNode.anyOfItsOwn();
+        var own = SoftwareSisciNode.anyOfItsOwn();
         var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
@@ -197,7 +197,7 @@ class SisciTransportTest {
     /** On the same node, a listener in another container may have the same port. */
     @Test
     void shouldNotConnectToAListenerAtAnotherAddress() throws Exception {
-        var nodes = SisciNode.anyOfItsOwn();
+        var nodes = SoftwareSisciNode.anyOfItsOwn();
         var sisci = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
         try (var listener =
                         FabricSockets.listen(
@@ -214,7 +214,8 @@ class SisciTransportTest {
     /** Connects more clients than the backlog has room for, in a process with 300 other threads. */
     @Test
     void shouldConnectManyClientsConcurrently() throws Exception {
-        var provider = new FabricSelectorProvider(List.of(SisciNode.anyOfItsOwn().transport("")));
+        var provider =
+                new FabricSelectorProvider(List.of(SoftwareSisciNode.anyOfItsOwn().transport("")));
         var end = new CountDownLatch(1);
         var accepted = new ArrayList<SocketChannel>();
         var clients = new ArrayList<SocketChannel>();
@@ -265,7 +266,7 @@ class SisciTransportTest {
 
     @Test
     void shouldNotAcceptMoreClientsThanTheBacklog() throws Exception {
-        var sisci = List.of(SisciNode.anyOfItsOwn().transport(""));
+        var sisci = List.of(SoftwareSisciNode.anyOfItsOwn().transport(""));
         try (var listener = new FabricSelectorProvider(sisci).openServerSocketChannel()) {
             listener.bind(ChannelPair.ANY_PORT, 1);
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -298,7 +299,7 @@ class SisciTransportTest {
     @Test
     void shouldReportWhyItIsUnusable() {
         assertThat(Transports.sisci().whyNot()).get().asString().contains("libsisci");
-        var node = SisciNode.anyOfItsOwn();
+        var node = SoftwareSisciNode.anyOfItsOwn();
         for (var table :
                 new String[][] {
                     {"HOSTNAME:", ":1: HOSTNAME: needs a name or an address"},
@@ -333,8 +334,8 @@ class SisciTransportTest {
 
     @Test
     void shouldReleaseItsMemoryAndItsDescriptors() throws Exception {
-        var folder = SisciNode.newFabric();
-        var provider = SisciNode.of(SoftSisciOptions.in(folder)).provider("");
+        var folder = SoftwareSisciNode.newFabric();
+        var provider = SoftwareSisciNode.of(SoftSisciOptions.in(folder)).provider("");
         ChannelPair.open(provider).close();
         var filesBefore = files(folder);
         var descriptorsBefore = files(DESCRIPTORS);
@@ -382,11 +383,12 @@ class SisciTransportTest {
     }
 
     /** Two nodes of one fabric. Node 8 listens, and node 4 finds it in a hosts file. */
-    private record TwoNodes(SisciNode client, SisciNode server) {
+    private record TwoNodes(SoftwareSisciNode client, SoftwareSisciNode server) {
 
         static TwoNodes with(FaultOptions faults) {
-            var options = SoftSisciOptions.in(SisciNode.newFabric()).faults(faults);
-            return new TwoNodes(SisciNode.of(options.node(4)), SisciNode.of(options.node(8)));
+            var options = SoftSisciOptions.in(SoftwareSisciNode.newFabric()).faults(faults);
+            return new TwoNodes(
+                    SoftwareSisciNode.of(options.node(4)), SoftwareSisciNode.of(options.node(8)));
         }
 
         ChannelPair connect() throws IOException {
@@ -481,7 +483,7 @@ class SisciTransportTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldReuseSegmentsWithoutExposingBytesOfThePreviousStream(boolean weak) throws Exception {
-        var folder = SisciNode.newFabric();
+        var folder = SoftwareSisciNode.newFabric();
         var segments = new HashSet<String>();
         try (var link = Link.open(folder, FaultOptions.NONE.weakMemory(weak))) {
             for (var i = 0; i < STREAMS; i++) {
@@ -530,7 +532,10 @@ class SisciTransportTest {
 
         static Link open(Path folder, FaultOptions faults) throws IOException {
             var options = SoftSisciOptions.in(folder).faults(faults);
-            var nodes = new TwoNodes(SisciNode.of(options.node(4)), SisciNode.of(options.node(8)));
+            var nodes =
+                    new TwoNodes(
+                            SoftwareSisciNode.of(options.node(4)),
+                            SoftwareSisciNode.of(options.node(8)));
             return new Link(
                     nodes,
                     nodes.client().provider(SERVER_IS_NODE_8),
@@ -564,7 +569,7 @@ class SisciTransportTest {
 
     @Test
     void shouldConnectWithNewSegmentsIfTheLinkFailedAfterThePreviousStream() throws Exception {
-        try (var link = Link.open(SisciNode.newFabric(), FaultOptions.NONE)) {
+        try (var link = Link.open(SoftwareSisciNode.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -583,7 +588,7 @@ class SisciTransportTest {
      */
     @Test
     void shouldConnectToTheCurrentListenerOfAPort() throws Exception {
-        try (var link = Link.open(SisciNode.newFabric(), FaultOptions.NONE)) {
+        try (var link = Link.open(SoftwareSisciNode.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -701,8 +706,8 @@ class SisciTransportTest {
     }
 
     private static String receiveFromAnotherProcess(Kind kind, String ending) throws Exception {
-        var folder = SisciNode.newFabric();
-        var own = SisciNode.of(SoftSisciOptions.in(folder).node(4));
+        var folder = SoftwareSisciNode.newFabric();
+        var own = SoftwareSisciNode.of(SoftSisciOptions.in(folder).node(4));
         try (var listener = ChannelPair.listener(own.provider(""))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var process = start(Sender.class, folder.toString(), String.valueOf(port), ending);
@@ -780,8 +785,8 @@ class SisciTransportTest {
      */
     @Test
     void shouldConnectToTheNextListenerAfterAProcessWasKilled() throws Exception {
-        var folder = SisciNode.newFabric();
-        var own = SisciNode.of(SoftSisciOptions.in(folder).node(4)).provider("");
+        var folder = SoftwareSisciNode.newFabric();
+        var own = SoftwareSisciNode.of(SoftSisciOptions.in(folder).node(4)).provider("");
         var process =
                 ChildJvm.of(
                                 Listener.class,
@@ -819,7 +824,7 @@ class SisciTransportTest {
     static final class Listener {
         public static void main(String... arguments) throws Exception {
             var fabric = SoftSisciOptions.in(Path.of(arguments[0])).node(4);
-            try (var listener = ChannelPair.listener(SisciNode.of(fabric).provider(""))) {
+            try (var listener = ChannelPair.listener(SoftwareSisciNode.of(fabric).provider(""))) {
                 System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
                 while (true) {
                     try (var accepted = listener.accept()) {
@@ -854,7 +859,7 @@ class SisciTransportTest {
 
     @Test
     void shouldRejectASecondListenerAndContinueWithTcp() throws Exception {
-        var nodes = SisciNode.anyOfItsOwn();
+        var nodes = SoftwareSisciNode.anyOfItsOwn();
         try (var first = ChannelPair.listener(nodes.provider(""));
                 ServerSocketChannel second = nodes.provider("").openServerSocketChannel();
                 var client = Implementation.TCP.provider().openSocketChannel()) {

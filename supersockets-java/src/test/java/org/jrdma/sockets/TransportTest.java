@@ -84,7 +84,7 @@ class TransportTest {
 
     @Test
     void shouldReportTheTransportsOfAListener() throws Exception {
-        var node = SisciNode.anyOfItsOwn();
+        var node = SoftwareSisciNode.anyOfItsOwn();
         var provider =
                 new FabricSelectorProvider(
                         List.of(

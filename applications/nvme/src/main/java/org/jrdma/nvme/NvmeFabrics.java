@@ -48,7 +48,7 @@ public final class NvmeFabrics {
             InetSocketAddress target,
             FabricsOptions options)
             throws FabricException {
-        var library = new RdmaLibrary(verbs, manager);
+        var library = new RdmaConnector(verbs, manager);
         var name = "the discovery subsystem at " + target;
         try (var device = library.open(target, options.connectTimeout());
                 var domain = device.newProtectionDomain();
@@ -131,7 +131,7 @@ public final class NvmeFabrics {
             throws FabricException {
         return Nvme.start(
                 new RdmaController(
-                        new RdmaLibrary(verbs, manager),
+                        new RdmaConnector(verbs, manager),
                         target,
                         QualifiedName.requireValid(subsystemName),
                         options));

@@ -66,7 +66,7 @@ final class RdmaAdminQueue implements AutoCloseable {
      */
     @SuppressWarnings("this-escape") // the receives are posted before the peer can send
     RdmaAdminQueue(
-            RdmaLibrary library,
+            RdmaConnector library,
             ProtectionDomain domain,
             InetSocketAddress address,
             String controller,
@@ -152,7 +152,7 @@ final class RdmaAdminQueue implements AutoCloseable {
                         ConnectData.BYTES,
                         deadline,
                         connectData::encode);
-        return RdmaLibrary.controllerId(controller, result);
+        return RdmaConnector.controllerId(controller, result);
     }
 
     /** Reads a property of 64 bits or of 32 bits. */

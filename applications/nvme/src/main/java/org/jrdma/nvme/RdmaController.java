@@ -35,7 +35,7 @@ final class RdmaController extends Controller {
     private static final long PAUSE_NANOS = 1_000_000;
     private static final int KEEP_ALIVES_PER_TIMEOUT = 3;
 
-    private final RdmaLibrary library;
+    private final RdmaConnector library;
     private final InetSocketAddress address;
     private final String subsystemName;
     private final FabricsOptions fabrics;
@@ -59,7 +59,7 @@ final class RdmaController extends Controller {
     private long lostSince;
 
     RdmaController(
-            RdmaLibrary library,
+            RdmaConnector library,
             InetSocketAddress address,
             String subsystemName,
             FabricsOptions fabrics)
@@ -84,7 +84,7 @@ final class RdmaController extends Controller {
         return fabrics;
     }
 
-    RdmaLibrary library() {
+    RdmaConnector library() {
         return library;
     }
 

@@ -300,7 +300,7 @@ final class RdmaQueue extends NvmeQueue {
             state = State.HANDSHAKE;
         } catch (CompletionException e) {
             if (e.getCause() instanceof CmException failure
-                    && RdmaLibrary.explained(failure, controller.address(), resources.id())
+                    && RdmaConnector.explained(failure, controller.address(), resources.id())
                             instanceof NvmeException rejection) {
                 disconnect(rejection.getMessage());
             } else {
@@ -341,7 +341,7 @@ final class RdmaQueue extends NvmeQueue {
             disconnect(reason.getMessage());
             return;
         }
-        var _ = RdmaLibrary.controllerId(controller.toString(), current.connectResult());
+        var _ = RdmaConnector.controllerId(controller.toString(), current.connectResult());
         wasLive = true;
         lossDeadline = Deadline.NEVER;
         state = State.LIVE;

@@ -25,7 +25,7 @@ class FabricProcessesTest {
 
     private static final FabricsOptions OPTIONS =
             FabricsOptions.of(HostIdentity.of(new UUID(1, 2)))
-                    .keepAlive(FabricProcess.KEEP_ALIVE)
+                    .keepAlive(NvmeFabricsProcess.KEEP_ALIVE)
                     .connectTimeout(Duration.ofSeconds(5))
                     .drive(NvmeOptions.DEFAULTS.adminTimeout(Duration.ofSeconds(5)));
 
@@ -35,25 +35,25 @@ class FabricProcessesTest {
     @Tag("slow")
     void shouldLoseNoAcknowledgedWriteIfTheTargetIsKilled() throws Exception {
         var file = folder.resolve("blocks");
-        var first = FabricProcess.startTarget(file, new InetSocketAddress(ownAddress(), 0));
+        var first = NvmeFabricsProcess.startTarget(file, new InetSocketAddress(ownAddress(), 0));
         var address =
                 new InetSocketAddress(
                         InetAddress.getByName(first.nextLine()),
                         Integer.parseInt(first.nextLine()));
-        FabricProcess second = null;
+        NvmeFabricsProcess second = null;
         try (var executor = Executors.newSingleThreadExecutor();
                 var drive =
                         NvmeFabrics.connect(
                                 Verbs.software(),
                                 ConnectionManager.software(),
                                 address,
-                                FabricProcess.NAME,
+                                NvmeFabricsProcess.NAME,
                                 OPTIONS)) {
-            var verifier = new FabricVerifier(drive, 0, FabricProcess.BLOCKS);
+            var verifier = new FabricVerifier(drive, 0, NvmeFabricsProcess.BLOCKS);
             var result = executor.submit(() -> verifier.run(400));
             TestWaits.await(() -> verifier.rounds() > 50);
             first.kill();
-            second = FabricProcess.startTarget(file, address);
+            second = NvmeFabricsProcess.startTarget(file, address);
             assertThat(second.nextLine()).isEqualTo(address.getAddress().getHostAddress());
             assertThat(result.get()).isEqualTo(400);
         } finally {
@@ -68,7 +68,7 @@ class FabricProcessesTest {
     @Tag("slow")
     void shouldFreeTheQueuesOfAHostThatIsKilled() throws Exception {
         try (var device = Verbs.software().openFirst();
-                var storage = BlockStorage.inMemory(FabricProcess.BLOCKS, 512);
+                var storage = BlockStorage.inMemory(NvmeFabricsProcess.BLOCKS, 512);
                 var target =
                         NvmeTarget.listen(
                                 Verbs.software(),
@@ -76,10 +76,10 @@ class FabricProcessesTest {
                                 new InetSocketAddress("0.0.0.0", 0),
                                 TargetOptions.DEFAULTS)) {
             assertThat(device.isOpen()).isTrue(); // the target is reachable through it
-            var subsystem = new Subsystem("serial 3", "jrdma process", FabricProcess.NAME);
+            var subsystem = new Subsystem("serial 3", "jrdma process", NvmeFabricsProcess.NAME);
             var _ = subsystem.addNamespace(storage);
             target.export(subsystem);
-            try (var host = FabricProcess.startHost(target.addresses().getFirst())) {
+            try (var host = NvmeFabricsProcess.startHost(target.addresses().getFirst())) {
                 assertThat(host.nextLine()).isEqualTo("ready");
                 TestWaits.await(() -> target.connections() == 2);
                 host.kill();

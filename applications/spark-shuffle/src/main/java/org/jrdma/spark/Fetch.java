@@ -22,7 +22,7 @@ final class Fetch {
     private final Map<String, Block> missing = new LinkedHashMap<>();
     private final BlockFetchingListener listener;
     private final Consumer<String[]> stock;
-    private final @Nullable BlockFiles files;
+    private final @Nullable TemporaryBlockFiles files;
 
     /**
      * @param stock fetches blocks with Spark's own client
@@ -32,14 +32,14 @@ final class Fetch {
             List<Block> blocks,
             BlockFetchingListener listener,
             Consumer<String[]> stock,
-            @Nullable BlockFiles files) {
+            @Nullable TemporaryBlockFiles files) {
         blocks.forEach(block -> missing.put(block.name(), block));
         this.listener = listener;
         this.stock = stock;
         this.files = files;
     }
 
-    @Nullable BlockFiles files() {
+    @Nullable TemporaryBlockFiles files() {
         return files;
     }
 

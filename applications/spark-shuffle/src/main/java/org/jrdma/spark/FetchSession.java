@@ -185,7 +185,7 @@ final class FetchSession implements RdmaChannel.Handler {
             } else if (location.length() == 0) {
                 request.fetch().deliver(block, new NioManagedBuffer(ByteBuffer.allocate(0)));
             } else if (files != null) {
-                enqueue(new FileRead(request, block, location, files, metrics));
+                enqueue(new BlockDownload(request, block, location, files, metrics));
             } else {
                 if (shared == null || shared.bufferBytes() >= SHARED_BUFFER_BYTES) {
                     shared = new MemoryRead(request, metrics);

@@ -58,7 +58,7 @@ final class MemoryRead implements ReadTask {
         var length = locations.get(index).length();
         metrics.add(Metric.BLOCKS_READ, 1);
         metrics.add(Metric.BYTES_READ, length);
-        var content = new RegisteredBlock(buffer, offsets.get(index), length);
+        var content = new FetchedBlock(buffer, offsets.get(index), length);
         if (--open == 0) {
             abandon();
         }

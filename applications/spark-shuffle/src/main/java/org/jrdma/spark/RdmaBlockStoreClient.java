@@ -59,7 +59,7 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
                                 listener,
                                 missing ->
                                         fetchByTcp(host, port, executor, missing, listener, files),
-                                files == null ? null : new BlockFiles(files, fileConf)));
+                                files == null ? null : new TemporaryBlockFiles(files, fileConf)));
     }
 
     private static Optional<List<Fetch.Block>> parse(String... names) {

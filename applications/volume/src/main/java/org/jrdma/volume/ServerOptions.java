@@ -3,7 +3,7 @@ package org.jrdma.volume;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 
 /**
  * The options of a server. Immutable: the methods return a changed copy.
@@ -20,7 +20,7 @@ import org.jrdma.volume.net.NodePolicy;
 public record ServerOptions(
         String name,
         List<List<String>> others,
-        NodePolicy policy,
+        NodeOptions policy,
         Duration lease,
         Duration sessionTimeout) {
 
@@ -32,7 +32,7 @@ public record ServerOptions(
     /** Returns options for a server without others, with all transports and leases of 5 seconds. */
     public static ServerOptions named(String name) {
         return new ServerOptions(
-                name, List.of(), NodePolicy.ALL, Duration.ofSeconds(5), Duration.ofSeconds(5));
+                name, List.of(), NodeOptions.ALL, Duration.ofSeconds(5), Duration.ofSeconds(5));
     }
 
     /** Returns a copy with other {@link #others()}. */
@@ -41,7 +41,7 @@ public record ServerOptions(
     }
 
     /** Returns a copy with another {@link #policy()}. */
-    public ServerOptions policy(NodePolicy transports) {
+    public ServerOptions policy(NodeOptions transports) {
         return new ServerOptions(name, others, transports, lease, sessionTimeout);
     }
 

@@ -9,13 +9,13 @@ import org.jrdma.volume.client.Connector;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ServerState;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ServerStatus;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
-import org.jrdma.volume.protocol.StateEncoding;
+import org.jrdma.volume.protocol.StatusEncoding;
 
 /**
  * A connection to a server of a volume that returns the states of the server and of the clients.
@@ -40,7 +40,7 @@ public final class ServerQuery implements AutoCloseable {
      * @param timeout the longest wait for the connection, and for each reply
      * @throws FabricException if no address can be connected in time
      */
-    public static ServerQuery open(List<String> addresses, NodePolicy policy, Duration timeout)
+    public static ServerQuery open(List<String> addresses, NodeOptions policy, Duration timeout)
             throws FabricException {
         var connection =
                 new NodeConnector(policy)
@@ -53,8 +53,8 @@ public final class ServerQuery implements AutoCloseable {
      *
      * @throws FabricException if the server does not reply in time
      */
-    public ServerState server() throws FabricException {
-        return StateEncoding.decodeServer(
+    public ServerStatus server() throws FabricException {
+        return StatusEncoding.decodeServer(
                 call(RequestHeader.of(Operation.SERVER_STATE, 0).encoder()));
     }
 
@@ -64,8 +64,8 @@ public final class ServerQuery implements AutoCloseable {
      *
      * @throws FabricException if the server is not the coordinator, or does not reply in time
      */
-    public List<ClientState> clients() throws FabricException {
-        var clients = new ArrayList<ClientState>();
+    public List<ClientReport> clients() throws FabricException {
+        var clients = new ArrayList<ClientReport>();
         var last = 0L;
         while (true) {
             var request = RequestHeader.of(Operation.CLIENT_STATES, 0).encoder();
@@ -76,7 +76,7 @@ public final class ServerQuery implements AutoCloseable {
             }
             while (reply.remaining() > 0) {
                 last = Math.max(last + 1, reply.readLong());
-                clients.add(StateEncoding.decodeClient(reply));
+                clients.add(StatusEncoding.decodeClient(reply));
             }
         }
     }

@@ -7,7 +7,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.nio.VolumeFileSystem;
 
 /**
@@ -68,7 +68,7 @@ public final class Volume implements AutoCloseable {
     }
 
     /** Returns the path to the data and the connection to the coordinator, with their reasons. */
-    public ClientState state() {
+    public ClientReport state() {
         return fileSystem.state();
     }
 

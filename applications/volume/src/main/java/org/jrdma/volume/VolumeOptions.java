@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 
 /**
  * The options of a client. Immutable: the methods return a changed copy.
@@ -23,7 +23,7 @@ public record VolumeOptions(
         String name,
         List<List<String>> servers,
         Optional<Drive> drive,
-        NodePolicy policy,
+        NodeOptions policy,
         Duration callTimeout,
         Duration retryTimeout) {
 
@@ -38,7 +38,7 @@ public record VolumeOptions(
                 name,
                 servers,
                 Optional.empty(),
-                NodePolicy.ALL,
+                NodeOptions.ALL,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(30));
     }
@@ -50,7 +50,7 @@ public record VolumeOptions(
     }
 
     /** Returns a copy with another {@link #policy()}. */
-    public VolumeOptions policy(NodePolicy transports) {
+    public VolumeOptions policy(NodeOptions transports) {
         return new VolumeOptions(name, servers, drive, transports, callTimeout, retryTimeout);
     }
 

@@ -20,18 +20,18 @@ import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.metadata.VolumeCheck;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
-import org.jrdma.volume.model.ServerState;
+import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeListener;
 import org.jrdma.volume.net.Request;
-import org.jrdma.volume.net.TransportFailure;
+import org.jrdma.volume.net.SkippedTransport;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.SoftwareVersion;
-import org.jrdma.volume.protocol.StateEncoding;
+import org.jrdma.volume.protocol.StatusEncoding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,7 +91,7 @@ public final class VolumeServer implements AutoCloseable {
     public static void create(Drive drive) throws FabricException {
         // the drive may refuse the writes of all nodes but an earlier coordinator
         drive.fence().lead(new SecureRandom().nextLong() | 1, 0);
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
     }
 
     /**
@@ -153,15 +153,15 @@ public final class VolumeServer implements AutoCloseable {
     }
 
     /** Returns the current state. */
-    public ServerState state() {
+    public ServerStatus state() {
         var coordinator = takeover.coordinator();
-        return new ServerState(
+        return new ServerStatus(
                 options.name(),
                 SoftwareVersion.text(),
                 coordinator.map(Coordinator::epoch).orElse(0L),
                 blocks != null,
                 addresses(),
-                listener.failures().stream().map(TransportFailure::toString).toList(),
+                listener.failures().stream().map(SkippedTransport::toString).toList(),
                 drive.toString(),
                 drive.blocks() * Drive.BLOCK_BYTES,
                 coordinator.map(Coordinator::use));
@@ -208,7 +208,7 @@ public final class VolumeServer implements AutoCloseable {
         var operation = RequestHeader.decode(new Decoder(request.message())).operation();
         if (operation == Operation.SERVER_STATE) {
             var reply = ReplyEncoding.encoder();
-            StateEncoding.encode(reply, state());
+            StatusEncoding.encode(reply, state());
             return ByteBuffer.wrap(reply.bytes());
         }
         if (BlockServer.accepts(operation)) {

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.DataPathState.Kind;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ServerQueryTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
-    private static final NodePolicy POLICY =
-            NodePolicy.of(NodeTransport.SOCKETS)
+    private static final NodeOptions POLICY =
+            NodeOptions.of(NodeTransport.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
     private final FileDrive drive;
@@ -69,7 +69,7 @@ class ServerQueryTest {
         return ServerQuery.open(server.addresses(), POLICY, TIMEOUT);
     }
 
-    private static ClientState client(ServerQuery query, String name, Kind kind) throws Exception {
+    private static ClientReport client(ServerQuery query, String name, Kind kind) throws Exception {
         return await(() ->
                 query.clients().stream()
                         .filter(each -> each.name().equals(name))

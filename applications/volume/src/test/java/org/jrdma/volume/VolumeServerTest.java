@@ -9,7 +9,7 @@ import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -61,7 +61,7 @@ class VolumeServerTest {
     void shouldPauseBeforeItUsesADriveThatHasFailedAgain() throws Exception {
         var drive = new CountedDrive();
         VolumeServer.create(drive);
-        var options = ServerOptions.named("server").policy(NodePolicy.of(NodeTransport.SOCKETS));
+        var options = ServerOptions.named("server").policy(NodeOptions.of(NodeTransport.SOCKETS));
         try (var _ = VolumeServer.start(drive, options)) {
             Thread.sleep(1000);
 

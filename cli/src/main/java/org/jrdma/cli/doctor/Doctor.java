@@ -6,13 +6,13 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.ffi.doctor.NetworkPathChecks;
 
 /** Diagnoses common configuration faults of RDMA, SISCI and SuperSockets. */
 public final class Doctor {
 
-    private static final List<Function<Machine, Stream<Finding>>> CHECKS =
+    private static final List<Function<MachineFiles, Stream<Finding>>> CHECKS =
             List.of(
                     JvmChecks::on,
                     LibraryChecks::on,
@@ -26,10 +26,10 @@ public final class Doctor {
 
     /** Returns the findings of all checks on this machine, as this process sees the machine. */
     public static List<Finding> examine() {
-        return examine(Machine.THIS);
+        return examine(MachineFiles.THIS);
     }
 
-    static List<Finding> examine(Machine machine) {
+    static List<Finding> examine(MachineFiles machine) {
         return CHECKS.stream().flatMap(check -> check.apply(machine)).toList();
     }
 }

@@ -3,7 +3,7 @@ package org.jrdma.cli.doctor;
 import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.doctor.Finding;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.sisci.Sisci;
 
 /** Checks of SISCI and SuperSockets. */
@@ -11,7 +11,7 @@ final class DolphinChecks {
 
     private DolphinChecks() {}
 
-    static Stream<Finding> on(Machine machine) {
+    static Stream<Finding> on(MachineFiles machine) {
         return Stream.of(sisci(), superSockets(machine), iommu(machine));
     }
 
@@ -25,7 +25,7 @@ final class DolphinChecks {
         }
     }
 
-    private static Finding superSockets(Machine machine) {
+    private static Finding superSockets(MachineFiles machine) {
         return Stream.of("proc/net/af_ssocks/family", "proc/net/af_sci/family")
                 .flatMap(file -> machine.line(file).stream())
                 .findFirst()
@@ -43,7 +43,7 @@ final class DolphinChecks {
      * Reports the state of the IOMMU without an evaluation, because the right setting depends on
      * the adapter.
      */
-    private static Finding iommu(Machine machine) {
+    private static Finding iommu(MachineFiles machine) {
         var units = machine.names("sys/class/iommu");
         var passThrough = machine.line("proc/cmdline").orElse("").contains("iommu=pt");
         if (units.isEmpty()) {

@@ -3,7 +3,7 @@ package org.jrdma.cli.doctor;
 import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.doctor.Finding;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.ffi.guard.Barrier;
 
 /** Checks of the JVM. */
@@ -11,7 +11,7 @@ final class JvmChecks {
 
     private JvmChecks() {}
 
-    static Stream<Finding> on(Machine machine) {
+    static Stream<Finding> on(MachineFiles machine) {
         var version =
                 Finding.fine(
                         "Java",

@@ -4,7 +4,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 
@@ -13,7 +13,7 @@ final class LibraryChecks {
 
     private LibraryChecks() {}
 
-    static Stream<Finding> on(Machine machine) {
+    static Stream<Finding> on(MachineFiles machine) {
         return Stream.of(
                 check("libibverbs", Verbs::system, machine),
                 check("librdmacm", ConnectionManager::system, machine));
@@ -28,7 +28,7 @@ final class LibraryChecks {
      * Checks that a library can be opened. A missing library is a fault only if the kernel has RDMA
      * devices.
      */
-    static Finding check(String name, Library library, Machine machine) {
+    static Finding check(String name, Library library, MachineFiles machine) {
         try {
             return Finding.fine(name, library.open().toString());
         } catch (LibraryNotFoundException e) {

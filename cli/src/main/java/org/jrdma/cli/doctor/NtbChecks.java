@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 import org.jrdma.ffi.doctor.Finding;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 
 /**
  * Checks of Dolphin's PCIe adapters and of the bridges above them. The checks read sysfs, so they
@@ -53,7 +53,7 @@ final class NtbChecks {
 
     private NtbChecks() {}
 
-    static Stream<Finding> on(Machine machine) {
+    static Stream<Finding> on(MachineFiles machine) {
         var adapters =
                 machine.names(DEVICES).stream()
                         .filter(address -> isAdapter(address, machine))
@@ -75,17 +75,17 @@ final class NtbChecks {
                                         redirection(address, machine))));
     }
 
-    private static boolean isAdapter(String address, Machine machine) {
+    private static boolean isAdapter(String address, MachineFiles machine) {
         return Stream.of("vendor", "subsystem_vendor")
                         .anyMatch(file -> attribute(address, file, machine).equals(DOLPHIN))
                 && attribute(address, "class", machine).startsWith(NTB_CLASS);
     }
 
-    private static String attribute(String address, String file, Machine machine) {
+    private static String attribute(String address, String file, MachineFiles machine) {
         return machine.line("%s/%s/%s".formatted(DEVICES, address, file)).orElse("");
     }
 
-    private static Finding driver(Machine machine) {
+    private static Finding driver(MachineFiles machine) {
         return machine.lines("proc/modules").stream()
                         .anyMatch(line -> line.startsWith("dis_sisci "))
                 ? Finding.fine("SISCI driver", "loaded")
@@ -97,7 +97,7 @@ final class NtbChecks {
     }
 
     /** Checks the size of the window in which segments of other nodes are mapped. */
-    private static Finding window(String address, Machine machine) {
+    private static Finding window(String address, MachineFiles machine) {
         var subject = "adapter %s window".formatted(address);
         var bytes =
                 machine.lines("%s/%s/resource".formatted(DEVICES, address)).stream()
@@ -142,7 +142,7 @@ final class NtbChecks {
                 : 0;
     }
 
-    private static Finding translation(String address, Machine machine) {
+    private static Finding translation(String address, MachineFiles machine) {
         var subject = "adapter %s IOMMU".formatted(address);
         var type = attribute(address, "iommu_group/type", machine);
         return type.isEmpty() || type.equals("identity")
@@ -158,7 +158,7 @@ final class NtbChecks {
      * Checks whether the bridges between the adapter and the root complex redirect traffic between
      * devices, because of access control services (ACS).
      */
-    private static Finding redirection(String address, Machine machine) {
+    private static Finding redirection(String address, MachineFiles machine) {
         var subject = "adapter %s ACS".formatted(address);
         var redirecting = new ArrayList<String>();
         for (var bridge : bridges(address, machine)) {
@@ -185,7 +185,7 @@ final class NtbChecks {
     }
 
     /** Returns the sysfs folders of the bridges above a device, nearest first. */
-    private static List<Path> bridges(String address, Machine machine) {
+    private static List<Path> bridges(String address, MachineFiles machine) {
         var bridges = new ArrayList<Path>();
         try {
             var folder = machine.file(DEVICES + "/" + address).toRealPath().getParent();

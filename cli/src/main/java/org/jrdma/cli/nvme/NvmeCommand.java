@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         subcommands = {
             DiscoverCommand.class,
-            ListCommand.class,
+            ListNamespacesCommand.class,
             ServeCommand.class,
             HelpCommand.class
         },

@@ -25,7 +25,7 @@ interface Canvas {
     void line(Point from, Point to, Pen pen);
 
     /** Draws a line through points, with a marker at each point. */
-    void curve(String name, List<Point> points, Pen pen, Marker marker);
+    void curve(String name, List<Point> points, Pen pen, PlotMarker marker);
 
     void text(Point at, Anchor anchor, String words);
 

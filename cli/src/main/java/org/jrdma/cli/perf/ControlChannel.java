@@ -62,7 +62,7 @@ final class ControlChannel implements AutoCloseable {
 
     /** Reports a failure to the peer, which waits for a message. */
     void sendFailure(Exception failure) throws IOException {
-        var reason = ErrorMessage.of(failure).replace('\n', ' ');
+        var reason = ExceptionText.of(failure).replace('\n', ' ');
         send(FAILURE + reason.substring(0, Math.min(reason.length(), MAX_FAILURE)));
     }
 

@@ -45,7 +45,7 @@ final class ImageCanvas implements Canvas {
     }
 
     @Override
-    public void curve(String name, List<Point> points, Pen pen, Marker marker) {
+    public void curve(String name, List<Point> points, Pen pen, PlotMarker marker) {
         use(pen);
         if (!points.isEmpty()) {
             graphics.draw(path(points));

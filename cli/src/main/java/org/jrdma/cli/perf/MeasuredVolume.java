@@ -21,8 +21,8 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Transports;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
-import org.jrdma.volume.model.ConnectionState;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.model.ConnectionDescription;
+import org.jrdma.volume.net.NodeOptions;
 
 /**
  * A volume that this process uses over one path, and its server, which is a child process. The file
@@ -132,8 +132,8 @@ final class MeasuredVolume implements AutoCloseable {
         return List.of(started.group("addresses").replace("\"", "").split(",", -1));
     }
 
-    private NodePolicy policy(Path folder) throws IOException {
-        var policy = NodePolicy.of(path.transport());
+    private NodeOptions policy(Path folder) throws IOException {
+        var policy = NodeOptions.of(path.transport());
         return switch (path) {
             case SISCI_SOCKETS -> {
                 var hosts = "HOSTNAME: %s%nADAPTER: server %d 0%n".formatted(HOST, SERVER_NODE);
@@ -174,7 +174,7 @@ final class MeasuredVolume implements AutoCloseable {
         return volume.state()
                 .data()
                 .connection()
-                .map(ConnectionState::description)
+                .map(ConnectionDescription::description)
                 .orElse("direct");
     }
 

@@ -62,7 +62,7 @@ final class MeasurementServer {
         try (var channel = new ControlChannel(socket)) {
             new Responder(channel, paths).run();
         } catch (IOException | RuntimeException e) {
-            errors.println(ErrorMessage.of(e));
+            errors.println(ExceptionText.of(e));
         } finally {
             dismiss(socket.getInetAddress());
         }
@@ -75,7 +75,7 @@ final class MeasurementServer {
                             "The server is busy: it serves %d callers at a time, %d of each address. Try again later."
                                     .formatted(MAX_CALLERS, MAX_CALLERS_OF_ADDRESS)));
         } catch (IOException e) {
-            errors.println(ErrorMessage.of(e));
+            errors.println(ExceptionText.of(e));
         }
     }
 }

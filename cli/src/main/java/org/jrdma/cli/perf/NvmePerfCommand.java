@@ -75,7 +75,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        plot.ifPresent(PlotFile::check);
+        plot.ifPresent(PlotWriter::check);
         var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         for (var kind : kinds.isEmpty() ? availableKinds() : kinds) {
             try (var target = MeasuredDrive.open(kind)) {
@@ -86,7 +86,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
             out().println(Json.of(results));
         }
         if (plot.isPresent()) {
-            PlotFile.write(
+            PlotWriter.write(
                     plot.get(), results.stream().map(NvmeResult::entry).toList(), BY_DEPTH, load);
             command.commandLine().getErr().println("Plot written to " + plot.get());
         }

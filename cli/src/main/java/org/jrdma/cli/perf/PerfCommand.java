@@ -86,7 +86,7 @@ public final class PerfCommand implements Callable<Integer> {
             options.serve(out(), errors());
             return 0;
         }
-        plot.ifPresent(PlotFile::check);
+        plot.ifPresent(PlotWriter::check);
         var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         var paths = options.paths();
         var selected =
@@ -106,7 +106,7 @@ public final class PerfCommand implements Callable<Integer> {
             out().println(Json.of(compares ? comparisons : results));
         }
         if (plot.isPresent() && !results.isEmpty()) {
-            PlotFile.write(
+            PlotWriter.write(
                     plot.get(), results.stream().map(Result::entry).toList(), Plot.BY_SIZE, load);
             errors().println("Plot written to " + plot.get());
         }
@@ -151,7 +151,7 @@ public final class PerfCommand implements Callable<Integer> {
             throw e;
         } catch (IOException | RuntimeException e) {
             problems++;
-            errors().printf("%s: failed: %s%n", path.name(), ErrorMessage.of(e));
+            errors().printf("%s: failed: %s%n", path.name(), ExceptionText.of(e));
         }
         var measured = results.subList(before, results.size());
         if (compares && !measured.isEmpty()) {

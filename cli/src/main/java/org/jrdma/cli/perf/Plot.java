@@ -101,7 +101,7 @@ final class Plot {
                     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
                     "#6a3d9a", "#8c510a", "#7f7f7f", "#b30059", "#00441b");
 
-    private static final List<Marker> MARKERS = List.of(Marker.values());
+    private static final List<PlotMarker> MARKERS = List.of(PlotMarker.values());
 
     private static final Pen GRID = new Pen("#dddddd", 1);
     private static final Pen AXIS = new Pen("#444444", 1);
@@ -217,7 +217,7 @@ final class Plot {
         return new Pen(COLORS.get(index(name) % COLORS.size()), 2);
     }
 
-    private Marker marker(String name) {
+    private PlotMarker marker(String name) {
         return MARKERS.get(index(name) % MARKERS.size());
     }
 

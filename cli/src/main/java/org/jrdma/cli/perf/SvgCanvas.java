@@ -27,7 +27,7 @@ final class SvgCanvas implements Canvas {
     }
 
     @Override
-    public void curve(String name, List<Point> points, Pen pen, Marker marker) {
+    public void curve(String name, List<Point> points, Pen pen, PlotMarker marker) {
         add("<g fill=\"%s\"><title>%s</title>".formatted(pen.color(), escaped(name)));
         add("<polyline points=\"%s\" fill=\"none\" %s/>".formatted(list(points), stroke(pen)));
         points.forEach(

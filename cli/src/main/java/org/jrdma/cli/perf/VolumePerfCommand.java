@@ -78,7 +78,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkSizes();
-        plot.ifPresent(PlotFile::check);
+        plot.ifPresent(PlotWriter::check);
         var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         var folder = TemporaryFolder.create("jrdma-perf-");
         System.setProperty(ConfiguredFabric.PROPERTY, "software");
@@ -89,7 +89,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
             out().println(Json.of(results));
         }
         if (plot.isPresent() && !results.isEmpty()) {
-            PlotFile.write(
+            PlotWriter.write(
                     plot.get(),
                     results.stream().map(VolumeResult::entry).toList(),
                     VolumeResult.charts(results),
@@ -146,7 +146,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
             step.run();
         } catch (IOException | RuntimeException e) {
             problems++;
-            errors().printf("%s: failed: %s%n", name, ErrorMessage.of(e));
+            errors().printf("%s: failed: %s%n", name, ExceptionText.of(e));
         }
     }
 

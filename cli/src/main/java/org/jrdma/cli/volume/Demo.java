@@ -12,10 +12,10 @@ import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ConnectionState;
-import org.jrdma.volume.model.ServerState;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ConnectionDescription;
+import org.jrdma.volume.model.ServerStatus;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /** The steps of {@code jrdma volume demo}, and the lines that describe them. */
@@ -79,13 +79,13 @@ final class Demo {
         try (var drive = FileDrive.create(file, DRIVE_MEBIBYTES * MEBIBYTE / Drive.BLOCK_BYTES)) {
             VolumeServer.create(drive);
             print("Created a volume of %d MiB in %s.".formatted(DRIVE_MEBIBYTES, file));
-            ServerState killed;
-            ServerState successor;
+            ServerStatus killed;
+            ServerStatus successor;
             int equal;
             try (var servers =
                     DemoServers.start(file, transports, LEASE, List.of("node1", "node2"))) {
                 servers.states().forEach(this::print);
-                var addresses = servers.states().stream().map(ServerState::addresses).toList();
+                var addresses = servers.states().stream().map(ServerStatus::addresses).toList();
                 try (var direct = Volume.open(options("direct", addresses).drive(drive));
                         var redirected = Volume.open(options("redirected", addresses))) {
                     clients =
@@ -105,7 +105,7 @@ final class Demo {
 
     private VolumeOptions options(String name, List<List<String>> addresses) {
         return VolumeOptions.of(name, addresses)
-                .policy(NodePolicy.ALL.transports(transports).silence(LEASE))
+                .policy(NodeOptions.ALL.transports(transports).silence(LEASE))
                 .callTimeout(LEASE);
     }
 
@@ -121,11 +121,11 @@ final class Demo {
                         .formatted(FILES_BEFORE, DemoClient.FILE_BYTES >> 10));
     }
 
-    private ServerState killDuringWrites(
-            DemoServers servers, ServerState killed, List<DemoClient> clients) throws IOException {
+    private ServerStatus killDuringWrites(
+            DemoServers servers, ServerStatus killed, List<DemoClient> clients) throws IOException {
         var isOver = new CompletableFuture<Boolean>();
         var writers = clients.stream().map(client -> writeUntil(isOver, client)).toList();
-        ServerState successor;
+        ServerStatus successor;
         try {
             print(
                     "kill -9 %d: killed %s, the coordinator."
@@ -182,8 +182,8 @@ final class Demo {
 
     private Result result(
             Drive drive,
-            ServerState killed,
-            ServerState successor,
+            ServerStatus killed,
+            ServerStatus successor,
             List<DemoClient> clients,
             int equal)
             throws IOException {
@@ -214,13 +214,17 @@ final class Demo {
         return new ClientResult(
                 client.name(),
                 client.state().coordinator().transport(),
-                client.state().data().connection().map(ConnectionState::transport).orElse("direct"),
+                client.state()
+                        .data()
+                        .connection()
+                        .map(ConnectionDescription::transport)
+                        .orElse("direct"),
                 client.files(),
                 client.medianMillis(),
                 client.longestMillis());
     }
 
-    private void print(ServerState server) {
+    private void print(ServerStatus server) {
         print(
                 "%s: %s at %s."
                         .formatted(
@@ -240,7 +244,7 @@ final class Demo {
                                 client.longestMillis() / 1000));
     }
 
-    private static String describe(ClientState state) {
+    private static String describe(ClientReport state) {
         return "data %s (%s); coordinator over %s"
                 .formatted(
                         state.data()

@@ -9,7 +9,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32C;
 import org.jrdma.volume.Volume;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 
 /** A client of the demo: writes files with random content, and measures each write. */
 final class DemoClient {
@@ -23,7 +23,7 @@ final class DemoClient {
     /** The checksums of the files that were written, by path. */
     private final Map<String, Long> sums = new ConcurrentHashMap<>();
 
-    private ClientState lastState;
+    private ClientReport lastState;
     private final List<Long> writeNanos = new ArrayList<>();
 
     DemoClient(String name, Volume volume, long seed) {
@@ -38,7 +38,7 @@ final class DemoClient {
     }
 
     /** Returns the connections of this client; the last ones after it was closed. */
-    ClientState state() {
+    ClientReport state() {
         if (volume.fileSystem().isOpen()) {
             lastState = volume.state();
         }

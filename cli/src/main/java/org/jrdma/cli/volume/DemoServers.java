@@ -15,14 +15,14 @@ import org.jrdma.cli.perf.FreePorts;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.ServerQuery;
-import org.jrdma.volume.model.ServerState;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.model.ServerStatus;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /** The servers of the demo, each in a child process. */
 final class DemoServers implements AutoCloseable {
 
-    private static final NodePolicy SOCKETS = NodePolicy.of(NodeTransport.SOCKETS);
+    private static final NodeOptions SOCKETS = NodeOptions.of(NodeTransport.SOCKETS);
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(10);
@@ -68,7 +68,7 @@ final class DemoServers implements AutoCloseable {
                 started.servers.add(new Server(names.get(i), addresses.get(i), process));
             }
             for (var server : started.servers) {
-                var _ = await(server, ServerState::isServingBlocks);
+                var _ = await(server, ServerStatus::isServingBlocks);
             }
             return started;
         } catch (IOException | RuntimeException e) {
@@ -77,7 +77,7 @@ final class DemoServers implements AutoCloseable {
         }
     }
 
-    private static ServerState await(Server server, Predicate<ServerState> condition)
+    private static ServerStatus await(Server server, Predicate<ServerStatus> condition)
             throws IOException {
         var deadline = Deadline.after(START_TIMEOUT);
         while (true) {
@@ -102,7 +102,7 @@ final class DemoServers implements AutoCloseable {
         }
     }
 
-    private static Optional<ServerState> query(Server server) {
+    private static Optional<ServerStatus> query(Server server) {
         try (var query = ServerQuery.open(addresses(server), SOCKETS, QUERY_TIMEOUT)) {
             return Optional.of(query.server());
         } catch (FabricException _) { // it does not listen yet
@@ -115,8 +115,8 @@ final class DemoServers implements AutoCloseable {
     }
 
     /** Returns the states of the servers that were not killed. */
-    List<ServerState> states() throws IOException {
-        var states = new ArrayList<ServerState>();
+    List<ServerStatus> states() throws IOException {
+        var states = new ArrayList<ServerStatus>();
         for (var server : servers) {
             states.add(await(server, _ -> true));
         }
@@ -124,7 +124,7 @@ final class DemoServers implements AutoCloseable {
     }
 
     /** Waits until a server is the coordinator. */
-    ServerState coordinator() throws IOException {
+    ServerStatus coordinator() throws IOException {
         var deadline = Deadline.after(START_TIMEOUT);
         while (!deadline.hasPassed()) {
             for (var state : states()) {
@@ -142,7 +142,7 @@ final class DemoServers implements AutoCloseable {
      *
      * @return the id of its process
      */
-    long kill(ServerState state) throws IOException {
+    long kill(ServerStatus state) throws IOException {
         var killed =
                 servers.stream()
                         .filter(server -> server.name.equals(state.name()))

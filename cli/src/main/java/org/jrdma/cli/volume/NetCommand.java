@@ -8,10 +8,10 @@ import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
-import org.jrdma.volume.model.ServerState;
+import org.jrdma.volume.model.ServerStatus;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -69,7 +69,7 @@ public final class NetCommand implements Callable<Integer> {
         var coordinator =
                 servers.stream()
                         .filter(server ->
-                                server.state().filter(ServerState::isCoordinator).isPresent())
+                                server.state().filter(ServerStatus::isCoordinator).isPresent())
                         .findAny()
                         .orElseThrow(() -> new IOException(missing(servers)));
         if (coordinator.problem().isPresent()) {
@@ -99,7 +99,7 @@ public final class NetCommand implements Callable<Integer> {
                         .formatted(String.join(". ", problems), QueriedServer.HINT);
     }
 
-    private static Connection metadata(ClientState client, String coordinator) {
+    private static Connection metadata(ClientReport client, String coordinator) {
         var connection = client.coordinator();
         return new Connection(
                 client.name(),
@@ -113,16 +113,16 @@ public final class NetCommand implements Callable<Integer> {
                 0);
     }
 
-    private static Connection data(ClientState client, List<ServerState> servers) {
+    private static Connection data(ClientReport client, List<ServerStatus> servers) {
         var data = client.data();
         return new Connection(
                 client.name(),
                 Purpose.DATA,
                 path(data.kind()),
                 data.connection().flatMap(connection -> name(connection, servers)),
-                data.connection().map(ConnectionState::transport),
-                data.connection().map(ConnectionState::description),
-                data.connection().map(ConnectionState::unused).orElse(List.of()),
+                data.connection().map(ConnectionDescription::transport),
+                data.connection().map(ConnectionDescription::description),
+                data.connection().map(ConnectionDescription::unused).orElse(List.of()),
                 Optional.of(data.reason()),
                 data.switches());
     }
@@ -135,15 +135,16 @@ public final class NetCommand implements Callable<Integer> {
         };
     }
 
-    private static Optional<String> name(ConnectionState connection, List<ServerState> servers) {
+    private static Optional<String> name(
+            ConnectionDescription connection, List<ServerStatus> servers) {
         return servers.stream()
                 .filter(server -> isSame(server, connection))
-                .map(ServerState::name)
+                .map(ServerStatus::name)
                 .findAny();
     }
 
     /** Compares the first addresses: hosts can have the same loopback addresses behind them. */
-    private static boolean isSame(ServerState server, ConnectionState connection) {
+    private static boolean isSame(ServerStatus server, ConnectionDescription connection) {
         var known = connection.server();
         return !known.isEmpty()
                 && server.addresses().stream().limit(known.size()).toList().equals(known);

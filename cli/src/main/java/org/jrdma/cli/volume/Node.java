@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ServerState;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.model.VolumeUse;
 import org.jrdma.volume.net.NodeTransport;
 
@@ -67,7 +67,7 @@ record Node(
         return nodes;
     }
 
-    private static Node of(ServerState state, Optional<String> problem) {
+    private static Node of(ServerStatus state, Optional<String> problem) {
         var services = new ArrayList<String>();
         if (state.isCoordinator()) {
             services.add("metadata");
@@ -111,7 +111,7 @@ record Node(
                 server.problem());
     }
 
-    private static Node of(ClientState client) {
+    private static Node of(ClientReport client) {
         return new Node(
                 client.name(),
                 Role.CLIENT,

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /**
@@ -130,8 +130,8 @@ record NodeSettings(
     }
 
     /** Returns the transports and the address to listen at. */
-    NodePolicy policy() {
-        return NodePolicy.ALL.transports(transports).socketAddress(listen);
+    NodeOptions policy() {
+        return NodeOptions.ALL.transports(transports).socketAddress(listen);
     }
 
     /** Returns the name of this node, which is the name of its host by default. */

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.ServerQuery;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ServerState;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ServerStatus;
 
 /**
  * The answer of a server.
@@ -20,8 +20,8 @@ import org.jrdma.volume.model.ServerState;
  */
 record QueriedServer(
         List<String> addresses,
-        Optional<ServerState> state,
-        List<ClientState> clients,
+        Optional<ServerStatus> state,
+        List<ClientReport> clients,
         Optional<String> problem) {
 
     /** The hint in messages about servers that cannot be reached. */
@@ -44,10 +44,10 @@ record QueriedServer(
     }
 
     private static QueriedServer query(NodeSettings settings, List<String> addresses) {
-        Optional<ServerState> state = Optional.empty();
+        Optional<ServerStatus> state = Optional.empty();
         try (var query = ServerQuery.open(addresses, settings.policy(), TIMEOUT)) {
             state = Optional.of(query.server());
-            var clients = state.get().isCoordinator() ? query.clients() : List.<ClientState>of();
+            var clients = state.get().isCoordinator() ? query.clients() : List.<ClientReport>of();
             return new QueriedServer(addresses, state, clients, Optional.empty());
         } catch (FabricException e) {
             return new QueriedServer(addresses, state, List.of(), Optional.of(e.getMessage()));

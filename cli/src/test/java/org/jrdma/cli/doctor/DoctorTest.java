@@ -17,7 +17,7 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.ffi.doctor.NetworkPathChecks;
 import org.jrdma.ffi.doctor.Verdict;
 import org.junit.jupiter.api.BeforeEach;
@@ -80,7 +80,7 @@ class DoctorTest {
     }
 
     private Finding find(String subject) {
-        return Doctor.examine(new Machine(root)).stream()
+        return Doctor.examine(new MachineFiles(root)).stream()
                 .filter(finding -> finding.subject().equals(subject))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("there is no finding for " + subject));
@@ -113,7 +113,7 @@ class DoctorTest {
 
     @Test
     void shouldSuggestADeviceIfTheMachineHasNone() throws IOException {
-        var bare = new Machine(Files.createDirectory(root.resolve("bare")));
+        var bare = new MachineFiles(Files.createDirectory(root.resolve("bare")));
 
         assertThat(DeviceChecks.on(bare))
                 .singleElement()
@@ -175,7 +175,7 @@ class DoctorTest {
     void shouldNotCheckAddressesOnIwarp() throws IOException {
         write("sys/class/infiniband/mlx5_0/node_type", "4: RNIC");
 
-        assertThat(Doctor.examine(new Machine(root)))
+        assertThat(Doctor.examine(new MachineFiles(root)))
                 .noneMatch(finding -> finding.subject().endsWith("addresses"));
     }
 
@@ -198,7 +198,7 @@ class DoctorTest {
         write(second + "link_layer", "Ethernet");
         write(second + "gid_attrs/ndevs/0", "eth1");
         write("sys/class/net/eth1/mtu", "9000");
-        assertThat(Doctor.examine(new Machine(root)))
+        assertThat(Doctor.examine(new MachineFiles(root)))
                 .noneMatch(finding -> finding.subject().equals("MTU"));
 
         write("sys/class/net/eth1/mtu", "1500");
@@ -409,13 +409,13 @@ class DoctorTest {
 
     @Test
     void shouldRequireALibraryOnlyIfThereAreDevices() throws IOException {
-        var bare = new Machine(Files.createDirectory(root.resolve("bare")));
+        var bare = new MachineFiles(Files.createDirectory(root.resolve("bare")));
         LibraryChecks.Library missing =
                 () -> {
                     throw new LibraryNotFoundException("The library is missing.", "Install it.");
                 };
 
-        assertThat(LibraryChecks.check("librdmacm", missing, new Machine(root)).verdict())
+        assertThat(LibraryChecks.check("librdmacm", missing, new MachineFiles(root)).verdict())
                 .isEqualTo(BROKEN);
         var absent = LibraryChecks.check("librdmacm", missing, bare);
         assertThat(absent.verdict()).isEqualTo(ABSENT);

@@ -60,7 +60,7 @@ class NetCommandTest {
         private final Process process;
 
         Child(List<String> options, String... transports) throws IOException {
-            this(options, ConnectedProgram.class, transports);
+            this(options, SelfConnectedProgram.class, transports);
         }
 
         Child(List<String> options, Class<?> program, String... arguments) throws IOException {
@@ -95,7 +95,7 @@ class NetCommandTest {
         }
 
         String title() {
-            return "process %s, %s".formatted(pid(), ConnectedProgram.class.getName());
+            return "process %s, %s".formatted(pid(), SelfConnectedProgram.class.getName());
         }
 
         void end() throws Exception {
@@ -139,7 +139,7 @@ class NetCommandTest {
             assertThat(output.toString())
                     .startsWith(
                             "[{\"source\":null,\"process\":%s,\"program\":\"%s\",\"taken\":"
-                                    .formatted(child.pid(), ConnectedProgram.class.getName()))
+                                    .formatted(child.pid(), SelfConnectedProgram.class.getName()))
                     .contains("\"problem\":null,\"connections\":[{\"local\":\"127.0.0.1:")
                     .contains("\"transport\":\"tcp\",\"whyNotFaster\":\"supersockets: driver not")
                     .contains("\"bytesReceived\":3,\"bytesSent\":0,")

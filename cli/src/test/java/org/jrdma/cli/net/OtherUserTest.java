@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("packaged")
 class OtherUserTest {
 
-    private static final String STREAMS = ConnectedProgram.class.getName();
+    private static final String STREAMS = SelfConnectedProgram.class.getName();
     private static final List<String> AS_NOBODY =
             List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups");
 

@@ -56,7 +56,7 @@ class PlotTest {
     }
 
     private static void write(Path file, List<Result> results) throws IOException {
-        PlotFile.write(file, results.stream().map(Result::entry).toList(), Plot.BY_SIZE, 0.5);
+        PlotWriter.write(file, results.stream().map(Result::entry).toList(), Plot.BY_SIZE, 0.5);
     }
 
     private Document draw(List<Result> results) throws Exception {
@@ -286,7 +286,7 @@ class PlotTest {
         var image = folder.resolve("plot.png");
 
         try {
-            PlotFile.check(image);
+            PlotWriter.check(image);
         } catch (IllegalArgumentException e) {
             assertThat(e).hasMessageContaining("fonts").hasMessageContaining(".svg");
             return;
@@ -300,7 +300,7 @@ class PlotTest {
     @ValueSource(strings = {"plot", "plot.gif", "/no/such/folder/plot.svg"})
     void shouldRejectAFileThatItCannotWrite(String name) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> PlotFile.check(Path.of(name)))
+                .isThrownBy(() -> PlotWriter.check(Path.of(name)))
                 .withMessageContaining(name.startsWith("/") ? "/no/such/folder" : name);
     }
 

@@ -22,7 +22,7 @@ import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,7 +76,7 @@ class VolumeCommandTest {
                         drive,
                         ServerOptions.named("one")
                                 .policy(
-                                        NodePolicy.of(NodeTransport.SOCKETS)
+                                        NodeOptions.of(NodeTransport.SOCKETS)
                                                 .socketAddress(
                                                         new InetSocketAddress(
                                                                 InetAddress.getLoopbackAddress(),
@@ -165,7 +165,7 @@ class VolumeCommandTest {
                                     + "one, data: direct \\(the client has started\\)\\R");
             var options =
                     VolumeOptions.of("client", List.of(server.addresses()))
-                            .policy(NodePolicy.of(NodeTransport.VERBS, NodeTransport.SOCKETS));
+                            .policy(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS));
             try (var client = Volume.open(options)) {
                 Files.writeString(client.path("/file"), "content");
                 do {

@@ -10,7 +10,7 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import module org.jrdma.verbs;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
  * </pre>
  */
 @Command(name = "atomics", description = "Two processes count in one memory, with and without lock")
-public final class Atomics extends ExampleProgram {
+public final class Atomics extends AbstractExample {
 
     // Offsets of the counters and of the lock. Atomics need addresses that are multiples of 8.
     private static final long UNPROTECTED = 0;

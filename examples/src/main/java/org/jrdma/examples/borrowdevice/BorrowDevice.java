@@ -3,7 +3,7 @@ package org.jrdma.examples.borrowdevice;
 import module org.jrdma.sisci;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 
 /**
@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
  * </pre>
  */
 @Command(name = "borrow-device", description = "Uses a device that another node lends (SISCI)")
-public final class BorrowDevice extends ExampleProgram {
+public final class BorrowDevice extends AbstractExample {
 
     private static final DeviceFilter EDU = DeviceFilter.ANY.vendor(0x1234).device(0x11e8);
 

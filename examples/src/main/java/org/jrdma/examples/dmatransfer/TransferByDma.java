@@ -3,7 +3,7 @@ package org.jrdma.examples.dmatransfer;
 import module org.jrdma.sisci;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "dma-transfer",
         description = "A DMA engine copies memory to a node and back (SISCI)")
-public final class TransferByDma extends ExampleProgram {
+public final class TransferByDma extends AbstractExample {
 
     private static final int SEGMENT = 4004;
     private static final int SOURCE = 4005;

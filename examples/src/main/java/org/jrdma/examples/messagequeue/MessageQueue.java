@@ -6,7 +6,7 @@ import module org.jrdma.sisci;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
  * </pre>
  */
 @Command(name = "message-queue", description = "Messages through a ring in shared memory (SISCI)")
-public final class MessageQueue extends ExampleProgram {
+public final class MessageQueue extends AbstractExample {
 
     private static final int SEGMENT = 4006;
     private static final int CAPACITY = 64 << 10;

@@ -3,7 +3,7 @@ package org.jrdma.examples.piopingpong;
 import module org.jrdma.sisci;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "pio-ping-pong",
         description = "Measures stores into the memory of another node (SISCI)")
-public final class PioPingPong extends ExampleProgram {
+public final class PioPingPong extends AbstractExample {
 
     private static final int FIRST_SEGMENT = 4002;
     private static final int SECOND_SEGMENT = 4003;

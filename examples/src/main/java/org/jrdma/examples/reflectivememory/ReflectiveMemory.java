@@ -3,7 +3,7 @@ package org.jrdma.examples.reflectivememory;
 import module org.jrdma.sisci;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
  * </pre>
  */
 @Command(name = "reflective-memory", description = "One store reaches all nodes of a group (SISCI)")
-public final class ReflectiveMemory extends ExampleProgram {
+public final class ReflectiveMemory extends AbstractExample {
 
     private static final int GROUP = 1;
     private static final int BYTES = 4096;

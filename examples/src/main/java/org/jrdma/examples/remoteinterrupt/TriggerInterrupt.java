@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import module org.jrdma.sisci;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "remote-interrupt",
         description = "One node interrupts another one, and sends a text (SISCI)")
-public final class TriggerInterrupt extends ExampleProgram {
+public final class TriggerInterrupt extends AbstractExample {
 
     private static final int PLAIN = 41;
     private static final int WITH_DATA = 42;

@@ -3,7 +3,7 @@ package org.jrdma.examples.sharedsegment;
 import module org.jrdma.sisci;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "shared-segment",
         description = "A node stores a text in the memory of another (SISCI)")
-public final class SharedSegment extends ExampleProgram {
+public final class SharedSegment extends AbstractExample {
 
     private static final int SEGMENT = 4001;
     private static final int BYTES = 4096;

@@ -8,7 +8,7 @@ import static org.jrdma.verbs.model.Access.REMOTE_WRITE;
 import module org.jrdma.verbs;
 
 import java.io.IOException;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import org.jrdma.verbs.memory.MemoryRegion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "simple-rdma-write",
         description = "One process writes a text into the memory of another")
-public final class SimpleRdmaWrite extends ExampleProgram {
+public final class SimpleRdmaWrite extends AbstractExample {
 
     private static final String TEXT = "Saluton, mondo";
 

@@ -10,7 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.MulticastSocket;
 import java.net.NetworkInterface;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
  * </pre>
  */
 @Command(name = "ud-multicast", description = "A datagram to all members of a multicast group")
-public final class UdMulticast extends ExampleProgram {
+public final class UdMulticast extends AbstractExample {
 
     /** A receiver drops datagrams that carry another queue key. */
     private static final int QUEUE_KEY = 0x1d_3a7b;

@@ -5,7 +5,7 @@ import static org.jrdma.verbs.QueuePairOptions.reliable;
 import module java.base;
 import module org.jrdma.verbs;
 
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
  * ./jrdma example write-notify ADDRESS} with the address that the server prints.
  */
 @Command(name = "write-notify", description = "Clients write into a server's memory and notify it")
-public final class WriteNotify extends ExampleProgram {
+public final class WriteNotify extends AbstractExample {
 
     private static final int TEXT = 64; // bytes of a text; the next byte is for messages
 

@@ -25,7 +25,7 @@ final class ChannelCompletions {
     private final MessageRings rings;
     private final RemoteOperations operations;
     private final KeepAlive keepAlive;
-    private final ChannelState state;
+    private final RdmaChannelState state;
     private final CompletionCursor cursor;
 
     /** True if {@link #await} has not reported a call of {@link #wake} yet. */
@@ -37,7 +37,7 @@ final class ChannelCompletions {
             MessageRings rings,
             RemoteOperations operations,
             KeepAlive keepAlive,
-            ChannelState state) {
+            RdmaChannelState state) {
         this.rings = rings;
         this.operations = operations;
         this.keepAlive = keepAlive;

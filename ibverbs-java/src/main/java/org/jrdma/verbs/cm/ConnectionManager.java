@@ -30,7 +30,7 @@ import org.jrdma.verbs.cm.model.DatagramService;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ConnectionLibrary;
-import org.jrdma.verbs.internal.SoftwareFabric;
+import org.jrdma.verbs.internal.SoftwareFabricLoader;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -50,13 +50,13 @@ public final class ConnectionManager {
     private static @Nullable ConnectionManager software;
 
     private final ConnectionLibrary library;
-    private final LocalDevices devices;
+    private final LocalDeviceAddresses devices;
     private final Set<EventChannel> listenerChannels = ConcurrentHashMap.newKeySet();
     private @Nullable EventChannel channel;
 
-    private ConnectionManager(ConnectionLibrary library, LocalDevices.Source verbs) {
+    private ConnectionManager(ConnectionLibrary library, LocalDeviceAddresses.Source verbs) {
         this.library = library;
-        this.devices = new LocalDevices(verbs);
+        this.devices = new LocalDeviceAddresses(verbs);
     }
 
     /**
@@ -87,7 +87,7 @@ public final class ConnectionManager {
         if (software == null) {
             software =
                     new ConnectionManager(
-                            new ConnectionLibrary(SoftwareFabric.library()), Verbs::software);
+                            new ConnectionLibrary(SoftwareFabricLoader.library()), Verbs::software);
         }
         return software;
     }
@@ -229,8 +229,8 @@ public final class ConnectionManager {
      */
     private static Optional<InetSocketAddress> sourceAddress(InetSocketAddress peer, Device device)
             throws VerbsException {
-        return LocalDevices.addresses(device).stream()
-                .filter(local -> LocalDevices.isSameFamily(local, peer.getAddress()))
+        return LocalDeviceAddresses.addresses(device).stream()
+                .filter(local -> LocalDeviceAddresses.isSameFamily(local, peer.getAddress()))
                 .findFirst()
                 .map(local -> new InetSocketAddress(local, 0));
     }

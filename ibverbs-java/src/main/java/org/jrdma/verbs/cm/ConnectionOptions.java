@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
@@ -141,7 +141,7 @@ public final class ConnectionOptions<Q extends QueuePair> {
     }
 
     private static void checkReads(int count) {
-        RangeChecks.check("number of reads", count, 0, 255);
+        FieldRangeChecks.check("number of reads", count, 0, 255);
     }
 
     /**

@@ -62,7 +62,7 @@ public final class EventChannel extends NativeObject {
     private static final long RETRY_DELAY_MILLIS = 10;
 
     private final ConnectionLibrary library;
-    private final LocalDevices devices;
+    private final LocalDeviceAddresses devices;
     private final NativeEventChannel channel;
     private final DescriptorWaiter waiter;
 
@@ -82,18 +82,19 @@ public final class EventChannel extends NativeObject {
     private volatile boolean broken;
 
     /** Creates a channel for programs that receive the events by {@link #next}. */
-    static EventChannel waitable(ConnectionLibrary library, LocalDevices devices)
+    static EventChannel waitable(ConnectionLibrary library, LocalDeviceAddresses devices)
             throws VerbsException {
         return new EventChannel(library, devices, false);
     }
 
     /** Creates a channel that passes each event to the {@link EventQueue} of its identifier. */
-    static EventChannel dispatching(ConnectionLibrary library, LocalDevices devices)
+    static EventChannel dispatching(ConnectionLibrary library, LocalDeviceAddresses devices)
             throws VerbsException {
         return new EventChannel(library, devices, true);
     }
 
-    private EventChannel(ConnectionLibrary library, LocalDevices devices, boolean dispatching)
+    private EventChannel(
+            ConnectionLibrary library, LocalDeviceAddresses devices, boolean dispatching)
             throws VerbsException {
         this(
                 library,
@@ -109,7 +110,7 @@ public final class EventChannel extends NativeObject {
 
     private EventChannel(
             ConnectionLibrary library,
-            LocalDevices devices,
+            LocalDeviceAddresses devices,
             boolean dispatching,
             NativeEventChannel channel)
             throws VerbsException {
@@ -471,7 +472,7 @@ public final class EventChannel extends NativeObject {
         }
     }
 
-    LocalDevices devices() {
+    LocalDeviceAddresses devices() {
         return devices;
     }
 

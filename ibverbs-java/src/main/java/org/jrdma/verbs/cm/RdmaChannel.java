@@ -101,7 +101,7 @@ public final class RdmaChannel implements AutoCloseable {
     private final ChannelCompletions completions;
     private final Runnable queuePairClosed;
     private final int maxMessageBytes;
-    private final ChannelState state;
+    private final RdmaChannelState state;
 
     private boolean claimed;
 
@@ -123,7 +123,7 @@ public final class RdmaChannel implements AutoCloseable {
         this.operations = new RemoteOperations(connection.queuePair(), options.operations);
         this.privateData = ChannelParameters.programData(connection.privateData());
         var queue = rings.completions();
-        this.state = new ChannelState(toString(), domain, connection, queue);
+        this.state = new RdmaChannelState(toString(), domain, connection, queue);
         // The queue is closed to wake up a thread in await(), for example when the protection
         // domain is closed.
         this.queuePairClosed = () -> BlockingCalls.start(queue::close);

@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.channel.ChannelParameters;
@@ -62,7 +62,8 @@ public final class RdmaChannelOptions {
     public RdmaChannelOptions messageBytes(int bytes) {
         return with(copy ->
                 copy.messageBytes =
-                        RangeChecks.check("number of message bytes", bytes, 1, MAX_MESSAGE_BYTES));
+                        FieldRangeChecks.check(
+                                "number of message bytes", bytes, 1, MAX_MESSAGE_BYTES));
     }
 
     /**
@@ -72,7 +73,8 @@ public final class RdmaChannelOptions {
      */
     public RdmaChannelOptions window(int messages) {
         return with(copy ->
-                copy.window = RangeChecks.check("number of messages", messages, 1, MAX_REQUESTS));
+                copy.window =
+                        FieldRangeChecks.check("number of messages", messages, 1, MAX_REQUESTS));
     }
 
     /**
@@ -81,7 +83,7 @@ public final class RdmaChannelOptions {
     public RdmaChannelOptions operations(int count) {
         return with(copy ->
                 copy.operations =
-                        RangeChecks.check("number of operations", count, 1, MAX_REQUESTS));
+                        FieldRangeChecks.check("number of operations", count, 1, MAX_REQUESTS));
     }
 
     /**

@@ -23,7 +23,7 @@ final class RequestQueue {
     private final EventChannel connections;
     private final Identifier listener;
     private final InetSocketAddress boundAddress;
-    private final LocalDevices devices;
+    private final LocalDeviceAddresses devices;
 
     /**
      * Held by the thread that waits at the event channel. Because only one thread waits there, each
@@ -42,7 +42,7 @@ final class RequestQueue {
             EventChannel channel,
             EventChannel connections,
             Identifier listener,
-            LocalDevices devices) {
+            LocalDeviceAddresses devices) {
         this.channel = channel;
         this.connections = connections;
         this.listener = listener;

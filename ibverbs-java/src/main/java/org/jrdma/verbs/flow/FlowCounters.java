@@ -3,7 +3,7 @@ package org.jrdma.verbs.flow;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.flow.access.FlowAccess;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.handle.DeviceHandle;
@@ -77,7 +77,7 @@ public final class FlowCounters extends NativeObject {
      * @throws VerbsException if the device does not support the quantity or has fewer counters
      */
     public void count(FlowQuantity quantity, int index) throws VerbsException {
-        RangeChecks.check("index", index, 0, Integer.MAX_VALUE);
+        FieldRangeChecks.check("index", index, 0, Integer.MAX_VALUE);
         var functions = device.library().flows();
         var attempt =
                 CheckedCall.to(
@@ -113,7 +113,7 @@ public final class FlowCounters extends NativeObject {
     }
 
     private long[] read(int count, boolean cached) throws VerbsException {
-        RangeChecks.check("number of counters", count, 1, Short.MAX_VALUE);
+        FieldRangeChecks.check("number of counters", count, 1, Short.MAX_VALUE);
         var functions = device.library().flows();
         var attempt =
                 CheckedCall.to("ibv_read_counters", () -> "for %d of %s".formatted(count, this));

@@ -8,7 +8,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.flow.model.FlowKind;
 import org.jrdma.verbs.flow.model.FlowLayer;
 import org.jrdma.verbs.flow.model.FlowOption;
@@ -65,7 +65,7 @@ public final class FlowRule {
      * @throws IllegalArgumentException if there are more than {@link #MAX_LAYERS} layers
      */
     public static FlowRule matching(FlowLayer... layers) {
-        RangeChecks.check("number of layers", layers.length, 0, MAX_LAYERS);
+        FieldRangeChecks.check("number of layers", layers.length, 0, MAX_LAYERS);
         return new FlowRule(FlowKind.MATCHING, List.of(layers));
     }
 
@@ -84,7 +84,7 @@ public final class FlowRule {
 
     /** Sets the priority, from 0 to 65535. The default is 0, which is the highest priority. */
     public FlowRule priority(int number) {
-        return with(copy -> copy.priority = RangeChecks.check("priority", number, 0, 0xffff));
+        return with(copy -> copy.priority = FieldRangeChecks.check("priority", number, 0, 0xffff));
     }
 
     /** Adds an option to this rule. */

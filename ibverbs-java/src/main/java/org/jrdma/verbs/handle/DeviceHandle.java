@@ -6,7 +6,7 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.HotPath;
 import org.jrdma.verbs.internal.VerbsContext;
@@ -144,7 +144,7 @@ public final class DeviceHandle {
     }
 
     public PortAttributes port(int port) throws VerbsException {
-        RangeChecks.check("port number", port, 1, 255);
+        FieldRangeChecks.check("port number", port, 1, 255);
         return call(
                 () -> library.devices().queryPort(context, port, attempt("ibv_query_port", port)));
     }

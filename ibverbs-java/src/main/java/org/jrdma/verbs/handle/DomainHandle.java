@@ -6,7 +6,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.ProtectionDomainFunctions;
-import org.jrdma.verbs.internal.QueueMemoryStubs;
+import org.jrdma.verbs.internal.QueueMemoryUpcalls;
 import org.jrdma.verbs.model.QueueMemoryAllocator;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -91,7 +91,7 @@ public final class DomainHandle {
         return GuardedCalls.call(
                 owners,
                 () -> {
-                    var stubs = memory == null ? null : new QueueMemoryStubs(memory);
+                    var stubs = memory == null ? null : new QueueMemoryUpcalls(memory);
                     try {
                         var address =
                                 functions.allocateParentDomain(
@@ -127,7 +127,7 @@ public final class DomainHandle {
             DeviceHandle device,
             MemorySegment address,
             List<Lifetime> owners,
-            @Nullable QueueMemoryStubs stubs) {
+            @Nullable QueueMemoryUpcalls stubs) {
         var functions = device.library().domains();
         return NativeResource.of(
                 address,

@@ -116,7 +116,7 @@ public final class ProtectionDomainFunctions {
             VerbsContext context,
             MemorySegment domain,
             MemorySegment threads,
-            @Nullable QueueMemoryStubs memory,
+            @Nullable QueueMemoryUpcalls memory,
             CheckedCall attempt)
             throws VerbsException {
         var function = context.require(verbs_context.alloc_parent_domain$offset(), attempt);

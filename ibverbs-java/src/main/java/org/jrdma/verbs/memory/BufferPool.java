@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.ffi.linkage.LinuxCalls;
-import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.VerbsException;
@@ -80,7 +80,7 @@ public final class BufferPool implements AutoCloseable {
     private boolean closed;
 
     BufferPool(DomainHandle domain, long maxBytes, Set<Access> access) {
-        RangeChecks.check("number of bytes", maxBytes, PAGE_BYTES, RegisteredArena.MAX_BYTES);
+        FieldRangeChecks.check("number of bytes", maxBytes, PAGE_BYTES, RegisteredArena.MAX_BYTES);
         this.domain = domain;
         this.access = access;
         this.maxBytes = maxBytes;
@@ -105,7 +105,7 @@ public final class BufferPool implements AutoCloseable {
      * @throws IllegalStateException if this pool or the protection domain is closed
      */
     public @Nullable PooledBuffer tryTake(long bytes) throws VerbsException {
-        RangeChecks.check("number of bytes", bytes, 1, maxBytes);
+        FieldRangeChecks.check("number of bytes", bytes, 1, maxBytes);
         var size = roundUp(bytes);
         if (size > maxBytes) {
             throw new IllegalArgumentException(

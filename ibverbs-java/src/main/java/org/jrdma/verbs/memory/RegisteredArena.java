@@ -10,8 +10,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.ArenaCloser;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.ffi.linkage.LinuxCalls;
-import org.jrdma.ffi.linkage.RangeChecks;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.model.Access;
@@ -145,7 +145,7 @@ public final class RegisteredArena extends NativeObject implements Arena {
     }
 
     private MemorySegment map(long bytes) throws VerbsException {
-        RangeChecks.check("number of bytes", bytes, 1, MAX_BYTES);
+        FieldRangeChecks.check("number of bytes", bytes, 1, MAX_BYTES);
         return memory.map(bytes, pages);
     }
 

@@ -1,7 +1,7 @@
 package org.jrdma.verbs.model;
 
 import java.util.Optional;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * The path to the port of a peer or to a multicast group. In C: {@code struct ibv_ah_attr}.
@@ -24,10 +24,10 @@ public record AddressVector(
 
     /** Checks that the values fit their fields in C. */
     public AddressVector {
-        RangeChecks.check("port", port, 0, 255);
-        RangeChecks.check("LID", lid, 0, 0xffff);
-        RangeChecks.check("service level", serviceLevel, 0, 15);
-        RangeChecks.check("source path bits", sourcePathBits, 0, 127);
+        FieldRangeChecks.check("port", port, 0, 255);
+        FieldRangeChecks.check("LID", lid, 0, 0xffff);
+        FieldRangeChecks.check("service level", serviceLevel, 0, 15);
+        FieldRangeChecks.check("source path bits", sourcePathBits, 0, 127);
     }
 
     /** Returns a copy with the given port. */
@@ -59,10 +59,10 @@ public record AddressVector(
 
         /** Checks that the values fit their fields in C. */
         public GlobalRoute {
-            RangeChecks.check("GID index", sourceGidIndex, 0, 255);
-            RangeChecks.check("flow label", flowLabel, 0, 0xfffff);
-            RangeChecks.check("hop limit", hopLimit, 0, 255);
-            RangeChecks.check("traffic class", trafficClass, 0, 255);
+            FieldRangeChecks.check("GID index", sourceGidIndex, 0, 255);
+            FieldRangeChecks.check("flow label", flowLabel, 0, 0xfffff);
+            FieldRangeChecks.check("hop limit", hopLimit, 0, 255);
+            FieldRangeChecks.check("traffic class", trafficClass, 0, 255);
         }
 
         /**

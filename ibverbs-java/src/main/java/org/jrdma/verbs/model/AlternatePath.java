@@ -1,7 +1,7 @@
 package org.jrdma.verbs.model;
 
 import java.time.Duration;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * An alternate path to the peer. A queue pair switches to it if the primary path fails, or on
@@ -18,8 +18,8 @@ public record AlternatePath(
 
     /** Checks the ranges of the values. */
     public AlternatePath {
-        RangeChecks.check("port", address.port(), 1, 255);
-        RangeChecks.check("partition key index", partitionKeyIndex, 0, 65535);
+        FieldRangeChecks.check("port", address.port(), 1, 255);
+        FieldRangeChecks.check("partition key index", partitionKeyIndex, 0, 65535);
         QueuePairChange.checkPositive("acknowledgement timeout", acknowledgeTimeout);
     }
 }

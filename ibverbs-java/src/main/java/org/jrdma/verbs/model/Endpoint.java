@@ -2,7 +2,7 @@ package org.jrdma.verbs.model;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * The address of a queue pair. Two peers exchange their endpoints over another channel, such as a
@@ -23,9 +23,9 @@ public record Endpoint(int lid, int queuePairNumber, int packetSequence, Gid gid
 
     /** Checks that the values fit their fields in C. */
     public Endpoint {
-        RangeChecks.check("LID", lid, 0, 0xffff);
-        RangeChecks.check("queue pair number", queuePairNumber, 0, MAX_24_BITS);
-        RangeChecks.check("packet sequence number", packetSequence, 0, MAX_24_BITS);
+        FieldRangeChecks.check("LID", lid, 0, 0xffff);
+        FieldRangeChecks.check("queue pair number", queuePairNumber, 0, MAX_24_BITS);
+        FieldRangeChecks.check("packet sequence number", packetSequence, 0, MAX_24_BITS);
     }
 
     /** Encodes the endpoint in network byte order, for sending it to a peer. */

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,12 +131,12 @@ public final class QueuePairChange {
     public QueuePairChange partitionKeyIndex(int index) {
         return with(
                 QueuePairAttribute.PARTITION_KEY_INDEX,
-                RangeChecks.check("partition key index", index, 0, 65535));
+                FieldRangeChecks.check("partition key index", index, 0, 65535));
     }
 
     /** Sets the number of the device port, starting at 1. */
     public QueuePairChange port(int port) {
-        return with(QueuePairAttribute.PORT, RangeChecks.check("port", port, 1, 255));
+        return with(QueuePairAttribute.PORT, FieldRangeChecks.check("port", port, 1, 255));
     }
 
     /** Sets the 32-bit queue key that received datagrams must contain. */
@@ -158,7 +158,7 @@ public final class QueuePairChange {
     public QueuePairChange destinationNumber(int number) {
         return with(
                 QueuePairAttribute.DESTINATION_NUMBER,
-                RangeChecks.check("queue pair number", number, 0, 16777215));
+                FieldRangeChecks.check("queue pair number", number, 0, 16777215));
     }
 
     /**
@@ -168,14 +168,14 @@ public final class QueuePairChange {
     public QueuePairChange receiveSequence(int sequence) {
         return with(
                 QueuePairAttribute.RECEIVE_SEQUENCE,
-                RangeChecks.check("packet sequence", sequence, 0, 16777215));
+                FieldRangeChecks.check("packet sequence", sequence, 0, 16777215));
     }
 
     /** Sets the sequence number of the first packet to send. */
     public QueuePairChange sendSequence(int sequence) {
         return with(
                 QueuePairAttribute.SEND_SEQUENCE,
-                RangeChecks.check("packet sequence", sequence, 0, 16777215));
+                FieldRangeChecks.check("packet sequence", sequence, 0, 16777215));
     }
 
     /**
@@ -185,7 +185,7 @@ public final class QueuePairChange {
     public QueuePairChange maxDestinationReads(int count) {
         return with(
                 QueuePairAttribute.MAX_DESTINATION_READS,
-                RangeChecks.check("reads", count, 0, 255));
+                FieldRangeChecks.check("reads", count, 0, 255));
     }
 
     /**
@@ -193,7 +193,7 @@ public final class QueuePairChange {
      * requester. The number must not exceed the peer's {@link #maxDestinationReads}.
      */
     public QueuePairChange maxReads(int count) {
-        return with(QueuePairAttribute.MAX_READS, RangeChecks.check("reads", count, 0, 255));
+        return with(QueuePairAttribute.MAX_READS, FieldRangeChecks.check("reads", count, 0, 255));
     }
 
     /**
@@ -236,7 +236,7 @@ public final class QueuePairChange {
 
     /** Sets the maximum number of retries after an acknowledgement timeout, from 0 to 7. */
     public QueuePairChange retries(int count) {
-        return with(QueuePairAttribute.RETRIES, RangeChecks.check("retries", count, 0, 7));
+        return with(QueuePairAttribute.RETRIES, FieldRangeChecks.check("retries", count, 0, 7));
     }
 
     /**
@@ -246,7 +246,7 @@ public final class QueuePairChange {
     public QueuePairChange receiverNotReadyRetries(int count) {
         return with(
                 QueuePairAttribute.RECEIVER_NOT_READY_RETRIES,
-                RangeChecks.check("retries", count, 0, 7));
+                FieldRangeChecks.check("retries", count, 0, 7));
     }
 
     /**

@@ -1,6 +1,6 @@
 package org.jrdma.verbs.model;
 
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * The maximum sending rate of a queue pair. In C: {@code struct ibv_qp_rate_limit_attr}.
@@ -20,9 +20,9 @@ public record RateLimit(long kilobits, long maxBurstBytes, int typicalPacketByte
 
     /** Checks that the values fit their fields in C. */
     public RateLimit {
-        RangeChecks.check("rate limit", kilobits, 0, MAX_32_BITS);
-        RangeChecks.check("burst", maxBurstBytes, 0, MAX_32_BITS);
-        RangeChecks.check("packet length", typicalPacketBytes, 0, 0xffff);
+        FieldRangeChecks.check("rate limit", kilobits, 0, MAX_32_BITS);
+        FieldRangeChecks.check("burst", maxBurstBytes, 0, MAX_32_BITS);
+        FieldRangeChecks.check("packet length", typicalPacketBytes, 0, 0xffff);
     }
 
     /** Returns a limit for which the device chooses the burst length and the packet length. */

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
@@ -100,7 +100,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
             throws VerbsException {
-        RangeChecks.check("number of slices", elements, 1, WorkRequest.MAX_ELEMENTS);
+        FieldRangeChecks.check("number of slices", elements, 1, WorkRequest.MAX_ELEMENTS);
         var device = domain.device();
         var functions = device.library().sharedReceiveQueues();
         var owners = new ArrayList<Lifetime>(List.of(domain.lifetime()));
@@ -159,7 +159,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
 
     /** Checks a requested capacity and returns it. */
     public static int checkedCapacity(int receives) {
-        return RangeChecks.check("number of receives", receives, 1, WorkQueue.MAX_CAPACITY);
+        return FieldRangeChecks.check("number of receives", receives, 1, WorkQueue.MAX_CAPACITY);
     }
 
     private static MemorySegment create(

@@ -29,12 +29,12 @@ public final class DeviceChecks {
     private DeviceChecks() {}
 
     /** Returns true if the kernel has an RDMA device. */
-    public static boolean hasDevices(Machine machine) {
+    public static boolean hasDevices(MachineFiles machine) {
         return !machine.names(DEVICES).isEmpty();
     }
 
     /** Runs all checks of this class on a machine. */
-    public static Stream<Finding> on(Machine machine) {
+    public static Stream<Finding> on(MachineFiles machine) {
         if (!hasDevices(machine)) {
             return Stream.of(
                     Finding.absent(
@@ -55,7 +55,7 @@ public final class DeviceChecks {
         return findings.stream();
     }
 
-    private static Finding file(String device, Machine machine) {
+    private static Finding file(String device, MachineFiles machine) {
         for (var verbs : machine.names(VERBS)) {
             if (machine.line(VERBS + "/" + verbs + "/ibdev").equals(Optional.of(device))) {
                 return usable(device, "/dev/infiniband/" + verbs, "the device", machine);
@@ -68,7 +68,7 @@ public final class DeviceChecks {
                 "modprobe ib_uverbs");
     }
 
-    private static Finding managerFile(Machine machine) {
+    private static Finding managerFile(MachineFiles machine) {
         var name = "rdma_cm";
         return machine.has("dev/infiniband/rdma_cm") || machine.has("sys/class/misc/rdma_cm")
                 ? usable(name, "/dev/infiniband/rdma_cm", "a connection by address", machine)
@@ -79,7 +79,8 @@ public final class DeviceChecks {
                         "modprobe rdma_ucm");
     }
 
-    private static Finding usable(String subject, String path, String affected, Machine machine) {
+    private static Finding usable(
+            String subject, String path, String affected, MachineFiles machine) {
         var file = machine.file(path.substring(1));
         if (!Files.exists(file)) {
             return Finding.broken(
@@ -98,7 +99,7 @@ public final class DeviceChecks {
         return Finding.fine(subject, path + " can be opened");
     }
 
-    private static List<Finding> port(String device, String port, Machine machine) {
+    private static List<Finding> port(String device, String port, MachineFiles machine) {
         var folder = "%s/%s/ports/%s".formatted(DEVICES, device, port);
         var subject = "%s port %s".formatted(device, port);
         var state = machine.line(folder + "/state").orElse("unknown");
@@ -121,7 +122,7 @@ public final class DeviceChecks {
         return findings;
     }
 
-    private static boolean isRoce(String device, String folder, Machine machine) {
+    private static boolean isRoce(String device, String folder, MachineFiles machine) {
         var isIwarp =
                 machine.line("%s/%s/node_type".formatted(DEVICES, device))
                         .map(type -> type.endsWith("RNIC"))
@@ -133,7 +134,7 @@ public final class DeviceChecks {
      * Checks that all RDMA interfaces of this machine have the same MTU. The MTU of a peer cannot
      * be checked, but different MTUs on one machine suggest that an interface was not configured.
      */
-    private static Optional<Finding> unequalMtus(Machine machine) {
+    private static Optional<Finding> unequalMtus(MachineFiles machine) {
         var mtus = new TreeMap<String, Integer>();
         for (var device : machine.names(DEVICES)) {
             for (var port : machine.names(DEVICES + "/" + device + "/ports")) {
@@ -164,7 +165,7 @@ public final class DeviceChecks {
     }
 
     /** Returns the names of the network interfaces that the port's GID table contains. */
-    private static List<String> interfaces(String folder, Machine machine) {
+    private static List<String> interfaces(String folder, MachineFiles machine) {
         var table = folder + "/gid_attrs/ndevs";
         return machine.names(table).stream()
                 .flatMap(row -> machine.line(table + "/" + row).stream())
@@ -173,7 +174,7 @@ public final class DeviceChecks {
     }
 
     private static Finding addresses(
-            String subject, String folder, List<String> interfaces, Machine machine) {
+            String subject, String folder, List<String> interfaces, MachineFiles machine) {
         var gids =
                 machine.names(folder + "/gids").stream()
                         .filter(row -> isUsed(folder, row, machine))
@@ -211,11 +212,11 @@ public final class DeviceChecks {
                         .formatted(gids.size(), routed.size()));
     }
 
-    private static boolean isUsed(String folder, String row, Machine machine) {
+    private static boolean isUsed(String folder, String row, MachineFiles machine) {
         return machine.line(folder + "/gids/" + row).map(gid -> !gid.equals(NO_GID)).orElse(false);
     }
 
-    private static Optional<Finding> mtu(String subject, String name, Machine machine) {
+    private static Optional<Finding> mtu(String subject, String name, MachineFiles machine) {
         return machine.line("sys/class/net/" + name + "/mtu")
                 .map(Integer::parseInt)
                 .map(mtu -> {

@@ -22,12 +22,12 @@ public final class LimitChecks {
     private LimitChecks() {}
 
     /** Runs all checks of this class on a machine. */
-    public static Stream<Finding> on(Machine machine) {
+    public static Stream<Finding> on(MachineFiles machine) {
         return Stream.of(lockedMemory(machine), descriptors(machine), sharedMemory(machine));
     }
 
     /** Checks the limit of locked memory, because adapters lock the memory that they access. */
-    public static Finding lockedMemory(Machine machine) {
+    public static Finding lockedMemory(MachineFiles machine) {
         var subject = "locked memory";
         if (mayLock(machine)) {
             return Finding.fine(subject, "no limit, because this process has CAP_IPC_LOCK");
@@ -53,14 +53,14 @@ public final class LimitChecks {
                         "ulimit -l unlimited; LimitMEMLOCK=infinity in a unit; memlock in /etc/security/limits.conf; --ulimit memlock=-1 for a container");
     }
 
-    private static boolean mayLock(Machine machine) {
+    private static boolean mayLock(MachineFiles machine) {
         return machine.lines("proc/self/status").stream()
                 .filter(line -> line.startsWith("CapEff:"))
                 .map(line -> Long.parseUnsignedLong(line.replaceFirst("CapEff:\\s*", ""), 16))
                 .anyMatch(capabilities -> (capabilities >>> CAP_IPC_LOCK & 1) == 1);
     }
 
-    private static Finding descriptors(Machine machine) {
+    private static Finding descriptors(MachineFiles machine) {
         var subject = "descriptors";
         return limit("Max open files", machine)
                 .map(count ->
@@ -79,7 +79,7 @@ public final class LimitChecks {
      * Returns the soft limit from the line of /proc/self/limits that begins with {@code name};
      * empty if unlimited.
      */
-    private static Optional<Long> limit(String name, Machine machine) {
+    private static Optional<Long> limit(String name, MachineFiles machine) {
         return machine.lines("proc/self/limits").stream()
                 .filter(line -> line.startsWith(name))
                 .map(line -> line.substring(name.length()).strip().split("\\s+", -1)[0])
@@ -88,7 +88,7 @@ public final class LimitChecks {
                 .findFirst();
     }
 
-    private static Finding sharedMemory(Machine machine) {
+    private static Finding sharedMemory(MachineFiles machine) {
         try {
             var store = Files.getFileStore(machine.file("dev/shm"));
             return sharedMemory(store.getTotalSpace(), store.getUsableSpace());

@@ -18,7 +18,7 @@ public final class NetworkPathChecks {
     private NetworkPathChecks() {}
 
     /** Runs all checks of this class on a machine. */
-    public static Stream<Finding> on(Machine machine) {
+    public static Stream<Finding> on(MachineFiles machine) {
         return Stream.of(
                         Stream.of(rocePort(machine), firewall(machine), resolver(machine)),
                         ipOverInfiniband(machine))
@@ -29,7 +29,7 @@ public final class NetworkPathChecks {
      * Checks which sockets use UDP port 4791. The kernel driver rdma_rxe uses the port at all
      * addresses, and a device of the software fabric at its own address.
      */
-    private static Finding rocePort(Machine machine) {
+    private static Finding rocePort(MachineFiles machine) {
         var holders =
                 Stream.of("proc/net/udp", "proc/net/udp6")
                         .flatMap(table -> machine.lines(table).stream())
@@ -51,7 +51,7 @@ public final class NetworkPathChecks {
                         : "in use at %d of this machine's addresses".formatted(holders.size()));
     }
 
-    private static Finding firewall(Machine machine) {
+    private static Finding firewall(MachineFiles machine) {
         var subject = "firewall";
         if (!machine.isLocal()) {
             return Finding.unknown(subject, "the checked files are not those of this machine");
@@ -95,7 +95,7 @@ public final class NetworkPathChecks {
      * Checks whether the address resolver ibacm is running: librdmacm then queries it before each
      * connection, which can take long.
      */
-    public static Finding resolver(Machine machine) {
+    public static Finding resolver(MachineFiles machine) {
         var runs =
                 machine.names("proc").stream()
                         .filter(name -> Character.isDigit(name.charAt(0)))
@@ -115,7 +115,7 @@ public final class NetworkPathChecks {
     /**
      * Checks the mode (connected or datagram) of each interface that carries IP over InfiniBand.
      */
-    public static Stream<Finding> ipOverInfiniband(Machine machine) {
+    public static Stream<Finding> ipOverInfiniband(MachineFiles machine) {
         return machine.names("sys/class/net").stream()
                 .filter(name ->
                         machine.line("sys/class/net/" + name + "/type")

@@ -22,11 +22,12 @@ class LimitChecksTest {
     @Test
     void shouldReportASmallLimitOfLockedMemoryAsBrokenOnlyIfThereIsADevice() throws IOException {
         write("proc/self/limits", "Max locked memory         8388608   8388608  bytes");
-        assertThat(LimitChecks.lockedMemory(new Machine(root)).verdict())
+        assertThat(LimitChecks.lockedMemory(new MachineFiles(root)).verdict())
                 .isEqualTo(Verdict.DOUBTFUL);
 
         write("sys/class/infiniband/mlx5_0/node_type", "1: CA");
-        assertThat(LimitChecks.lockedMemory(new Machine(root)).verdict()).isEqualTo(Verdict.BROKEN);
+        assertThat(LimitChecks.lockedMemory(new MachineFiles(root)).verdict())
+                .isEqualTo(Verdict.BROKEN);
     }
 
     @Test

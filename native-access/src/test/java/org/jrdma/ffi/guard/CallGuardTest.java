@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jrdma.ffi.Threads;
+import org.jrdma.ffi.TestThreads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -19,7 +19,7 @@ class CallGuardTest {
         var guard = CallGuard.ofCurrentThread();
 
         assertThat(CallGuard.ofCurrentThread()).isSameAs(guard);
-        assertThat(Threads.start(CallGuard::ofCurrentThread).result()).isNotSameAs(guard);
+        assertThat(TestThreads.start(CallGuard::ofCurrentThread).result()).isNotSameAs(guard);
     }
 
     @Test
@@ -39,7 +39,7 @@ class CallGuardTest {
     void shouldNotWaitForTheNextCallOfTheSameThread() throws Exception {
         var steps = new Phaser(2);
         var caller =
-                Threads.start(() -> {
+                TestThreads.start(() -> {
                     var guard = CallGuard.ofCurrentThread();
                     guard.enter();
                     steps.arriveAndAwaitAdvance(); // inside the first call
@@ -50,7 +50,7 @@ class CallGuardTest {
                     guard.exit();
                 });
         steps.arriveAndAwaitAdvance();
-        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+        var waiter = TestThreads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
 
         steps.arriveAndAwaitAdvance();
 
@@ -64,7 +64,7 @@ class CallGuardTest {
         var stop = new AtomicBoolean();
         var started = new CountDownLatch(1);
         var caller =
-                Threads.start(() -> {
+                TestThreads.start(() -> {
                     var guard = CallGuard.ofCurrentThread();
                     while (!stop.get()) {
                         guard.enter();
@@ -84,7 +84,7 @@ class CallGuardTest {
 
     @Test
     void shouldNotWaitForATerminatedThread() throws Exception {
-        var terminated = Threads.start(() -> CallGuard.ofCurrentThread().enter());
+        var terminated = TestThreads.start(() -> CallGuard.ofCurrentThread().enter());
         assertThat(terminated.result()).isTrue();
         terminated.thread().join();
 
@@ -95,13 +95,13 @@ class CallGuardTest {
     void shouldNotWaitForAThreadThatTerminatesInACall() throws Exception {
         var inside = new CountDownLatch(1);
         var proceed = new CountDownLatch(1);
-        Threads.start(() -> {
+        TestThreads.start(() -> {
             CallGuard.ofCurrentThread().enter();
             inside.countDown();
             proceed.await();
         });
         inside.await();
-        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+        var waiter = TestThreads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
 
         proceed.countDown();
 
@@ -122,13 +122,13 @@ class CallGuardTest {
         var inside = new CountDownLatch(1);
         var proceed = new CountDownLatch(1);
         var caller =
-                Threads.start(() -> {
+                TestThreads.start(() -> {
                     before.accept(CallGuard.ofCurrentThread());
                     callUntil(inside, proceed);
                 });
         inside.await();
 
-        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+        var waiter = TestThreads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
 
         assertThat(waiter.task().isDone()).isFalse();
         proceed.countDown();
@@ -150,14 +150,14 @@ class CallGuardTest {
         var proceedFirst = new CountDownLatch(1);
         var insideSecond = new CountDownLatch(1);
         var proceedSecond = new CountDownLatch(1);
-        var first = Threads.start(() -> callUntil(inside, proceedFirst));
+        var first = TestThreads.start(() -> callUntil(inside, proceedFirst));
         inside.await();
-        var waiter = Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
-        var second = Threads.start(() -> callUntil(insideSecond, proceedSecond));
+        var waiter = TestThreads.start(CallGuard::awaitCallsInFlight).awaitWaiting();
+        var second = TestThreads.start(() -> callUntil(insideSecond, proceedSecond));
         insideSecond.await();
-        var lateWaiters = new ArrayList<Threads.Started<Boolean>>();
+        var lateWaiters = new ArrayList<TestThreads.Started<Boolean>>();
         for (var i = 0; i < 10; i++) {
-            lateWaiters.add(Threads.start(CallGuard::awaitCallsInFlight).awaitWaiting());
+            lateWaiters.add(TestThreads.start(CallGuard::awaitCallsInFlight).awaitWaiting());
         }
 
         proceedFirst.countDown();

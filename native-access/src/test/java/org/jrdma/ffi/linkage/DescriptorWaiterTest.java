@@ -19,7 +19,7 @@ import org.jrdma.ffi.ChildJvm;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.Threads;
+import org.jrdma.ffi.TestThreads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,7 +58,7 @@ class DescriptorWaiterTest {
             assertThat(writable.await(writable.ticket(), Deadline.after(Duration.ofMillis(50))))
                     .isFalse();
             var waiting =
-                    Threads.start(() -> writable.await(writable.ticket(), Deadline.NEVER))
+                    TestThreads.start(() -> writable.await(writable.ticket(), Deadline.NEVER))
                             .awaitWaiting();
 
             while (TestDescriptors.drain(full[0])) {}
@@ -83,7 +83,7 @@ class DescriptorWaiterTest {
     void shouldReturnWhenTheDescriptorBecomesReadable() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var waiting =
-                    Threads.start(() -> waiter.await(waiter.ticket(), Deadline.NEVER))
+                    TestThreads.start(() -> waiter.await(waiter.ticket(), Deadline.NEVER))
                             .awaitWaiting();
 
             TestDescriptors.signal(descriptor);
@@ -142,7 +142,7 @@ class DescriptorWaiterTest {
     void shouldEndAWaitIfInterruptedAndKeepTheStatus() throws Exception {
         try (var waiter = DescriptorWaiter.on(descriptor)) {
             var waiting =
-                    Threads.start(
+                    TestThreads.start(
                                     () -> {
                                         assertThatExceptionOfType(InterruptedIOException.class)
                                                 .isThrownBy(() ->
@@ -176,7 +176,7 @@ class DescriptorWaiterTest {
     void shouldEndAWaitWhenClosed() throws Exception {
         var waiter = DescriptorWaiter.on(descriptor);
         var waiting =
-                Threads.start(() ->
+                TestThreads.start(() ->
                                 assertThatIllegalStateException()
                                         .isThrownBy(
                                                 () -> waiter.await(waiter.ticket(), Deadline.NEVER))
@@ -205,10 +205,10 @@ class DescriptorWaiterTest {
             var waiting =
                     IntStream.range(0, 5)
                             .mapToObj(_ ->
-                                    Threads.start(
+                                    TestThreads.start(
                                             () -> waiter.await(waiter.ticket(), Deadline.NEVER)))
                             .toList();
-            waiting.forEach(Threads.Started::awaitWaiting);
+            waiting.forEach(TestThreads.Started::awaitWaiting);
 
             TestDescriptors.signal(descriptor);
 
@@ -224,7 +224,7 @@ class DescriptorWaiterTest {
         try (var waiter = DescriptorWaiter.on(descriptor);
                 var otherWaiter = DescriptorWaiter.on(other)) {
             var waiting =
-                    Threads.start(() -> waiter.await(waiter.ticket(), deadlineIn(20)))
+                    TestThreads.start(() -> waiter.await(waiter.ticket(), deadlineIn(20)))
                             .awaitWaiting();
 
             TestDescriptors.signal(other);
@@ -327,7 +327,7 @@ class DescriptorWaiterTest {
         inside.await();
 
         var closing =
-                Threads.start(
+                TestThreads.start(
                                 () -> {
                                     waiter.close();
                                     return ended.get();
@@ -516,7 +516,7 @@ class DescriptorWaiterTest {
     void shouldNotPinCarriersWhileThousandsOfVirtualThreadsWait() throws Exception {
         var child =
                 ChildJvm.onClassPath(
-                        ManyVirtualThreads.class,
+                        DescriptorWaitProgram.class,
                         "--enable-native-access=ALL-UNNAMED",
                         "-Djdk.virtualThreadScheduler.parallelism=2",
                         "-Djdk.virtualThreadScheduler.maxPoolSize=2");

@@ -14,7 +14,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.concurrent.Phaser;
 import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.Threads;
+import org.jrdma.ffi.TestThreads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -56,7 +56,7 @@ class DowncallsTest {
     void shouldCaptureTheErrnoOfEachThreadSeparately() throws Exception {
         var steps = new Phaser(2);
         var otherThread =
-                Threads.start(() -> {
+                TestThreads.start(() -> {
                     steps.arriveAndAwaitAdvance();
                     seekInAPipe();
                     steps.arriveAndAwaitAdvance();

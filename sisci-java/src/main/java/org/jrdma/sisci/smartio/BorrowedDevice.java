@@ -1,7 +1,7 @@
 package org.jrdma.sisci.smartio;
 
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SisciObject;
@@ -92,15 +92,15 @@ public final class BorrowedDevice extends SisciObject {
      * @throws SisciException if the device does not have the BAR
      */
     public RemoteSegment bar(int number) throws SisciException {
-        RangeChecks.check("BAR", number, 0, LAST_BAR);
+        FieldRangeChecks.check("BAR", number, 0, LAST_BAR);
         return connect(number, sisci_h.SCI_MEMTYPE_BAR(), "BAR %d".formatted(number));
     }
 
     /**
      * Creates a device segment and connects to it. A device segment is memory that the device
      * reaches without the borrower's node, normally because it is in the lending node. The library
-     * has no function to remove a device segment: its {@link MemoryType} determines when it ends.
-     * In C: {@code SCICreateDeviceSegment}, {@code SCIConnectDeviceSegment}.
+     * has no function to remove a device segment: its {@link DeviceSegmentSharing} determines when
+     * it ends. In C: {@code SCICreateDeviceSegment}, {@code SCIConnectDeviceSegment}.
      *
      * @return a remote segment that this device owns
      * @throws SisciException if the segment cannot be created; or if the connection fails, in which
@@ -127,11 +127,12 @@ public final class BorrowedDevice extends SisciObject {
      * SCIConnectDeviceSegment}.
      *
      * @param segment the id of a segment that this borrower has created, or if the type is {@link
-     *     MemoryType#SHARED}, that any borrower of the device has created
+     *     DeviceSegmentSharing#SHARED}, that any borrower of the device has created
      * @return a remote segment that this device owns
      * @throws SisciException if the segment does not exist
      */
-    public RemoteSegment connectDeviceSegment(int segment, MemoryType type) throws SisciException {
+    public RemoteSegment connectDeviceSegment(int segment, DeviceSegmentSharing type)
+            throws SisciException {
         return connect(segment, type.code(), "segment %d".formatted(segment));
     }
 

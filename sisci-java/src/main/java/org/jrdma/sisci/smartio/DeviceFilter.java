@@ -2,7 +2,7 @@ package org.jrdma.sisci.smartio;
 
 import java.util.ArrayList;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * Selects devices by the identification in their PCI configuration space. Immutable: each method
@@ -20,9 +20,9 @@ public record DeviceFilter(int vendor, int device, int classCode) {
 
     /** Checks the ranges: 16 bits for vendor and device, 24 bits for the class code. */
     public DeviceFilter {
-        RangeChecks.check("vendor id", (long) vendor, 0, 0xffff);
-        RangeChecks.check("device id", (long) device, 0, 0xffff);
-        RangeChecks.check("class code", (long) classCode, 0, 0xff_ffff);
+        FieldRangeChecks.check("vendor id", (long) vendor, 0, 0xffff);
+        FieldRangeChecks.check("device id", (long) device, 0, 0xffff);
+        FieldRangeChecks.check("class code", (long) classCode, 0, 0xff_ffff);
     }
 
     /** Selects the devices of a vendor. */

@@ -15,7 +15,8 @@ import org.jrdma.ffi.CheckReturnValue;
  * @param access the expected accesses
  */
 @CheckReturnValue
-public record DeviceSegmentOptions(int id, long bytes, MemoryType type, Set<AccessHint> access) {
+public record DeviceSegmentOptions(
+        int id, long bytes, DeviceSegmentSharing type, Set<AccessHint> access) {
 
     /** Checks the size and copies the hints. */
     public DeviceSegmentOptions {
@@ -28,11 +29,11 @@ public record DeviceSegmentOptions(int id, long bytes, MemoryType type, Set<Acce
 
     /** Returns options for a private segment without access hints. */
     public static DeviceSegmentOptions of(int id, long bytes) {
-        return new DeviceSegmentOptions(id, bytes, MemoryType.PRIVATE, Set.of());
+        return new DeviceSegmentOptions(id, bytes, DeviceSegmentSharing.PRIVATE, Set.of());
     }
 
     /** Sets the type, which determines the borrowers that can connect. */
-    public DeviceSegmentOptions type(MemoryType newType) {
+    public DeviceSegmentOptions type(DeviceSegmentSharing newType) {
         return new DeviceSegmentOptions(id, bytes, newType, access);
     }
 

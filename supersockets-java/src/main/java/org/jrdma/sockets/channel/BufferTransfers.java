@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.jrdma.ffi.linkage.SegmentChecks;
-import org.jrdma.sockets.internal.ByteMover;
+import org.jrdma.sockets.internal.NonBlockingTransfer;
 import org.jrdma.sockets.internal.Scratch;
 
 /**
- * Transfers bytes between buffers and a {@link ByteMover}. If possible, one call of the mover
- * transfers the bytes of several buffers.
+ * Transfers bytes between buffers and a {@link NonBlockingTransfer}. If possible, one call of the
+ * mover transfers the bytes of several buffers.
  *
  * <p>The bytes of a single direct buffer are not copied. Bytes on the heap, and the bytes of
  * several buffers, are copied through native memory, at most {@link Scratch#BYTES} at a time.
@@ -58,7 +58,7 @@ final class BufferTransfers {
     }
 
     /** Reads into a buffer, which must have space remaining; returns 0 at the end of the stream. */
-    static int receive(ByteMover mover, ByteBuffer target) {
+    static int receive(NonBlockingTransfer mover, ByteBuffer target) {
         if (target.isDirect()) {
             var count = mover.receive(MemorySegment.ofBuffer(target), target.remaining());
             advance(target, count);
@@ -78,7 +78,7 @@ final class BufferTransfers {
      * Reads into several buffers in order; returns 0 at the end of the stream. At least one buffer
      * must have space remaining.
      */
-    static int receive(ByteMover mover, ByteBuffer[] targets, int from, int end) {
+    static int receive(NonBlockingTransfer mover, ByteBuffer[] targets, int from, int end) {
         var first = firstWithRemaining(targets, from, end);
         if (needsSingleCall(targets, first, end)) {
             return receive(mover, targets[first]);
@@ -99,7 +99,7 @@ final class BufferTransfers {
     /**
      * Writes the remaining bytes of a buffer, or the part of them that fits into the send buffer.
      */
-    static int send(ByteMover mover, ByteBuffer source) {
+    static int send(NonBlockingTransfer mover, ByteBuffer source) {
         if (source.isDirect()) {
             var count = mover.send(MemorySegment.ofBuffer(source), source.remaining());
             advance(source, count);
@@ -115,7 +115,7 @@ final class BufferTransfers {
     }
 
     /** Writes the remaining bytes of several buffers in order, or a part of them. */
-    static int send(ByteMover mover, ByteBuffer[] sources, int from, int end) {
+    static int send(NonBlockingTransfer mover, ByteBuffer[] sources, int from, int end) {
         var first = firstWithRemaining(sources, from, end);
         if (needsSingleCall(sources, first, end)) {
             return send(mover, sources[first]);
@@ -146,7 +146,7 @@ final class BufferTransfers {
      * @return the number of bytes written, or a negative errno if no byte was written
      */
     static long sendAll(
-            ByteMover mover, Direction direction, ByteBuffer[] sources, int from, int end)
+            NonBlockingTransfer mover, Direction direction, ByteBuffer[] sources, int from, int end)
             throws IOException {
         var bytes = remaining(sources, from, end);
         var written = 0L;

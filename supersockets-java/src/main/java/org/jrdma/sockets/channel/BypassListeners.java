@@ -86,7 +86,7 @@ final class BypassListeners extends ReadinessSource {
      * Returns a copy of {@code kind} for a stream that does not use the first {@code count}
      * transports of the list. The copy contains the reason for each of them.
      */
-    StreamKind without(StreamKind kind, int count) {
+    SelectedTransport without(SelectedTransport kind, int count) {
         var remaining = kind;
         for (var entry : entries.subList(0, Math.min(count, entries.size()))) {
             remaining = remaining.withoutBypass(entry.listener == null ? entry.whyNot : UNUSED);

@@ -33,7 +33,7 @@ final class ChannelOptions {
         return Set.copyOf(byName.keySet());
     }
 
-    <T> void set(Endpoint endpoint, SocketOption<T> name, T value) throws IOException {
+    <T> void set(ChannelDescriptor endpoint, SocketOption<T> name, T value) throws IOException {
         var option = find(name);
         if (!name.type().isInstance(value)) {
             throw new IllegalArgumentException("Invalid value '" + value + "'");
@@ -47,7 +47,7 @@ final class ChannelOptions {
         });
     }
 
-    <T> @Nullable T get(Endpoint endpoint, SocketOption<T> name) throws IOException {
+    <T> @Nullable T get(ChannelDescriptor endpoint, SocketOption<T> name) throws IOException {
         var option = find(name);
         return endpoint.call(() -> option.read(endpoint.descriptor()));
     }

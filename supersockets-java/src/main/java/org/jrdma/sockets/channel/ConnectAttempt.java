@@ -28,8 +28,8 @@ final class ConnectAttempt implements LocalAddress {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
     private static final long FULL_QUEUE_RETRY_NANOS = 1_000_000;
 
-    private final StreamConnection connection;
-    private final Endpoint endpoint;
+    private final StreamState connection;
+    private final ChannelDescriptor endpoint;
     private final SocketAddress target;
     private final Deadline deadline;
     private volatile @Nullable BypassAttempt current;
@@ -44,8 +44,8 @@ final class ConnectAttempt implements LocalAddress {
     private record BypassAttempt(Bypass bypass, BypassConnector connector) {}
 
     ConnectAttempt(
-            StreamConnection connection,
-            Endpoint endpoint,
+            StreamState connection,
+            ChannelDescriptor endpoint,
             SocketAddress target,
             Deadline deadline) {
         this.connection = connection;

@@ -21,7 +21,7 @@ import org.jrdma.sockets.internal.Waiting;
  */
 final class Direction {
 
-    private final Endpoint endpoint;
+    private final ChannelDescriptor endpoint;
     private final DescriptorWaiting byDescriptor;
     private volatile Waiting waiting;
     private final ReentrantLock lock = new ReentrantLock();
@@ -31,7 +31,7 @@ final class Direction {
     private boolean started;
     private boolean entered;
 
-    Direction(Endpoint endpoint, int events) {
+    Direction(ChannelDescriptor endpoint, int events) {
         this.endpoint = endpoint;
         this.byDescriptor = new DescriptorWaiting(endpoint.descriptor(), events);
         this.waiting = byDescriptor;

@@ -48,7 +48,7 @@ final class EpollRegistration {
 
     /**
      * Sets the requested events, which the next {@link #update(int)} passes to epoll. The {@link
-     * Endpoint} calls this method and the methods below while it holds its lock.
+     * ChannelDescriptor} calls this method and the methods below while it holds its lock.
      */
     void setEvents(int events) {
         requested = events;

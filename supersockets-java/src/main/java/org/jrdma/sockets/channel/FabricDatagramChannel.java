@@ -34,7 +34,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
 
     private final InternetFamily family;
     private final DatagramCalls calls;
-    private final Endpoint endpoint;
+    private final ChannelDescriptor endpoint;
     private final Direction input;
     private final Direction output;
     private final ChannelOptions options;
@@ -57,7 +57,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         this.adaptors = adaptors;
         this.family = family;
         calls = DatagramCalls.open(family);
-        endpoint = new Endpoint(this, calls.descriptor());
+        endpoint = new ChannelDescriptor(this, calls.descriptor());
         input = endpoint.input();
         output = endpoint.output();
         options = ChannelOption.ofDatagrams(family);
@@ -65,7 +65,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     }
 
     @Override
-    public Endpoint endpoint() {
+    public ChannelDescriptor endpoint() {
         return endpoint;
     }
 

@@ -36,13 +36,13 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     /** The maximum number of ports that are tried to find one that is free for all transports. */
     private static final int MAX_PORT_CHOICES = 16;
 
-    private final Endpoint endpoint;
+    private final ChannelDescriptor endpoint;
     private final Direction input;
     private final @Nullable SocketReplacement replacement;
     private final ChannelOptions options;
     private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable ServerSocket> socket = new AtomicReference<>();
-    private volatile StreamKind kind;
+    private volatile SelectedTransport kind;
     private volatile @Nullable SocketAddress local;
     private volatile BypassListeners listeners = BypassListeners.NONE;
 
@@ -57,7 +57,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     public ListenerChannel(
             SelectorProvider provider,
             int descriptor,
-            StreamKind kind,
+            SelectedTransport kind,
             @Nullable SocketReplacement replacement,
             SocketAdaptorFactories adaptors)
             throws IOException {
@@ -65,7 +65,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         this.adaptors = adaptors;
         this.kind = kind;
         this.replacement = replacement;
-        endpoint = new Endpoint(this, descriptor);
+        endpoint = new ChannelDescriptor(this, descriptor);
         input = endpoint.input();
         if (kind.addresses() instanceof InternetFamily) {
             options = ChannelOption.ofListener();
@@ -78,7 +78,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     }
 
     @Override
-    public Endpoint endpoint() {
+    public ChannelDescriptor endpoint() {
         return endpoint;
     }
 
@@ -257,7 +257,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         }
 
         /** Creates a channel, whose close from now on closes the accepted connection. */
-        private StreamChannel newStream(StreamKind ofStream) {
+        private StreamChannel newStream(SelectedTransport ofStream) {
             var channel = new StreamChannel(provider(), descriptor, ofStream, null, adaptors);
             descriptor = -1;
             bypassed = null;

@@ -44,11 +44,12 @@ public final class MulticastMemberships {
     private static final long SOURCE = GROUP + sockaddr_storage.sizeof();
 
     private final DatagramChannel channel;
-    private final Endpoint endpoint;
+    private final ChannelDescriptor endpoint;
     private final InternetFamily family;
     private final List<Key> keys = new ArrayList<>();
 
-    MulticastMemberships(DatagramChannel channel, Endpoint endpoint, InternetFamily family) {
+    MulticastMemberships(
+            DatagramChannel channel, ChannelDescriptor endpoint, InternetFamily family) {
         this.channel = channel;
         this.endpoint = endpoint;
         this.family = family;
@@ -188,7 +189,7 @@ public final class MulticastMemberships {
 
         /**
          * Sets a socket option that joins or leaves a group. Must be called within {@link
-         * Endpoint#call}. For an IPv4 group, an IPv6 socket also uses the option of IPv4.
+         * ChannelDescriptor#call}. For an IPv4 group, an IPv6 socket also uses the option of IPv4.
          */
         private void set(int option, @Nullable InetAddress sender) throws IOException {
             var kind = group instanceof Inet4Address ? InternetFamily.IPV4 : InternetFamily.IPV6;

@@ -16,7 +16,7 @@ interface Selectable {
     /** The operations that are ready when epoll reports EPOLLOUT. */
     int WRITES = SelectionKey.OP_WRITE | SelectionKey.OP_CONNECT;
 
-    Endpoint endpoint();
+    ChannelDescriptor endpoint();
 
     /** Returns the operations that are possible in the current state of the channel. */
     default int possible() {

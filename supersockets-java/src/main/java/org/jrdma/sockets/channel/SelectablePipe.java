@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
-import org.jrdma.sockets.internal.ByteMover;
+import org.jrdma.sockets.internal.NonBlockingTransfer;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
@@ -61,7 +61,7 @@ public final class SelectablePipe extends Pipe {
         return result;
     }
 
-    private record PipeEnd(int descriptor) implements ByteMover {
+    private record PipeEnd(int descriptor) implements NonBlockingTransfer {
         @Override
         public int receive(MemorySegment target, long maxBytes) {
             return SocketCalls.read(descriptor, target, maxBytes);
@@ -75,17 +75,17 @@ public final class SelectablePipe extends Pipe {
 
     private static final class PipeSource extends SourceChannel implements Selectable {
 
-        private final Endpoint endpoint;
+        private final ChannelDescriptor endpoint;
         private final PipeEnd end;
 
         PipeSource(SelectorProvider provider, int descriptor) {
             super(provider);
-            endpoint = new Endpoint(this, descriptor);
+            endpoint = new ChannelDescriptor(this, descriptor);
             end = new PipeEnd(descriptor);
         }
 
         @Override
-        public Endpoint endpoint() {
+        public ChannelDescriptor endpoint() {
             return endpoint;
         }
 
@@ -147,17 +147,17 @@ public final class SelectablePipe extends Pipe {
 
     private static final class PipeSink extends SinkChannel implements Selectable {
 
-        private final Endpoint endpoint;
+        private final ChannelDescriptor endpoint;
         private final PipeEnd end;
 
         PipeSink(SelectorProvider provider, int descriptor) {
             super(provider);
-            endpoint = new Endpoint(this, descriptor);
+            endpoint = new ChannelDescriptor(this, descriptor);
             end = new PipeEnd(descriptor);
         }
 
         @Override
-        public Endpoint endpoint() {
+        public ChannelDescriptor endpoint() {
             return endpoint;
         }
 

@@ -50,7 +50,8 @@ public final class SocketReplacement {
      *
      * @return the kind of the socket of the channel
      */
-    StreamKind forLocal(StreamKind current, Endpoint endpoint, @Nullable SocketAddress address)
+    SelectedTransport forLocal(
+            SelectedTransport current, ChannelDescriptor endpoint, @Nullable SocketAddress address)
             throws IOException {
         return address instanceof InetSocketAddress local && needsIpv6(current, local)
                 ? replace(endpoint, preferences.standard().open(InternetFamily.IPV6))
@@ -64,9 +65,9 @@ public final class SocketReplacement {
      *     address. Null if the socket is not bound.
      * @return the kind of the socket of the channel
      */
-    StreamKind forPeer(
-            StreamKind current,
-            Endpoint endpoint,
+    SelectedTransport forPeer(
+            SelectedTransport current,
+            ChannelDescriptor endpoint,
             @Nullable SocketAddress peer,
             @Nullable SocketAddress local)
             throws IOException {
@@ -82,7 +83,8 @@ public final class SocketReplacement {
      *
      * @return the kind of the socket of the channel
      */
-    StreamKind forListener(StreamKind current, Endpoint endpoint, SocketAddress address)
+    SelectedTransport forListener(
+            SelectedTransport current, ChannelDescriptor endpoint, SocketAddress address)
             throws IOException {
         if (!(address instanceof InetSocketAddress internet) || internet.isUnresolved()) {
             return current;
@@ -95,15 +97,16 @@ public final class SocketReplacement {
      *
      * @return the kind of the new socket
      */
-    StreamKind reopenListener(StreamKind current, Endpoint endpoint, InetSocketAddress address)
+    SelectedTransport reopenListener(
+            SelectedTransport current, ChannelDescriptor endpoint, InetSocketAddress address)
             throws IOException {
         var transports = preferences.forListener(address);
         return replace(endpoint, transports.open((InternetFamily) current.addresses()));
     }
 
-    private StreamKind select(
-            StreamKind current,
-            Endpoint endpoint,
+    private SelectedTransport select(
+            SelectedTransport current,
+            ChannelDescriptor endpoint,
             InetSocketAddress address,
             @Nullable SocketAddress local,
             TransportList transports)
@@ -128,17 +131,17 @@ public final class SocketReplacement {
         return newKind;
     }
 
-    private boolean needsIpv6(StreamKind current, InetSocketAddress address) {
+    private boolean needsIpv6(SelectedTransport current, InetSocketAddress address) {
         return anyFamily
                 && current.addresses() == InternetFamily.IPV4
                 && InternetFamily.standard().isIpv6()
                 && address.getAddress() instanceof Inet6Address;
     }
 
-    private StreamKind replace(Endpoint endpoint, TransportList.OpenedSocket opened)
+    private SelectedTransport replace(ChannelDescriptor endpoint, TransportList.OpenedSocket opened)
             throws IOException {
         endpoint.replace(opened.descriptor());
-        var kind = StreamKind.internet(opened);
+        var kind = SelectedTransport.internet(opened);
         for (var option : options.entrySet()) {
             copyOption(kind, endpoint, option.getKey(), option.getValue());
         }
@@ -147,7 +150,7 @@ public final class SocketReplacement {
 
     @SuppressWarnings("unchecked") // The value was type-checked when it was first set.
     private static <T> void copyOption(
-            StreamKind kind, Endpoint endpoint, SocketOption<T> name, Object value)
+            SelectedTransport kind, ChannelDescriptor endpoint, SocketOption<T> name, Object value)
             throws IOException {
         kind.options().set(endpoint, name, (T) value);
     }

@@ -30,13 +30,13 @@ import org.jspecify.annotations.Nullable;
  * A stream over a kernel socket, or over a transport without a kernel socket.
  *
  * <p>This class ensures that the operations of each direction run one after another, and closes the
- * channel when one of its threads is interrupted. A {@link StreamConnection} connects, a {@link
+ * channel when one of its threads is interrupted. A {@link StreamState} connects, a {@link
  * StreamReader} reads and a {@link StreamWriter} writes.
  */
 public final class StreamChannel extends FabricSocketChannel implements Selectable {
 
-    private final Endpoint endpoint;
-    private final StreamConnection connection;
+    private final ChannelDescriptor endpoint;
+    private final StreamState connection;
     private final Direction input;
     private final Direction output;
     private final StreamReader reader;
@@ -53,13 +53,13 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     public StreamChannel(
             SelectorProvider provider,
             int descriptor,
-            StreamKind kind,
+            SelectedTransport kind,
             @Nullable SocketReplacement replacement,
             SocketAdaptorFactories adaptors) {
         super(provider);
         this.adaptors = adaptors;
-        endpoint = new Endpoint(this, descriptor);
-        connection = new StreamConnection(endpoint, kind, replacement);
+        endpoint = new ChannelDescriptor(this, descriptor);
+        connection = new StreamState(endpoint, kind, replacement);
         input = endpoint.input();
         output = endpoint.output();
         reader = new StreamReader(connection, input);
@@ -88,7 +88,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     }
 
     @Override
-    public Endpoint endpoint() {
+    public ChannelDescriptor endpoint() {
         return endpoint;
     }
 
@@ -150,7 +150,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         return connect(connection::pending, Deadline.NEVER);
     }
 
-    private boolean connect(Endpoint.Call<@Nullable ConnectAttempt> start, Deadline deadline)
+    private boolean connect(
+            ChannelDescriptor.Call<@Nullable ConnectAttempt> start, Deadline deadline)
             throws IOException {
         try {
             endpoint.lockBoth();

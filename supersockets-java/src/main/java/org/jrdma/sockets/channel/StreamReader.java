@@ -15,7 +15,7 @@ final class StreamReader {
 
     private static final int END = -1;
 
-    private final StreamConnection connection;
+    private final StreamState connection;
     private final Direction direction;
     private volatile boolean shut;
 
@@ -25,7 +25,7 @@ final class StreamReader {
      */
     private volatile boolean reset;
 
-    StreamReader(StreamConnection connection, Direction direction) {
+    StreamReader(StreamState connection, Direction direction) {
         this.connection = connection;
         this.direction = direction;
     }

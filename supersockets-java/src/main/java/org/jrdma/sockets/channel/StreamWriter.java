@@ -14,11 +14,11 @@ import org.jrdma.sockets.internal.SocketFailure;
  */
 final class StreamWriter {
 
-    private final StreamConnection connection;
+    private final StreamState connection;
     private final Direction direction;
     private volatile boolean shut;
 
-    StreamWriter(StreamConnection connection, Direction direction) {
+    StreamWriter(StreamState connection, Direction direction) {
         this.connection = connection;
         this.direction = direction;
     }
@@ -62,7 +62,7 @@ final class StreamWriter {
     int writeOutOfBand(int descriptor, int value) throws IOException {
         int result;
         do {
-            result = StreamKind.sendOutOfBand(descriptor, value);
+            result = SelectedTransport.sendOutOfBand(descriptor, value);
         } while (direction.retry(result));
         return result;
     }

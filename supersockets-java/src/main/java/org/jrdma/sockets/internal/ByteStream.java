@@ -6,7 +6,7 @@ import java.io.IOException;
  * One end of a connected byte stream. One thread at a time may send and one may receive; the other
  * methods are safe for use by multiple threads.
  */
-public interface ByteStream extends ByteMover {
+public interface ByteStream extends NonBlockingTransfer {
 
     /** Returns the number of bytes that can be received without waiting, or a negative errno. */
     int available();

@@ -9,7 +9,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.internal.FileErrors;
+import org.jrdma.sockets.internal.FileErrorReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -127,7 +127,7 @@ public final class PolicyFile {
                 e instanceof NoSuchFileException
                         ? "%s: there is no %s".formatted(PROPERTY, path)
                         : "%s: %s cannot be read: %s"
-                                .formatted(PROPERTY, path, FileErrors.reason(e)),
+                                .formatted(PROPERTY, path, FileErrorReason.reason(e)),
                 0,
                 e);
     }

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.jrdma.sockets.internal.FileErrors;
+import org.jrdma.sockets.internal.FileErrorReason;
 import org.jrdma.sockets.model.ConnectionsSnapshot;
 import org.slf4j.LoggerFactory;
 
@@ -82,7 +82,7 @@ final class ConnectionsFile {
             Files.move(temporary, file, ATOMIC_MOVE, REPLACE_EXISTING);
             hasFailed = false;
         } catch (IOException e) {
-            warn(FileErrors.reason(e));
+            warn(FileErrorReason.reason(e));
         } catch (Throwable e) {
             warn(e.toString());
         }

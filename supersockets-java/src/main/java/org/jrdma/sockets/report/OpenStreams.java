@@ -19,16 +19,16 @@ public final class OpenStreams {
      * The open streams, by weak references, so that the garbage collector can free streams that the
      * program never closes.
      */
-    private static final Set<WeakReference<StreamReport>> OPEN = ConcurrentHashMap.newKeySet();
+    private static final Set<WeakReference<StreamReporter>> OPEN = ConcurrentHashMap.newKeySet();
 
     private OpenStreams() {}
 
-    static void add(WeakReference<StreamReport> stream) {
+    static void add(WeakReference<StreamReporter> stream) {
         OPEN.add(stream);
         ReportStart.streamConnected();
     }
 
-    static void remove(WeakReference<StreamReport> stream) {
+    static void remove(WeakReference<StreamReporter> stream) {
         OPEN.remove(stream);
     }
 

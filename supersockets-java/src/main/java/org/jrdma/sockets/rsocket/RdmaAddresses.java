@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.Deadline;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 
 /**
  * The IP addresses of this machine that RDMA devices can use: those of the network interfaces of
@@ -28,12 +28,12 @@ final class RdmaAddresses {
      */
     private static final Duration CACHE_LIFETIME = Duration.ofSeconds(10);
 
-    private final Machine machine;
+    private final MachineFiles machine;
 
     private Set<String> known = Set.of();
     private Deadline knownUntil = Deadline.after(Duration.ZERO);
 
-    RdmaAddresses(Machine machine) {
+    RdmaAddresses(MachineFiles machine) {
         this.machine = machine;
     }
 

@@ -3,8 +3,8 @@ package org.jrdma.sockets.rsocket;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.unchecked;
-import static org.jrdma.sockets.internal.ErrnoCalls.call;
-import static org.jrdma.sockets.internal.ErrnoCalls.result;
+import static org.jrdma.sockets.internal.NegativeErrnoCalls.call;
+import static org.jrdma.sockets.internal.NegativeErrnoCalls.result;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;

@@ -16,13 +16,13 @@ import org.jrdma.sockets.internal.SocketCalls;
 /** A connection attempt over an rsocket. */
 public final class RsocketConnector extends BypassConnector {
 
-    private final RsocketLibrary fabric;
+    private final RsocketRuntime fabric;
     private final InetSocketAddress target;
     private final int receiveBuffer;
     private final LocalAddress local;
 
     public RsocketConnector(
-            RsocketLibrary fabric,
+            RsocketRuntime fabric,
             InetSocketAddress target,
             int receiveBuffer,
             LocalAddress local,
@@ -61,7 +61,7 @@ public final class RsocketConnector extends BypassConnector {
         var calls = fabric.calls();
         var bound = local.bound();
         if (bound.isPresent()) {
-            RsocketLibrary.check("rbind", calls.bind(number, bound.get()));
+            RsocketRuntime.check("rbind", calls.bind(number, bound.get()));
         }
         var result = calls.connect(number, target);
         if (result == -Errno.EINPROGRESS) {
@@ -71,7 +71,7 @@ public final class RsocketConnector extends BypassConnector {
             throw new FabricException(
                     "Connection refused: no rsocket listens there", Errno.ECONNREFUSED, null);
         }
-        RsocketLibrary.check("rconnect", result);
+        RsocketRuntime.check("rconnect", result);
     }
 
     private int awaitResponse(Attempt attempt, Deadline deadline) throws IOException {

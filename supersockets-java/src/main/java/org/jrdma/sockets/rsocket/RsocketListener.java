@@ -22,13 +22,13 @@ final class RsocketListener extends BypassListener {
     private static final Logger LOG = LoggerFactory.getLogger(RsocketListener.class);
     private static final long PAUSE_NANOS = 10_000_000;
 
-    private final RsocketLibrary fabric;
+    private final RsocketRuntime fabric;
     private final InetSocketAddress address;
     private final int backlog;
     private final List<Integer> numbers;
 
     RsocketListener(
-            RsocketLibrary fabric, InetSocketAddress address, List<Integer> numbers, int backlog) {
+            RsocketRuntime fabric, InetSocketAddress address, List<Integer> numbers, int backlog) {
         this.fabric = fabric;
         this.address = address;
         this.backlog = backlog;

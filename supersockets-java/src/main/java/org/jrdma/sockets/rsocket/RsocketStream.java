@@ -39,7 +39,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long MAX_PAUSE_NANOS = 50_000_000;
 
-    private final RsocketLibrary fabric;
+    private final RsocketRuntime fabric;
     private final int number;
     private final InetSocketAddress local;
 
@@ -65,7 +65,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     /** The future of the last closing step that was added; see {@link #addClosingStep}. */
     private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
 
-    RsocketStream(RsocketLibrary fabric, int number) {
+    RsocketStream(RsocketRuntime fabric, int number) {
         this.fabric = fabric;
         this.number = number;
         this.local = fabric.calls().localName(number);
@@ -225,7 +225,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
 
     /**
      * Adds a step of the shutdown or the close, which runs after the previous steps on a thread of
-     * the {@link RsocketLibrary}.
+     * the {@link RsocketRuntime}.
      *
      * @param message returns the message that is sent to the peer first
      * @param step runs afterwards, while no other thread uses the rsocket

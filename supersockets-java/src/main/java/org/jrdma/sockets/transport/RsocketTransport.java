@@ -8,7 +8,7 @@ import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.bypass.LocalAddress;
 import org.jrdma.sockets.rsocket.RsocketConnector;
-import org.jrdma.sockets.rsocket.RsocketLibrary;
+import org.jrdma.sockets.rsocket.RsocketRuntime;
 
 /** A transport over the rsockets of librdmacm, which use the RDMA devices of the kernel. */
 public final class RsocketTransport implements BypassTransport {
@@ -19,19 +19,19 @@ public final class RsocketTransport implements BypassTransport {
     private static final int MIN_BUFFER = 4 * 1024;
     private static final int MAX_BUFFER = 16 * 1024 * 1024;
 
-    private final CachedLookup<RsocketLibrary> fabric;
+    private final CachedResource<RsocketRuntime> fabric;
 
-    public RsocketTransport(CachedLookup.Find<RsocketLibrary> find) {
-        this.fabric = new CachedLookup<>(find);
+    public RsocketTransport(CachedResource.Find<RsocketRuntime> find) {
+        this.fabric = new CachedResource<>(find);
     }
 
-    public static RsocketLibrary find(String verbsFabric) throws FabricException {
+    public static RsocketRuntime find(String verbsFabric) throws FabricException {
         if (verbsFabric.equals("software")) {
             throw new FabricException(
                     "librdmacm supports only the RDMA devices of the kernel, not those of the"
                             + " software fabric that jrdma.fabric selects");
         }
-        return RsocketLibrary.open();
+        return RsocketRuntime.open();
     }
 
     @Override

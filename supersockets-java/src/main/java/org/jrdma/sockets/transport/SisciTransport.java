@@ -25,13 +25,13 @@ public final class SisciTransport implements BypassTransport {
     private static final int MIN_RING_BYTES = 4 * 1024;
     private static final int MAX_RING_BYTES = 16 * 1024 * 1024;
 
-    private final CachedLookup<Opened> opened;
+    private final CachedResource<Opened> opened;
 
     private record Opened(SisciStreamNode fabric, SisciHosts hosts) {}
 
     public SisciTransport(
-            CachedLookup.Find<Sisci> library, CachedLookup.Find<SisciHosts> hostsFile) {
-        this.opened = new CachedLookup<>(() -> open(library, hostsFile));
+            CachedResource.Find<Sisci> library, CachedResource.Find<SisciHosts> hostsFile) {
+        this.opened = new CachedResource<>(() -> open(library, hostsFile));
     }
 
     /**
@@ -46,7 +46,7 @@ public final class SisciTransport implements BypassTransport {
     }
 
     private static Opened open(
-            CachedLookup.Find<Sisci> library, CachedLookup.Find<SisciHosts> hostsFile)
+            CachedResource.Find<Sisci> library, CachedResource.Find<SisciHosts> hostsFile)
             throws FabricException {
         try {
             var hosts = hostsFile.find();

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.ffi.doctor.NetworkPathChecks;
 import org.jrdma.ffi.doctor.Verdict;
 import org.slf4j.LoggerFactory;
@@ -20,14 +20,14 @@ public final class TransportDiagnostics {
 
     private static final TransportDiagnostics THIS_MACHINE =
             new TransportDiagnostics(
-                    Machine.THIS,
+                    MachineFiles.THIS,
                     finding -> LoggerFactory.getLogger(TransportDiagnostics.class).warn(finding));
 
-    private final Machine machine;
+    private final MachineFiles machine;
     private final Consumer<String> log;
     private final AtomicBoolean started = new AtomicBoolean();
 
-    TransportDiagnostics(Machine machine, Consumer<String> log) {
+    TransportDiagnostics(MachineFiles machine, Consumer<String> log) {
         this.machine = machine;
         this.log = log;
     }

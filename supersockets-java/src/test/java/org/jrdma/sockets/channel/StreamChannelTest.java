@@ -40,17 +40,19 @@ class StreamChannelTest {
 
     @Test
     void shouldUnlockTheInputIfAReadCannotStart() throws Exception {
-        assertUnlocks(Endpoint::input, channel -> () -> channel.read(ByteBuffer.allocate(1)));
+        assertUnlocks(
+                ChannelDescriptor::input, channel -> () -> channel.read(ByteBuffer.allocate(1)));
     }
 
     @Test
     void shouldUnlockTheOutputIfAWriteCannotStart() throws Exception {
-        assertUnlocks(Endpoint::output, channel -> () -> channel.write(ByteBuffer.allocate(1)));
+        assertUnlocks(
+                ChannelDescriptor::output, channel -> () -> channel.write(ByteBuffer.allocate(1)));
     }
 
     /** Starts an operation on an interrupted thread; the close by the interrupt throws an error. */
     private static void assertUnlocks(
-            Function<Endpoint, Direction> direction,
+            Function<ChannelDescriptor, Direction> direction,
             Function<StreamChannel, Callable<Integer>> operation)
             throws Exception {
         try (var listener =

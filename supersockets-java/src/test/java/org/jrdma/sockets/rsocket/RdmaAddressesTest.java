@@ -7,7 +7,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +28,7 @@ class RdmaAddressesTest {
     }
 
     private RdmaAddresses addresses() {
-        return new RdmaAddresses(new Machine(root));
+        return new RdmaAddresses(new MachineFiles(root));
     }
 
     private static InetAddress loopback() {
@@ -80,6 +80,6 @@ class RdmaAddressesTest {
         "librdmacm.so.1, false"
     })
     void shouldRecognizeALibraryWhoseTablesMustNotGrow(String library, boolean growsSafely) {
-        assertThat(RsocketLibrary.growsSafely(library)).isEqualTo(growsSafely);
+        assertThat(RsocketRuntime.growsSafely(library)).isEqualTo(growsSafely);
     }
 }

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.jrdma.ffi.doctor.Machine;
+import org.jrdma.ffi.doctor.MachineFiles;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,7 +46,7 @@ class TransportDiagnosticsTest {
     }
 
     private List<String> warnings() throws InterruptedException {
-        var check = new TransportDiagnostics(new Machine(root), log::add);
+        var check = new TransportDiagnostics(new MachineFiles(root), log::add);
         for (var i = 0; i < 3; i++) {
             check.start();
         }

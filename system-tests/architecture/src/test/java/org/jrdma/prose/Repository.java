@@ -26,7 +26,7 @@ final class Repository {
                     "wordings.tsv",
                     "exceptions.tsv",
                     "prose/ProseTest.java",
-                    "prose/TextsTest.java",
+                    "prose/TextExtractionTest.java",
                     "LICENSE",
                     ".svg",
                     ".sha256");
@@ -70,10 +70,10 @@ final class Repository {
         if (name.endsWith(".java") || name.endsWith(".c") || name.endsWith(".h")) {
             return JavaTexts.find(path, Files.readString(file));
         } else if (name.endsWith(".md")) {
-            return PlainTexts.inMarkdown(path, Files.readString(file));
+            return DocumentTexts.inMarkdown(path, Files.readString(file));
         } else if (name.endsWith(".xml")) {
-            return PlainTexts.inXml(path, Files.readString(file));
+            return DocumentTexts.inXml(path, Files.readString(file));
         }
-        return PlainTexts.inScript(path, Files.readString(file));
+        return DocumentTexts.inScript(path, Files.readString(file));
     }
 }

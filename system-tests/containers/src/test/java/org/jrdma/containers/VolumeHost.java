@@ -20,7 +20,7 @@ import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.NvmeBlockDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /**
@@ -79,7 +79,7 @@ final class VolumeHost {
                                         .map(server -> List.of("sockets:" + server))
                                         .toList())
                         .policy(
-                                NodePolicy.of(NodeTransport.VERBS, NodeTransport.SOCKETS)
+                                NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS)
                                         .socketAddress(new InetSocketAddress(PORT)))
                         .lease(lease)
                         .sessionTimeout(lease);

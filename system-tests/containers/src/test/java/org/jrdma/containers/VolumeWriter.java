@@ -15,7 +15,7 @@ import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /**
@@ -39,7 +39,7 @@ final class VolumeWriter {
         var name = "client-%d".formatted(ProcessHandle.current().pid());
         var options =
                 VolumeOptions.of(name, servers)
-                        .policy(NodePolicy.of(NodeTransport.VERBS, NodeTransport.SOCKETS))
+                        .policy(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS))
                         .retryTimeout(RETRY_TIMEOUT);
         try (var volume = Volume.open(options)) {
             if (arguments.length == 1) {

@@ -47,7 +47,7 @@ public class CloseDuringDelayedEnter {
     private volatile int closed;
 
     @SuppressWarnings("unused") // Accessed through CONTENT.
-    private int content = SimulatedMemory.ALIVE;
+    private int content = FreeableMemory.ALIVE;
 
     @Actor
     public void call(I_Result result) {
@@ -56,7 +56,7 @@ public class CloseDuringDelayedEnter {
         guard.enter();
         result.r1 =
                 (int) CLOSED.getOpaque(this) != 0
-                        ? SimulatedMemory.NOT_USED
+                        ? FreeableMemory.NOT_USED
                         : (int) CONTENT.getOpaque(this);
         guard.exit();
     }
@@ -66,7 +66,7 @@ public class CloseDuringDelayedEnter {
         storeIntoSharedLines();
         CLOSED.setVolatile(this, 1);
         CallGuard.awaitCallsInFlight();
-        CONTENT.setOpaque(this, SimulatedMemory.FREED);
+        CONTENT.setOpaque(this, FreeableMemory.FREED);
     }
 
     private static void storeIntoSharedLines() {

@@ -133,8 +133,8 @@ class CorruptionTest {
                                 .putShort((short) 0x11ff);
         var udp =
                 ByteBuffer.allocate(8)
-                        .putShort((short) DatagramSender.SOURCE_PORT)
-                        .putShort((short) DatagramSender.PORT)
+                        .putShort((short) UdpPacketSender.SOURCE_PORT)
+                        .putShort((short) UdpPacketSender.PORT)
                         .putShort((short) length)
                         .putShort((short) 0xffff);
         var masked = packet.clone();
@@ -157,7 +157,7 @@ class CorruptionTest {
                                 "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 System.getProperty("java.class.path"),
-                                DatagramSender.class.getName(),
+                                UdpPacketSender.class.getName(),
                                 family.kernel(),
                                 family.software()));
         packets.forEach(packet -> command.add(HexFormat.of().formatHex(packet)));

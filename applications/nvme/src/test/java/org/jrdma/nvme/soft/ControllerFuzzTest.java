@@ -62,7 +62,7 @@ class ControllerFuzzTest {
             var queue = harness.createQueue(admin, 1, 8, manager);
             try (var io = new VerifiedIo(queue, manager, 1)) {
                 io.awaitStart();
-                var intruder = new Intruder(harness, random, io.canary());
+                var intruder = new HostileBorrower(harness, random, io.canary());
                 var completed = 0L;
                 for (var done = 0; done < entries; done += ROUND) {
                     completed += round(harness, admin, intruder, 2 + random.nextInt(8));
@@ -79,19 +79,19 @@ class ControllerFuzzTest {
     }
 
     /** Uses a new queue for some hundred commands, and returns the number of completions. */
-    private long round(Harness harness, TestQueue admin, Intruder intruder, int id) {
+    private long round(Harness harness, TestQueue admin, HostileBorrower intruder, int id) {
         assertThat(
                         admin.status(
                                 Harness.createCompletionQueue(
-                                        id, Intruder.ENTRIES, intruder.completions())))
+                                        id, HostileBorrower.ENTRIES, intruder.completions())))
                 .isEqualTo(Status.SUCCESS);
         assertThat(
                         admin.status(
                                 Harness.createSubmissionQueue(
-                                        id, Intruder.ENTRIES, intruder.submissions(), id)))
+                                        id, HostileBorrower.ENTRIES, intruder.submissions(), id)))
                 .isEqualTo(Status.SUCCESS);
         var registers = harness.registers();
-        var completions = intruder.memory().asSlice(4096, Intruder.ENTRIES * 16L);
+        var completions = intruder.memory().asSlice(4096, HostileBorrower.ENTRIES * 16L);
         completions.fill((byte) 0);
         var tail = 0;
         var head = 0;
@@ -100,7 +100,7 @@ class ControllerFuzzTest {
         for (var written = 0; written < ROUND; written += BATCH) {
             for (var i = 0; i < BATCH; i++) {
                 intruder.writeIoCommand(tail);
-                tail = (tail + 1) % Intruder.ENTRIES;
+                tail = (tail + 1) % HostileBorrower.ENTRIES;
             }
             if (random.nextInt(50) == 0) {
                 // any queue but those of the other borrower
@@ -111,7 +111,7 @@ class ControllerFuzzTest {
             var deadline = System.nanoTime() + STALL_NANOS;
             for (var taken = 0; taken < BATCH && System.nanoTime() < deadline; ) {
                 if (Completion.decode(completions, head * 16L).phase() == phase) {
-                    head = (head + 1) % Intruder.ENTRIES;
+                    head = (head + 1) % HostileBorrower.ENTRIES;
                     phase = head == 0 ? 1 - phase : phase;
                     taken++;
                     completed++;
@@ -142,7 +142,7 @@ class ControllerFuzzTest {
                 Harness.reserve(admin, queue, manager.allocate(4096), random.nextLong());
                 try (var io = new VerifiedIo(queue, manager, 1)) {
                     io.awaitStart();
-                    var intruder = new Intruder(attacked, random, io.canary());
+                    var intruder = new HostileBorrower(attacked, random, io.canary());
                     for (var done = 0; done < entries; done += ROUND) {
                         adminRound(attacked, intruder);
                         if (done % (entries / RESTARTS) == 0) {
@@ -162,17 +162,17 @@ class ControllerFuzzTest {
         }
     }
 
-    private void adminRound(Harness harness, Intruder intruder) {
+    private void adminRound(Harness harness, HostileBorrower intruder) {
         var registers = harness.registers();
         harness.disable();
         harness.writeAdminRegisters(
-                Intruder.ENTRIES, intruder.submissions(), intruder.completions());
+                HostileBorrower.ENTRIES, intruder.submissions(), intruder.completions());
         harness.configure(Configuration.ENABLED);
         var tail = 0;
         for (var written = 0; written < ROUND; written += BATCH) {
             for (var i = 0; i < BATCH; i++) {
                 intruder.writeAdminCommand(tail);
-                tail = (tail + 1) % Intruder.ENTRIES;
+                tail = (tail + 1) % HostileBorrower.ENTRIES;
             }
             if (random.nextInt(10) == 0) {
                 intruder.writeAnyRegister();

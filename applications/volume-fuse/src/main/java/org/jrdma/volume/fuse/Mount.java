@@ -16,7 +16,7 @@ import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,7 +54,7 @@ public final class Mount implements AutoCloseable {
                                 true,
                                 CALL_TIMEOUT,
                                 options.retry()),
-                        new NodeConnector(NodePolicy.ALL.transports(options.transports())),
+                        new NodeConnector(NodeOptions.ALL.transports(options.transports())),
                         drive.map(Drive.class::cast));
         var process = Path.of("/proc/self");
         var user = (int) Files.getAttribute(process, "unix:uid");

@@ -32,7 +32,7 @@ import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MountTest {
 
     private static final long BLOCKS = 65_536;
-    private static final NodePolicy SOCKETS = NodePolicy.of(NodeTransport.SOCKETS);
+    private static final NodeOptions SOCKETS = NodeOptions.of(NodeTransport.SOCKETS);
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 

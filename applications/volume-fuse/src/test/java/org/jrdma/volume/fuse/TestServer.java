@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /** A server of a volume in a process of its own, which a test can kill. */
@@ -36,7 +36,7 @@ final class TestServer {
                         FileDrive.open(Path.of(arguments[0])),
                         ServerOptions.named("server-" + port)
                                 .others(others.toList())
-                                .policy(NodePolicy.of(NodeTransport.SOCKETS).socketAddress(local))
+                                .policy(NodeOptions.of(NodeTransport.SOCKETS).socketAddress(local))
                                 .lease(LEASE)
                                 .sessionTimeout(LEASE));
         Thread.currentThread().join();

@@ -16,8 +16,8 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.SessionRecord;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -25,7 +25,7 @@ import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.SoftwareVersion;
-import org.jrdma.volume.protocol.StateEncoding;
+import org.jrdma.volume.protocol.StatusEncoding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -151,13 +151,13 @@ final class ClientSession implements AutoCloseable {
     }
 
     /** Returns the connections of this client. */
-    ClientState state() {
+    ClientReport state() {
         var current = attached;
-        return new ClientState(
+        return new ClientReport(
                 options.name(),
                 SoftwareVersion.text(),
                 current == null
-                        ? new ConnectionState(List.of(), "none", "not connected", List.of())
+                        ? new ConnectionDescription(List.of(), "none", "not connected", List.of())
                         : current.connection().state(),
                 dataPath.get());
     }
@@ -441,7 +441,7 @@ final class ClientSession implements AutoCloseable {
         var started = System.nanoTime();
         try {
             var request = RequestHeader.of(Operation.HEARTBEAT, current.session()).encoder();
-            StateEncoding.encode(request, state());
+            StatusEncoding.encode(request, state());
             var reply = decode(current.connection(), request.bytes());
             dataServers =
                     reply.readList(

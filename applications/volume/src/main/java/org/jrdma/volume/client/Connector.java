@@ -6,22 +6,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.model.ConnectionState;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.model.ConnectionDescription;
+import org.jrdma.volume.protocol.PeerConnection;
 
 /** Connects a client to the servers of a volume. */
 @FunctionalInterface
 public interface Connector {
 
     /** A connection to a server, which the client closes. */
-    interface Connection extends Peer, AutoCloseable {
+    interface Connection extends PeerConnection, AutoCloseable {
 
         /** Returns the name of the transport for messages. */
         String transport();
 
         /** Returns the current state. */
-        default ConnectionState state() {
-            return new ConnectionState(List.of(), transport(), transport(), List.of());
+        default ConnectionDescription state() {
+            return new ConnectionDescription(List.of(), transport(), transport(), List.of());
         }
 
         /** Returns the largest number of bytes of one transfer. */

@@ -2,7 +2,7 @@ package org.jrdma.volume.client;
 
 import java.util.List;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.ConnectionDescription;
 
 /** A path from this node to the blocks of the volume. */
 sealed interface DataPath {
@@ -19,7 +19,7 @@ sealed interface DataPath {
     }
 
     /** Block redirection: another node accesses the drive. */
-    record Redirected(RemoteDrive drive, List<String> server, ConnectionState connection)
+    record Redirected(RemoteDrive drive, List<String> server, ConnectionDescription connection)
             implements DataPath {
         @Override
         public String toString() {

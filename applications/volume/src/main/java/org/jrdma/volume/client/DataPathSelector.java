@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -101,7 +101,8 @@ final class DataPathSelector implements AutoCloseable {
         };
     }
 
-    private DataPathState state(DataPathState.Kind kind, Optional<ConnectionState> connection) {
+    private DataPathState state(
+            DataPathState.Kind kind, Optional<ConnectionDescription> connection) {
         return new DataPathState(kind, connection, reason, switches.get());
     }
 

@@ -10,14 +10,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.net.BulkTransfer;
+import org.jrdma.volume.net.BulkData;
 import org.jrdma.volume.net.NodeBuffer;
 import org.jrdma.volume.net.NodeConnection;
-import org.jrdma.volume.net.NodePolicy;
-import org.jrdma.volume.net.TransportFailure;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.net.NodeOptions;
+import org.jrdma.volume.net.SkippedTransport;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,19 +31,19 @@ public final class NodeConnector implements Connector {
 
     private static final int MAX_TRANSFER_BYTES = 1 << 20;
 
-    private final NodePolicy policy;
+    private final NodeOptions policy;
 
     /** Creates a connector. */
-    public NodeConnector(NodePolicy policy) {
+    public NodeConnector(NodeOptions policy) {
         this.policy = withCalls(policy);
     }
 
     /** Returns a policy with the number of calls that clients and servers need. */
-    public static NodePolicy withCalls(NodePolicy policy) {
+    public static NodeOptions withCalls(NodeOptions policy) {
         return policy.calls(CALLS);
     }
 
-    private record Link(NodeConnection connection) implements Peer {
+    private record Link(NodeConnection connection) implements PeerConnection {
         @Override
         public ByteBuffer call(ByteBuffer request, Duration timeout) throws FabricException {
             return NodeConnector.call(connection, request, timeout);
@@ -51,7 +51,7 @@ public final class NodeConnector implements Connector {
     }
 
     /** Returns a link that makes calls over a connection. Links of one connection are equal. */
-    public static Peer link(NodeConnection connection) {
+    public static PeerConnection link(NodeConnection connection) {
         return new Link(connection);
     }
 
@@ -114,12 +114,12 @@ public final class NodeConnector implements Connector {
         }
 
         @Override
-        public ConnectionState state() {
-            return new ConnectionState(
+        public ConnectionDescription state() {
+            return new ConnectionDescription(
                     addresses,
                     transport(),
                     connection.toString(),
-                    connection.attempts().stream().map(TransportFailure::toString).toList());
+                    connection.attempts().stream().map(SkippedTransport::toString).toList());
         }
 
         @Override
@@ -146,7 +146,7 @@ public final class NodeConnector implements Connector {
             });
         }
 
-        private ByteBuffer call(ByteBuffer request, BulkTransfer bulk, Duration timeout)
+        private ByteBuffer call(ByteBuffer request, BulkData bulk, Duration timeout)
                 throws IOException {
             return connection.call(request, bulk, Deadline.after(timeout));
         }

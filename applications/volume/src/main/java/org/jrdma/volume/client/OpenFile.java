@@ -12,7 +12,7 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Ranges;
+import org.jrdma.volume.protocol.RangeEncoding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -260,7 +260,7 @@ final class OpenFile {
                             });
             synchronized (this) {
                 if (session.term() == term) { // otherwise, the new coordinator does not know them
-                    content.reserve(Ranges.decode(reply));
+                    content.reserve(RangeEncoding.decode(reply));
                     return;
                 }
             }
@@ -471,7 +471,7 @@ final class OpenFile {
         encoder.writeLong(id);
         encoder.writeEnum(lease == null ? LeaseMode.NONE : lease.mode());
         encoder.writeLong(lease == null ? 0 : lease.number());
-        Ranges.encode(
+        RangeEncoding.encode(
                 encoder,
                 lease != null && lease.mode() == LeaseMode.WRITE
                         ? lease.content().reserved()

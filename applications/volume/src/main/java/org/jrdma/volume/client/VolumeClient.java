@@ -15,7 +15,7 @@ import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.metadata.Superblock;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
@@ -153,7 +153,7 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /** Returns the connections of this client. */
-    public ClientState state() {
+    public ClientReport state() {
         return session.state();
     }
 

@@ -15,10 +15,10 @@ import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.model.VolumeUse;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
-import org.jrdma.volume.protocol.StateEncoding;
+import org.jrdma.volume.protocol.StatusEncoding;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -126,11 +126,11 @@ public final class Coordinator implements AutoCloseable {
      * @param peer calls the client
      * @return the reply, also if the request is rejected
      */
-    public ByteBuffer handle(Peer peer, ByteBuffer request) {
+    public ByteBuffer handle(PeerConnection peer, ByteBuffer request) {
         return ByteBuffer.wrap(handleDurably(peer, request));
     }
 
-    private byte[] handleDurably(Peer peer, ByteBuffer request) {
+    private byte[] handleDurably(PeerConnection peer, ByteBuffer request) {
         byte[] reply;
         long position;
         state.lock.lock();
@@ -161,7 +161,7 @@ public final class Coordinator implements AutoCloseable {
                 new VolumeException(Failure.NOT_COORDINATOR, "This node is not the coordinator"));
     }
 
-    private byte[] execute(Peer peer, Decoder request)
+    private byte[] execute(PeerConnection peer, Decoder request)
             throws FabricException, InterruptedException {
         var header = RequestHeader.decode(request);
         return switch (header.operation()) {
@@ -194,7 +194,7 @@ public final class Coordinator implements AutoCloseable {
         return sessions.isReady();
     }
 
-    private byte[] execute(Peer peer, RequestHeader header, Decoder request)
+    private byte[] execute(PeerConnection peer, RequestHeader header, Decoder request)
             throws FabricException, InterruptedException {
         var session = sessions.active(header.session(), peer);
         return switch (header.operation()) {
@@ -221,7 +221,8 @@ public final class Coordinator implements AutoCloseable {
         };
     }
 
-    private byte[] hello(Peer peer, RequestHeader header, Decoder request) throws FabricException {
+    private byte[] hello(PeerConnection peer, RequestHeader header, Decoder request)
+            throws FabricException {
         var key = request.readLong();
         var name = request.readText(Names.MAX_BYTES);
         var addresses =
@@ -239,9 +240,9 @@ public final class Coordinator implements AutoCloseable {
         return reply.bytes();
     }
 
-    private byte[] heartbeat(Peer peer, RequestHeader header, Decoder request)
+    private byte[] heartbeat(PeerConnection peer, RequestHeader header, Decoder request)
             throws VolumeException {
-        var state = StateEncoding.decodeClient(request);
+        var state = StatusEncoding.decodeClient(request);
         request.end();
         var reply = ReplyEncoding.encoder();
         reply.writeList(
@@ -265,7 +266,7 @@ public final class Coordinator implements AutoCloseable {
             var reported = session.reported;
             if (reported != null) {
                 reply.writeLong(session.id);
-                StateEncoding.encode(reply, reported);
+                StatusEncoding.encode(reply, reported);
             }
         }
         return reply.bytes();

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.SessionRecord;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jspecify.annotations.Nullable;
 
 /** The session of a client. Accessed with the lock of the {@link CoordinatorState}. */
@@ -41,13 +41,13 @@ final class Session {
     /** True while the client is being excluded from the drives. */
     boolean isEnding;
 
-    @Nullable Peer link;
+    @Nullable PeerConnection link;
 
     /** The addresses at which the client serves blocks; empty if it does not. */
     List<String> addresses = List.of();
 
     /** The last state that the client has reported. */
-    @Nullable ClientState reported;
+    @Nullable ClientReport reported;
 
     /** The time from which the lease of the session is counted. */
     long lastHeartbeat = System.nanoTime();
@@ -72,7 +72,7 @@ final class Session {
         }
     }
 
-    void checkLink(@Nullable Peer other) throws VolumeException {
+    void checkLink(@Nullable PeerConnection other) throws VolumeException {
         if (other == null || !other.equals(link)) {
             throw new VolumeException(
                     Failure.NOT_COORDINATOR, "%s uses another connection".formatted(this));

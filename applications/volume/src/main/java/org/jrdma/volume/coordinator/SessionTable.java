@@ -13,13 +13,13 @@ import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Inode;
 import org.jrdma.volume.metadata.Namespace;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jspecify.annotations.Nullable;
@@ -103,7 +103,7 @@ final class SessionTable {
      * @throws VolumeException if the session has ended, or its client has connected again since:
      *     the client repeats its requests, so that a late execution would undo a later request
      */
-    Session active(long id, Peer link) throws VolumeException {
+    Session active(long id, PeerConnection link) throws VolumeException {
         var session = active(id);
         session.checkLink(link);
         return session;
@@ -114,7 +114,7 @@ final class SessionTable {
      * clients of the previous epoch. If the session ends later, the coordinator revokes it at the
      * data server.
      */
-    void checkServable(long server, Peer link, long id) throws VolumeException {
+    void checkServable(long server, PeerConnection link, long id) throws VolumeException {
         known(server).checkLink(link);
         var _ = known(id);
     }
@@ -128,7 +128,8 @@ final class SessionTable {
     }
 
     /** Opens a session, or continues one. */
-    Session hello(long id, @Nullable Peer link, long key, String name, List<String> addresses)
+    Session hello(
+            long id, @Nullable PeerConnection link, long key, String name, List<String> addresses)
             throws FabricException {
         Session session;
         if (id != 0) {
@@ -229,7 +230,8 @@ final class SessionTable {
     }
 
     /** Extends a session, and returns the addresses of the data servers. */
-    List<List<String>> heartbeat(long id, Peer link, ClientState reported) throws VolumeException {
+    List<List<String>> heartbeat(long id, PeerConnection link, ClientReport reported)
+            throws VolumeException {
         var session = active(id, link);
         session.lastHeartbeat = System.nanoTime();
         session.reported = reported;

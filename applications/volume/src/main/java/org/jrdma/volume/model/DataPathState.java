@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param switches the number of switches since the client started
  */
 public record DataPathState(
-        Kind kind, Optional<ConnectionState> connection, String reason, int switches) {
+        Kind kind, Optional<ConnectionDescription> connection, String reason, int switches) {
 
     /** The kinds of paths. The order is part of the protocol. */
     public enum Kind {

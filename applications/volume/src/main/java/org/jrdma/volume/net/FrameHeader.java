@@ -1,7 +1,7 @@
 package org.jrdma.volume.net;
 
 import java.nio.ByteBuffer;
-import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.BulkData.Direction;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -48,13 +48,13 @@ public final class NodeBuffer implements AutoCloseable {
     }
 
     /** Returns bulk data that a call sends to the peer. */
-    public BulkTransfer toPeer(int offset, int bytes) {
-        return new BulkTransfer(this, offset, bytes, BulkTransfer.Direction.TO_PEER);
+    public BulkData toPeer(int offset, int bytes) {
+        return new BulkData(this, offset, bytes, BulkData.Direction.TO_PEER);
     }
 
     /** Returns bulk data that a call receives from the peer. */
-    public BulkTransfer fromPeer(int offset, int bytes) {
-        return new BulkTransfer(this, offset, bytes, BulkTransfer.Direction.FROM_PEER);
+    public BulkData fromPeer(int offset, int bytes) {
+        return new BulkData(this, offset, bytes, BulkData.Direction.FROM_PEER);
     }
 
     boolean isOwnedBy(Object other) {

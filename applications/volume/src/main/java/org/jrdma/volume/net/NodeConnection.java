@@ -22,7 +22,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,9 +51,9 @@ public final class NodeConnection implements AutoCloseable {
     private static final ThreadLocal<NodeConnection> SERVED = new ThreadLocal<>();
 
     private final Wire wire;
-    private final NodePolicy policy;
+    private final NodeOptions policy;
     private final RequestHandler handler;
-    private final List<TransportFailure> attempts;
+    private final List<SkippedTransport> attempts;
     private final OutgoingCalls calls;
     private final KeepAlive keepAlive;
     private final AtomicInteger served = new AtomicInteger();
@@ -66,10 +66,10 @@ public final class NodeConnection implements AutoCloseable {
 
     private NodeConnection(
             Wire wire,
-            NodePolicy policy,
+            NodeOptions policy,
             RequestHandler handler,
             Hello peer,
-            List<TransportFailure> attempts) {
+            List<SkippedTransport> attempts) {
         this.wire = wire;
         this.policy = policy;
         this.handler = handler;
@@ -82,7 +82,7 @@ public final class NodeConnection implements AutoCloseable {
 
     /** Connects to a node whose requests this node rejects. */
     public static NodeConnection connect(
-            List<String> addresses, NodePolicy policy, Deadline deadline) throws IOException {
+            List<String> addresses, NodeOptions policy, Deadline deadline) throws IOException {
         return connect(addresses, policy, RequestHandler.NONE, deadline);
     }
 
@@ -97,9 +97,9 @@ public final class NodeConnection implements AutoCloseable {
      * @throws VolumeException if no transport works; the message has the reason for each
      */
     public static NodeConnection connect(
-            List<String> addresses, NodePolicy policy, RequestHandler handler, Deadline deadline)
+            List<String> addresses, NodeOptions policy, RequestHandler handler, Deadline deadline)
             throws IOException {
-        var failures = new ArrayList<TransportFailure>();
+        var failures = new ArrayList<SkippedTransport>();
         var candidates = WireAddress.select(addresses, policy);
         for (var index = 0; index < candidates.size(); index++) {
             var address = candidates.get(index);
@@ -118,16 +118,16 @@ public final class NodeConnection implements AutoCloseable {
                         ? "No address of %s has a transport of %s"
                                 .formatted(addresses, policy.transports)
                         : failures.stream()
-                                .map(TransportFailure::toString)
+                                .map(SkippedTransport::toString)
                                 .collect(Collectors.joining("; ", "Cannot connect to ", "")));
     }
 
     /** Connects to one address. */
     static NodeConnection connect(
             WireAddress address,
-            NodePolicy policy,
+            NodeOptions policy,
             RequestHandler handler,
-            List<TransportFailure> failures,
+            List<SkippedTransport> failures,
             Deadline deadline)
             throws IOException {
         var wire = Wire.connect(address, policy, deadline);
@@ -144,7 +144,7 @@ public final class NodeConnection implements AutoCloseable {
 
     /** Serves a connection that a listener has accepted. */
     static NodeConnection accept(
-            Wire wire, NodePolicy policy, RequestHandler handler, Deadline deadline)
+            Wire wire, NodeOptions policy, RequestHandler handler, Deadline deadline)
             throws IOException {
         var peer =
                 Handshake.run(
@@ -158,7 +158,7 @@ public final class NodeConnection implements AutoCloseable {
         return new NodeConnection(wire, policy, handler, peer, List.of());
     }
 
-    private static void send(Wire wire, NodePolicy policy, Deadline deadline) throws IOException {
+    private static void send(Wire wire, NodeOptions policy, Deadline deadline) throws IOException {
         var hello = new Hello(policy.calls, policy.bulkBytes).encode();
         wire.send(
                 FrameHeader.of(Kind.HELLO, hello.remaining()), hello, MemorySegment.NULL, deadline);
@@ -180,7 +180,7 @@ public final class NodeConnection implements AutoCloseable {
     }
 
     /** The transports that were preferred to {@link #transport()} and did not work. */
-    public List<TransportFailure> attempts() {
+    public List<SkippedTransport> attempts() {
         return attempts;
     }
 
@@ -223,7 +223,7 @@ public final class NodeConnection implements AutoCloseable {
      * Makes a call, and waits for the reply.
      *
      * <p>The call waits until the peer can serve it. If the peer stops reading in the middle of a
-     * request, the connection ends after {@link NodePolicy#silence}, which can be after the
+     * request, the connection ends after {@link NodeOptions#silence}, which can be after the
      * deadline.
      *
      * @param request the request, of at most {@link #MAX_MESSAGE_BYTES} bytes
@@ -238,13 +238,13 @@ public final class NodeConnection implements AutoCloseable {
      * @throws IllegalArgumentException if the request or the bulk data is too long, or the buffer
      *     belongs to another connection
      */
-    public ByteBuffer call(ByteBuffer request, @Nullable BulkTransfer bulk, Deadline deadline)
+    public ByteBuffer call(ByteBuffer request, @Nullable BulkData bulk, Deadline deadline)
             throws IOException {
         checkArguments(request, bulk);
         return send(request, bulk, deadline).await(deadline, wire);
     }
 
-    private void checkArguments(ByteBuffer request, @Nullable BulkTransfer bulk) {
+    private void checkArguments(ByteBuffer request, @Nullable BulkData bulk) {
         if (request.remaining() > MAX_MESSAGE_BYTES) {
             throw new IllegalArgumentException(
                     "The request has %d bytes; the maximum is %d"
@@ -260,7 +260,7 @@ public final class NodeConnection implements AutoCloseable {
         }
     }
 
-    private PendingCall send(ByteBuffer request, @Nullable BulkTransfer bulk, Deadline deadline)
+    private PendingCall send(ByteBuffer request, @Nullable BulkData bulk, Deadline deadline)
             throws IOException {
         enter();
         try {

@@ -22,15 +22,15 @@ public final class NodeListener implements AutoCloseable {
     private static final long PAUSE_NANOS = 100_000_000;
     private static final Logger LOG = LoggerFactory.getLogger(NodeListener.class);
 
-    private final NodePolicy policy;
+    private final NodeOptions policy;
     private final RequestHandler handler;
     private final List<WireListener> listeners = new ArrayList<>();
-    private final List<TransportFailure> failures = new ArrayList<>();
+    private final List<SkippedTransport> failures = new ArrayList<>();
     private final Set<NodeConnection> connections = ConcurrentHashMap.newKeySet();
     private final Semaphore free;
     private volatile boolean closed;
 
-    private NodeListener(NodePolicy policy, RequestHandler handler) {
+    private NodeListener(NodeOptions policy, RequestHandler handler) {
         this.policy = policy;
         this.handler = handler;
         this.free = new Semaphore(policy.connections);
@@ -43,7 +43,7 @@ public final class NodeListener implements AutoCloseable {
      * @param handler handles the requests of all peers
      * @throws VolumeException if no transport is available; the message has the reason for each
      */
-    public static NodeListener open(NodePolicy policy, RequestHandler handler)
+    public static NodeListener open(NodeOptions policy, RequestHandler handler)
             throws VolumeException {
         var listener = new NodeListener(policy, handler);
         for (var transport : policy.transports) {
@@ -51,7 +51,7 @@ public final class NodeListener implements AutoCloseable {
                 listener.listeners.add(WireListener.open(transport, policy));
             } catch (IOException | IllegalArgumentException e) {
                 listener.failures.add(
-                        new TransportFailure(
+                        new SkippedTransport(
                                 transport, transport.toString(), String.valueOf(e.getMessage())));
             }
         }
@@ -61,7 +61,7 @@ public final class NodeListener implements AutoCloseable {
                             .formatted(
                                     policy.transports,
                                     listener.failures.stream()
-                                            .map(TransportFailure::toString)
+                                            .map(SkippedTransport::toString)
                                             .collect(Collectors.joining("; "))));
         }
         for (var accepting : listener.listeners) {
@@ -78,7 +78,7 @@ public final class NodeListener implements AutoCloseable {
     }
 
     /** The transports of the policy that are not available. */
-    public List<TransportFailure> failures() {
+    public List<SkippedTransport> failures() {
         return List.copyOf(failures);
     }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +46,7 @@ final class OutgoingCalls {
      * @throws FabricException if the deadline passes before the request is sent
      * @throws IOException if the transport fails; the caller must end the connection
      */
-    PendingCall send(ByteBuffer message, @Nullable BulkTransfer bulk, Deadline deadline)
+    PendingCall send(ByteBuffer message, @Nullable BulkData bulk, Deadline deadline)
             throws IOException {
         acquirePermit(deadline);
         PendingCall call;
@@ -83,7 +83,7 @@ final class OutgoingCalls {
         }
     }
 
-    private PendingCall begin(ByteBuffer message, @Nullable BulkTransfer bulk, Deadline deadline)
+    private PendingCall begin(ByteBuffer message, @Nullable BulkData bulk, Deadline deadline)
             throws FabricException, InterruptedIOException {
         checkOpen();
         var number = lastNumber.incrementAndGet();
@@ -109,7 +109,7 @@ final class OutgoingCalls {
     }
 
     /** Allocates a range in the bulk area of the peer, and starts the use of the buffer. */
-    private int allocate(BulkTransfer bulk, Deadline deadline)
+    private int allocate(BulkData bulk, Deadline deadline)
             throws FabricException, InterruptedIOException {
         var offset = peerArea.allocate(bulk.bytes(), deadline);
         try {

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 final class PendingCall {
 
     private final FrameHeader request;
-    private final @Nullable BulkTransfer bulk;
+    private final @Nullable BulkData bulk;
     private final CompletableFuture<ByteBuffer> reply = new CompletableFuture<>();
     private boolean finished;
     private boolean abandoned;
 
-    PendingCall(FrameHeader request, @Nullable BulkTransfer bulk) {
+    PendingCall(FrameHeader request, @Nullable BulkData bulk) {
         this.request = request;
         this.bulk = bulk;
     }
@@ -29,7 +29,7 @@ final class PendingCall {
     }
 
     /** The bulk data of the call; null if it has none. */
-    @Nullable BulkTransfer bulk() {
+    @Nullable BulkData bulk() {
         return bulk;
     }
 

@@ -20,5 +20,5 @@ import org.jspecify.annotations.Nullable;
 public record Request(
         NodeConnection connection,
         ByteBuffer message,
-        BulkTransfer.@Nullable Direction direction,
+        BulkData.@Nullable Direction direction,
         MemorySegment bulk) {}

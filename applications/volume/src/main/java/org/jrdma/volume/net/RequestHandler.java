@@ -15,7 +15,7 @@ public interface RequestHandler {
 
     /**
      * Handles a request. Runs on a virtual thread for each request, and may block. The number of
-     * concurrent requests of a connection is limited by {@link NodePolicy#calls}.
+     * concurrent requests of a connection is limited by {@link NodeOptions#calls}.
      *
      * @return the reply, of at most {@link NodeConnection#MAX_MESSAGE_BYTES} bytes
      * @throws IOException if the request fails; the caller receives the message in a {@link

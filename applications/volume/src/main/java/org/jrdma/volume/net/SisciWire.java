@@ -99,7 +99,7 @@ final class SisciWire implements Wire {
         }
     }
 
-    private SisciWire(Node node, NodePolicy policy) throws SisciException {
+    private SisciWire(Node node, NodeOptions policy) throws SisciException {
         this.node = node;
         this.receiver = node.newMessageQueue(QUEUE_BYTES);
         this.arrived = node.newInterrupt();
@@ -120,7 +120,7 @@ final class SisciWire implements Wire {
      *
      * @param place the node id of the listener and the number of its data interrupt
      */
-    static SisciWire connect(String place, NodePolicy policy, Deadline deadline)
+    static SisciWire connect(String place, NodeOptions policy, Deadline deadline)
             throws IOException {
         var listener = SisciEndpoint.parsePlace(place);
         return open(
@@ -140,7 +140,7 @@ final class SisciWire implements Wire {
     }
 
     /** Accepts the request of a peer. */
-    static SisciWire accept(SisciEndpoint peer, NodePolicy policy, Deadline deadline)
+    static SisciWire accept(SisciEndpoint peer, NodeOptions policy, Deadline deadline)
             throws IOException {
         return open(
                 policy,
@@ -155,7 +155,7 @@ final class SisciWire implements Wire {
         void run(SisciWire wire) throws IOException;
     }
 
-    private static SisciWire open(NodePolicy policy, Opening opening) throws IOException {
+    private static SisciWire open(NodeOptions policy, Opening opening) throws IOException {
         var node = Sisci.configured().open();
         try {
             var wire = new SisciWire(node, policy);

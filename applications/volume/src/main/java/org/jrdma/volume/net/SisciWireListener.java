@@ -14,11 +14,11 @@ import org.jrdma.sisci.model.SisciException;
 /** Accepts connections over SISCI. A data interrupt receives the requests. */
 final class SisciWireListener implements WireListener {
 
-    private final NodePolicy policy;
+    private final NodeOptions policy;
     private final Node node;
     private final LocalDataInterrupt requests;
 
-    SisciWireListener(NodePolicy policy) throws FabricException {
+    SisciWireListener(NodeOptions policy) throws FabricException {
         this.policy = policy;
         this.node = Sisci.configured().open();
         try {
@@ -49,7 +49,7 @@ final class SisciWireListener implements WireListener {
         return new EndpointRequest(request, policy);
     }
 
-    private record EndpointRequest(ByteBuffer request, NodePolicy policy) implements WireRequest {
+    private record EndpointRequest(ByteBuffer request, NodeOptions policy) implements WireRequest {
 
         @Override
         public Wire accept(Deadline deadline) throws IOException {

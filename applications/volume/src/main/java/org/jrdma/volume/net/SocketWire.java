@@ -42,7 +42,7 @@ final class SocketWire implements Wire {
     /** Created by the receiving thread when the first request with bulk data arrives. */
     private MemorySegment area = MemorySegment.NULL;
 
-    SocketWire(SocketChannel channel, NodePolicy policy) throws IOException {
+    SocketWire(SocketChannel channel, NodeOptions policy) throws IOException {
         this.channel = channel;
         this.areaBytes = policy.bulkBytes;
         if (channel.supportedOptions().contains(StandardSocketOptions.TCP_NODELAY)) {
@@ -62,7 +62,7 @@ final class SocketWire implements Wire {
      *
      * @param place the host and the port, separated by a colon
      */
-    static SocketWire connect(String place, NodePolicy policy, Deadline deadline)
+    static SocketWire connect(String place, NodeOptions policy, Deadline deadline)
             throws IOException {
         var peer = HostAndPort.parse(place);
         var remaining = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
@@ -79,7 +79,7 @@ final class SocketWire implements Wire {
      * Opens a channel. If no transport of sockets connects, the message of the exception has the
      * reason for the least preferred one, which is usually TCP. The cause has all reasons.
      */
-    private static SocketChannel open(HostAndPort peer, NodePolicy policy, Duration timeout)
+    private static SocketChannel open(HostAndPort peer, NodeOptions policy, Duration timeout)
             throws IOException {
         try {
             return policy.streams.isPresent()

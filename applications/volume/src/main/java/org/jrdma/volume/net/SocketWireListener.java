@@ -15,10 +15,10 @@ import org.jrdma.sockets.FabricSockets;
 final class SocketWireListener implements WireListener {
 
     private final ServerSocketChannel channel;
-    private final NodePolicy policy;
+    private final NodeOptions policy;
     private final List<String> addresses;
 
-    SocketWireListener(NodePolicy policy) throws IOException {
+    SocketWireListener(NodeOptions policy) throws IOException {
         this.policy = policy;
         this.channel =
                 policy.streams.isPresent()
@@ -65,7 +65,7 @@ final class SocketWireListener implements WireListener {
         return new AcceptedStream(channel.accept(), policy);
     }
 
-    private record AcceptedStream(SocketChannel stream, NodePolicy policy) implements WireRequest {
+    private record AcceptedStream(SocketChannel stream, NodeOptions policy) implements WireRequest {
 
         @Override
         public Wire accept(Deadline deadline) throws IOException {

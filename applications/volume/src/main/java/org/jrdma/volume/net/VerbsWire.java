@@ -26,7 +26,7 @@ import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +85,7 @@ final class VerbsWire implements Wire {
      * Creates a wire on a device. The wire opens the device itself, so that it depends on no other
      * wire and no listener.
      */
-    static VerbsWire open(String deviceName, NodePolicy policy, Connector connector)
+    static VerbsWire open(String deviceName, NodeOptions policy, Connector connector)
             throws IOException {
         var device = Verbs.configured().open(deviceName);
         try {
@@ -96,7 +96,7 @@ final class VerbsWire implements Wire {
         }
     }
 
-    private VerbsWire(Device device, NodePolicy policy, Connector connector) throws IOException {
+    private VerbsWire(Device device, NodeOptions policy, Connector connector) throws IOException {
         this.device = device;
         this.domain = device.newProtectionDomain();
         this.receives = new Transfer[2 * policy.calls + OTHER_FRAMES];
@@ -129,7 +129,7 @@ final class VerbsWire implements Wire {
      *
      * @param place the host and the port, separated by a colon
      */
-    static VerbsWire connect(String place, NodePolicy policy, Deadline deadline)
+    static VerbsWire connect(String place, NodeOptions policy, Deadline deadline)
             throws IOException {
         var address = HostAndPort.parse(place).resolve();
         try (var route = ConnectionManager.configured().resolve(address, remaining(deadline))) {

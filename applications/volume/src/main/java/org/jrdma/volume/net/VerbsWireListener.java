@@ -14,14 +14,14 @@ import org.jrdma.verbs.cm.Listener;
 /** Accepts connections over the RDMA devices of this machine. */
 final class VerbsWireListener implements WireListener {
 
-    private final NodePolicy policy;
+    private final NodeOptions policy;
 
     /** A device of the software fabric has an address only while it is open. */
     private final List<Device> devices = new ArrayList<>();
 
     private final Listener listener;
 
-    VerbsWireListener(NodePolicy policy) throws FabricException {
+    VerbsWireListener(NodeOptions policy) throws FabricException {
         this.policy = policy;
         var verbs = Verbs.configured();
         try {
@@ -55,7 +55,7 @@ final class VerbsWireListener implements WireListener {
         return new QueuePairRequest(listener.next(Deadline.NEVER.duration()), policy);
     }
 
-    private record QueuePairRequest(ConnectionRequest request, NodePolicy policy)
+    private record QueuePairRequest(ConnectionRequest request, NodeOptions policy)
             implements WireRequest {
 
         @Override

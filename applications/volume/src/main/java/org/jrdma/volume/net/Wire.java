@@ -16,7 +16,7 @@ import org.jrdma.ffi.FabricException;
 sealed interface Wire permits SocketWire, VerbsWire, SisciWire {
 
     /** Connects to the address of a listener. */
-    static Wire connect(WireAddress address, NodePolicy policy, Deadline deadline)
+    static Wire connect(WireAddress address, NodeOptions policy, Deadline deadline)
             throws IOException {
         return switch (address.transport()) {
             case VERBS -> VerbsWire.connect(address.place(), policy, deadline);

@@ -24,7 +24,7 @@ record WireAddress(NodeTransport transport, String place) {
     }
 
     /** Returns the addresses with a transport of the policy, in the order of the transports. */
-    static List<WireAddress> select(List<String> addresses, NodePolicy policy)
+    static List<WireAddress> select(List<String> addresses, NodeOptions policy)
             throws FabricException {
         var parsed = new ArrayList<WireAddress>();
         for (var address : addresses) {
@@ -40,8 +40,8 @@ record WireAddress(NodeTransport transport, String place) {
     }
 
     /** Returns the failure of an attempt to connect to this address. */
-    TransportFailure failed(Exception cause) {
-        return new TransportFailure(transport, toString(), String.valueOf(cause.getMessage()));
+    SkippedTransport failed(Exception cause) {
+        return new SkippedTransport(transport, toString(), String.valueOf(cause.getMessage()));
     }
 
     @Override

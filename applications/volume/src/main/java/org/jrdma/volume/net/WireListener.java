@@ -18,7 +18,7 @@ sealed interface WireListener extends AutoCloseable
     }
 
     /** Listens over a transport. */
-    static WireListener open(NodeTransport transport, NodePolicy policy) throws IOException {
+    static WireListener open(NodeTransport transport, NodeOptions policy) throws IOException {
         return switch (transport) {
             case SOCKETS -> new SocketWireListener(policy);
             case VERBS -> new VerbsWireListener(policy);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.volume.client.VolumeClient;
-import org.jrdma.volume.model.ClientState;
+import org.jrdma.volume.model.ClientReport;
 
 /** An open volume. Closing it closes the client. */
 public final class VolumeFileSystem extends FileSystem {
@@ -53,7 +53,7 @@ public final class VolumeFileSystem extends FileSystem {
     }
 
     /** Returns the connections of the client. */
-    public ClientState state() {
+    public ClientReport state() {
         return client().state();
     }
 

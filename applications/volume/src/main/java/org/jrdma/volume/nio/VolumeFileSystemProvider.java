@@ -40,7 +40,7 @@ import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,7 +115,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
         try {
             return open(
                     authority,
-                    new VolumeClient(options, new NodeConnector(NodePolicy.ALL), drive),
+                    new VolumeClient(options, new NodeConnector(NodeOptions.ALL), drive),
                     onClose);
         } catch (IOException | RuntimeException e) {
             onClose.run();

@@ -15,9 +15,9 @@ import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.VolumeCheck;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.RequestHeader;
 
 /** Servers and clients of a volume in this process, which call each other without a network. */
@@ -111,7 +111,7 @@ public final class LocalCluster implements AutoCloseable {
 
         private final Server server;
         private final UnaryOperator<ByteBuffer> incoming;
-        private final Peer client = this::callClient;
+        private final PeerConnection client = this::callClient;
         private volatile boolean isClosed;
 
         Link(Server server, UnaryOperator<ByteBuffer> incoming) {
@@ -190,7 +190,7 @@ public final class LocalCluster implements AutoCloseable {
     /** Creates a volume and starts servers. */
     public LocalCluster(long blocks, int servers) throws FabricException {
         drive = new MemoryDrive(blocks);
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         for (var i = 0; i < servers; i++) {
             var _ = startServer();
         }

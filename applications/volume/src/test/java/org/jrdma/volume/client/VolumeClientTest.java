@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.MemoryDrive;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
@@ -377,7 +377,7 @@ class VolumeClientTest {
     @Test
     void shouldRejectADriveWithAnotherVolume() throws FabricException {
         var other = new MemoryDrive(8192);
-        var _ = VolumeFormat.create(other);
+        var _ = VolumeFormatter.create(other);
 
         assertFails(Failure.INVALID, () -> cluster.newClient("client", Optional.of(other)));
     }

@@ -11,11 +11,11 @@ import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.metadata.VolumeCheck;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +31,7 @@ class HostileRequestsTest {
     private static final List<Operation> OMITTED =
             List.of(Operation.LOCK, Operation.LEASE, Operation.GOODBYE, Operation.HELLO);
 
-    private static final Peer SILENT =
+    private static final PeerConnection SILENT =
             (_, _) -> {
                 throw new VolumeException("The client does not respond");
             };
@@ -44,7 +44,7 @@ class HostileRequestsTest {
     void shouldAnswerEveryRequestAndKeepTheVolumeConsistent() throws FabricException {
         System.out.println("Seed: " + seed);
         var drive = new MemoryDrive(4096);
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var sent = 0L;
         try (var coordinator =
                 new Coordinator(drive, Fence.BY_CLOCK, 1, Duration.ofSeconds(60), () -> {})) {

@@ -15,15 +15,15 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Extent;
 import org.jrdma.volume.metadata.FreeSpace.Range;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Peer;
-import org.jrdma.volume.protocol.Ranges;
+import org.jrdma.volume.protocol.PeerConnection;
+import org.jrdma.volume.protocol.RangeEncoding;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class LeaseRequestsTest {
 
     /** A connection whose client returns leases at once. Each object is another connection. */
-    private static final class IdleLink implements Peer {
+    private static final class IdleLink implements PeerConnection {
         @Override
         public ByteBuffer call(ByteBuffer request, Duration timeout) {
             return ByteBuffer.wrap(ReplyEncoding.empty());
@@ -45,7 +45,7 @@ class LeaseRequestsTest {
     @BeforeEach
     void startCoordinator() throws FabricException {
         var drive = new MemoryDrive(4096);
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         coordinator = new Coordinator(drive, Fence.BY_CLOCK, 1, Duration.ofSeconds(60), () -> {});
     }
 
@@ -79,7 +79,7 @@ class LeaseRequestsTest {
 
     private static List<Range> allocate(TestClient client, long file, long blocks)
             throws VolumeException {
-        return Ranges.decode(
+        return RangeEncoding.decode(
                 client.call(
                         Operation.ALLOCATE,
                         request -> {
@@ -103,7 +103,7 @@ class LeaseRequestsTest {
                                     request.writeLong(file);
                                     request.writeEnum(LeaseMode.WRITE);
                                     request.writeLong(Long.MAX_VALUE);
-                                    Ranges.encode(request, List.of());
+                                    RangeEncoding.encode(request, List.of());
                                     request.writeInt(0);
                                 }))
                 .withMessageContaining("lease");
@@ -170,7 +170,7 @@ class LeaseRequestsTest {
         var holder = new AtomicReference<TestClient>();
         var recalls = new AtomicInteger();
         var blocks = new AtomicReference<Range>();
-        Peer link =
+        PeerConnection link =
                 (request, timeout) -> {
                     if (recalls.incrementAndGet() == 1) { // gives up the lease, and needs it again
                         acquireWriteLease(holder.get(), 2);

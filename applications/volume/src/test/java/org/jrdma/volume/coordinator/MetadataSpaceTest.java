@@ -8,12 +8,12 @@ import java.time.Duration;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class MetadataSpaceTest {
 
-    private static final Peer LINK = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
+    private static final PeerConnection LINK = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
 
     private final MemoryDrive drive = new MemoryDrive(1024);
 
@@ -76,7 +76,7 @@ class MetadataSpaceTest {
 
     @Test
     void shouldRejectLongerNamesWhenTheJournalIsFullAndRemainUsable() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         int files;
         int renamed;
         try (var coordinator = start(1)) {
@@ -97,7 +97,7 @@ class MetadataSpaceTest {
 
     @Test
     void shouldRejectSessionsWhoseRepliesWouldNotFitIntoTheJournal() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         try (var coordinator = start(1)) {
             var sessions =
                     countUntilFull(

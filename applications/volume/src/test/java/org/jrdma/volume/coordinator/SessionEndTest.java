@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,16 +20,16 @@ import org.junit.jupiter.api.Timeout;
 class SessionEndTest {
 
     private static final Duration SESSION_TIMEOUT = Duration.ofMillis(600);
-    private static final Peer DEAD =
+    private static final PeerConnection DEAD =
             (_, _) -> {
                 throw new VolumeException("The process was killed");
             };
 
-    private final Peer alive = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
+    private final PeerConnection alive = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
 
     private static Coordinator start(Fence fence) throws FabricException {
         var drive = new MemoryDrive(4096);
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         return new Coordinator(drive, fence, 1, SESSION_TIMEOUT, () -> {});
     }
 

@@ -9,7 +9,7 @@ import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.Journal;
 import org.jrdma.volume.metadata.Recovery;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +22,7 @@ class SessionTableTest {
     @Timeout(60)
     void shouldWaitForHeartbeatsAfterAPauseOfTheCoordinator() throws Exception {
         var drive = new MemoryDrive(1024);
-        var superblock = VolumeFormat.create(drive);
+        var superblock = VolumeFormatter.create(drive);
         var recovery = Recovery.read(drive, superblock);
         var journal = Journal.start(drive, superblock, 1, recovery, () -> {});
         var state = new CoordinatorState(recovery.namespace(), journal);

@@ -6,7 +6,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
-import org.jrdma.volume.metadata.VolumeFormat;
+import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -79,7 +79,7 @@ class TakeoverTest {
     }
 
     private static void takeOver(Drive drive) throws Exception {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         try (var takeover = new Takeover(drive, drive.fence(), 1, LEASE, LEASE)) {
             while (takeover.coordinator().isEmpty()) {
                 Thread.sleep(10);

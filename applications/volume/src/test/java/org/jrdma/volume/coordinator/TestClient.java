@@ -5,25 +5,26 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
-import org.jrdma.volume.model.ClientState;
-import org.jrdma.volume.model.ConnectionState;
+import org.jrdma.volume.model.ClientReport;
+import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.Peer;
+import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
-import org.jrdma.volume.protocol.StateEncoding;
+import org.jrdma.volume.protocol.StatusEncoding;
 
 /** Sends single requests to a coordinator in this process. */
 final class TestClient {
 
     private final Coordinator coordinator;
-    private final Peer link;
+    private final PeerConnection link;
     private final long session;
     private long lastRequest;
 
-    private TestClient(Coordinator coordinator, Peer link, long earlier, List<String> addresses)
+    private TestClient(
+            Coordinator coordinator, PeerConnection link, long earlier, List<String> addresses)
             throws VolumeException {
         this.coordinator = coordinator;
         this.link = link;
@@ -35,30 +36,31 @@ final class TestClient {
     }
 
     /** Opens a session. */
-    static TestClient open(Coordinator coordinator, Peer link) throws VolumeException {
+    static TestClient open(Coordinator coordinator, PeerConnection link) throws VolumeException {
         return new TestClient(coordinator, link, 0, List.of());
     }
 
     /** Continues a session over another connection. */
-    static TestClient reconnect(TestClient earlier, Peer link) throws VolumeException {
+    static TestClient reconnect(TestClient earlier, PeerConnection link) throws VolumeException {
         return new TestClient(earlier.coordinator, link, earlier.session, List.of());
     }
 
     /** Opens a session of a server that serves blocks. */
-    static TestClient openDataServer(Coordinator coordinator, Peer link) throws VolumeException {
+    static TestClient openDataServer(Coordinator coordinator, PeerConnection link)
+            throws VolumeException {
         return new TestClient(coordinator, link, 0, List.of("address"));
     }
 
     /** Extends the session. */
     void heartbeat() throws VolumeException {
-        var connection = new ConnectionState(List.of(), "test", "test", List.of());
+        var connection = new ConnectionDescription(List.of(), "test", "test", List.of());
         var data = new DataPathState(DataPathState.Kind.NONE, Optional.empty(), "test", 0);
         var _ =
                 call(
                         Operation.HEARTBEAT,
                         request ->
-                                StateEncoding.encode(
-                                        request, new ClientState("test", "1", connection, data)));
+                                StatusEncoding.encode(
+                                        request, new ClientReport("test", "1", connection, data)));
     }
 
     long session() {

@@ -15,7 +15,7 @@ import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 
 /**
@@ -86,11 +86,11 @@ record HistoryVolume(Path folder, Path memory, List<Integer> ports) {
         return List.of("sockets:127.0.0.1:" + port);
     }
 
-    NodePolicy policy() {
-        return NodePolicy.of(NodeTransport.SOCKETS);
+    NodeOptions policy() {
+        return NodeOptions.of(NodeTransport.SOCKETS);
     }
 
-    NodePolicy policy(int port) {
+    NodeOptions policy(int port) {
         return policy().socketAddress(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }

@@ -22,7 +22,7 @@ class JournalEpochsTest {
 
     @Test
     void shouldAcceptTheWritesOfSuccessiveCoordinators() throws Exception {
-        var superblock = VolumeFormat.create(drive);
+        var superblock = VolumeFormatter.create(drive);
         try (var epochs = new JournalEpochs(drive)) {
             append(start(superblock, 1));
             epochs.observe();
@@ -36,7 +36,7 @@ class JournalEpochsTest {
 
     @Test
     void shouldFindAWriteOfADeposedCoordinator() throws Exception {
-        var superblock = VolumeFormat.create(drive);
+        var superblock = VolumeFormatter.create(drive);
         try (var epochs = new JournalEpochs(drive)) {
             var deposed = start(superblock, 1);
             var _ = start(superblock, 2);

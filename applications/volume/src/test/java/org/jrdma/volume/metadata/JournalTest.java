@@ -31,7 +31,7 @@ class JournalTest {
 
     @Test
     void shouldRestoreAllDurableChanges() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var journal = start(recovery, 1);
         var changes = new RandomChanges(1);
@@ -61,7 +61,7 @@ class JournalTest {
         System.out.println("Seed: " + seed);
         var random = new Random(seed);
         var changes = new RandomChanges(seed);
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var before = drive.copy();
         drive.record();
 
@@ -128,7 +128,7 @@ class JournalTest {
 
     @Test
     void shouldMoveToTheOtherAreaWhenAnAreaIsFull() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var journal = start(recovery, 1);
         var changes = new RandomChanges(3);
@@ -149,7 +149,7 @@ class JournalTest {
 
     @Test
     void shouldIgnoreWhatADeposedCoordinatorWritesLate() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var first = recover(drive);
         var deposed = start(first, 1);
         var changes = new RandomChanges(4);
@@ -169,7 +169,7 @@ class JournalTest {
 
     @Test
     void shouldDetectADamagedHeaderAndNotRestoreAnOlderState() throws FabricException {
-        var superblock = VolumeFormat.create(drive);
+        var superblock = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var journal = start(recovery, 1);
         append(journal, new RandomChanges(6), recovery.namespace());
@@ -182,7 +182,7 @@ class JournalTest {
 
     @Test
     void shouldNotAcknowledgeAfterASnapshotHasFailed() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var journal = start(recovery, 1);
         drive.fail(true);
@@ -196,7 +196,7 @@ class JournalTest {
 
     @Test
     void shouldNotAcknowledgeAfterTheNodeHasLostItsRole() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var isDeposed = new AtomicBoolean();
         var journal =
@@ -224,7 +224,7 @@ class JournalTest {
 
     @Test
     void shouldReportADamagedBlockInsteadOfLosingAcknowledgedChanges() throws FabricException {
-        var superblock = VolumeFormat.create(drive);
+        var superblock = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var journal = start(recovery, 1);
         var changes = new RandomChanges(6);
@@ -241,7 +241,7 @@ class JournalTest {
 
     @Test
     void shouldReportADamagedSnapshot() throws FabricException {
-        var superblock = VolumeFormat.create(drive);
+        var superblock = VolumeFormatter.create(drive);
         drive.flipBit(superblock.areaBlock(0) + 1, 800);
 
         assertThatThrownBy(() -> recover(drive)).hasMessageContaining("block 1 of the snapshot");
@@ -249,7 +249,7 @@ class JournalTest {
 
     @Test
     void shouldFailAfterTheDriveHasFailed() throws FabricException {
-        var _ = VolumeFormat.create(drive);
+        var _ = VolumeFormatter.create(drive);
         var recovery = recover(drive);
         var journal = start(recovery, 1);
         drive.fail(true);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.nio.ByteBuffer;
 import java.util.Random;
-import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.junit.jupiter.api.Test;
 

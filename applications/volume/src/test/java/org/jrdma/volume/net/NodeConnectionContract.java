@@ -22,7 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.volume.net.BulkTransfer.Direction;
+import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,7 +39,7 @@ abstract class NodeConnectionContract {
 
     private final TestRequestHandler server = new TestRequestHandler();
     private final TestRequestHandler client = new TestRequestHandler();
-    private NodePolicy policy;
+    private NodeOptions policy;
     private NodeListener listener;
 
     static {
@@ -54,7 +54,7 @@ abstract class NodeConnectionContract {
     @BeforeEach
     void open() throws IOException {
         policy =
-                NodePolicy.of(transport())
+                NodeOptions.of(transport())
                         .calls(CALLS)
                         .silence(SILENCE)
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -336,8 +336,7 @@ abstract class NodeConnectionContract {
         }
     }
 
-    private CompletableFuture<ByteBuffer> waitingCall(
-            NodeConnection connection, BulkTransfer bulk) {
+    private CompletableFuture<ByteBuffer> waitingCall(NodeConnection connection, BulkData bulk) {
         var result = new CompletableFuture<ByteBuffer>();
         Thread.startVirtualThread(() -> {
             try {

@@ -71,7 +71,7 @@ final class NodeProcess implements AutoCloseable {
     /** Argument: the transport. The process ends with its standard input. */
     public static void main(String... arguments) throws Exception {
         var policy =
-                NodePolicy.of(NodeTransport.valueOf(arguments[0]))
+                NodeOptions.of(NodeTransport.valueOf(arguments[0]))
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (var listener = NodeListener.open(policy, new TestRequestHandler())) {
             System.out.println(String.join(",", listener.addresses()));

@@ -32,7 +32,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
     private static NodeListener listen(TestRequestHandler server) throws IOException {
         var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         return NodeListener.open(
-                NodePolicy.of(NodeTransport.SOCKETS).socketAddress(address), server);
+                NodeOptions.of(NodeTransport.SOCKETS).socketAddress(address), server);
     }
 
     private static int port(NodeListener listener) {
@@ -78,7 +78,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
                     .isThrownBy(() ->
                             NodeConnection.connect(
                                     List.of(address),
-                                    NodePolicy.ALL,
+                                    NodeOptions.ALL,
                                     Deadline.after(Duration.ofMillis(300))))
                     .withMessageContaining(address)
                     .withMessageContaining("No handshake");
@@ -97,7 +97,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
             var addresses = List.of(refused, listener.addresses().getFirst());
             try (var connection =
                     NodeConnection.connect(
-                            addresses, NodePolicy.ALL, TestRequestHandler.deadline())) {
+                            addresses, NodeOptions.ALL, TestRequestHandler.deadline())) {
                 assertThat(connection.transport()).isEqualTo(NodeTransport.SOCKETS);
                 assertThat(connection.attempts())
                         .singleElement()
@@ -111,7 +111,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
         var family = Path.of("/missing");
         var streams = List.of(Transports.supersockets(family), Transports.tcp());
         try (var listener = listen(new TestRequestHandler())) {
-            var policy = NodePolicy.of(NodeTransport.SOCKETS);
+            var policy = NodeOptions.of(NodeTransport.SOCKETS);
             assertThatExceptionOfType(VolumeException.class)
                     .isThrownBy(() ->
                             NodeConnection.connect(
@@ -136,7 +136,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
                     .isThrownBy(() ->
                             NodeConnection.connect(
                                     List.of(address),
-                                    NodePolicy.ALL,
+                                    NodeOptions.ALL,
                                     TestRequestHandler.deadline()))
                     .withMessageContaining(address);
         }

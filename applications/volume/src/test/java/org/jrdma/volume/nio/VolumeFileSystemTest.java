@@ -30,7 +30,7 @@ import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,8 +40,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class VolumeFileSystemTest {
 
-    private static final NodePolicy POLICY =
-            NodePolicy.of(NodeTransport.SOCKETS)
+    private static final NodeOptions POLICY =
+            NodeOptions.of(NodeTransport.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     private static final AtomicInteger NUMBER = new AtomicInteger();
 

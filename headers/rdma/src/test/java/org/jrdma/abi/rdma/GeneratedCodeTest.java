@@ -58,7 +58,7 @@ class GeneratedCodeTest {
                     CCompiler.find()
                             .orElseThrow(() -> missing("no C compiler: install one, or set CC"));
             var headers =
-                    Headers.find()
+                    HeaderFolder.find()
                             .orElseThrow(() ->
                                     missing(
                                             "no headers: install libibverbs-dev and"

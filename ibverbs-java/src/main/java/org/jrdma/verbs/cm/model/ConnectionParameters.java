@@ -1,7 +1,7 @@
 package org.jrdma.verbs.cm.model;
 
 import java.util.Locale;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * The queue pair parameters that the two sides of a connection exchange, as transferred on the
@@ -34,11 +34,11 @@ public record ConnectionParameters(
      * @throws IllegalArgumentException if a value does not fit into its field of the message
      */
     public ConnectionParameters {
-        RangeChecks.check("queue pair number", queuePairNumber, 0, 0xff_ffff);
-        RangeChecks.check("number of reads to answer", maxDestinationReads, 0, 255);
-        RangeChecks.check("number of reads in flight", maxReads, 0, 255);
-        RangeChecks.check("number of retries", retries, 0, MAX_RETRIES);
-        RangeChecks.check(
+        FieldRangeChecks.check("queue pair number", queuePairNumber, 0, 0xff_ffff);
+        FieldRangeChecks.check("number of reads to answer", maxDestinationReads, 0, 255);
+        FieldRangeChecks.check("number of reads in flight", maxReads, 0, 255);
+        FieldRangeChecks.check("number of retries", retries, 0, MAX_RETRIES);
+        FieldRangeChecks.check(
                 "number of receiver-not-ready retries", receiverNotReadyRetries, 0, MAX_RETRIES);
     }
 

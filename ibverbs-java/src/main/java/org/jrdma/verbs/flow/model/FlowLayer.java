@@ -10,7 +10,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.linkage.RangeChecks;
+import org.jrdma.ffi.linkage.FieldRangeChecks;
 
 /**
  * A part of a flow rule: a protocol header that packets must have, with conditions on the fields of
@@ -104,8 +104,8 @@ public final class FlowLayer {
                     "%s is an address. Pass the value as an InetAddress.".formatted(field));
         }
         var max = -1L >>> (Long.SIZE - field.bits());
-        RangeChecks.check(field.name(), value, 0, max);
-        RangeChecks.check("mask of " + field, mask, 0, max);
+        FieldRangeChecks.check(field.name(), value, 0, max);
+        FieldRangeChecks.check("mask of " + field, mask, 0, max);
         return put(field, new FlowMatch(bytes(field, value), bytes(field, mask)));
     }
 
@@ -128,7 +128,7 @@ public final class FlowLayer {
             throw new IllegalArgumentException(
                     "%s cannot match the address %s".formatted(field, address));
         }
-        RangeChecks.check("prefix of " + field, prefixBits, 0, field.bits());
+        FieldRangeChecks.check("prefix of " + field, prefixBits, 0, field.bits());
         var mask = new byte[value.length];
         Arrays.fill(mask, 0, prefixBits / Byte.SIZE, (byte) 0xff);
         if (prefixBits % Byte.SIZE != 0) {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.jrdma.ffi.SystemProperties;
+import org.jrdma.ffi.KnownProperties;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
@@ -38,7 +38,7 @@ final class SoftRoceProperties {
     private SoftRoceProperties() {}
 
     static List<DeviceObject> devices() {
-        SystemProperties.rejectUnknown(PREFIX);
+        KnownProperties.rejectUnknown(PREFIX);
         var faults = faults();
         var devices = new ArrayList<DeviceObject>();
         for (var addresses : addresses()) {

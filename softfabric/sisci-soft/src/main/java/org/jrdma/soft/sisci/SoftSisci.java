@@ -124,7 +124,7 @@ public final class SoftSisci implements SoftwareLibrary {
      *
      * @throws FabricException if the library is not initialized
      */
-    public List<BorrowableDevice> devices() throws FabricException {
+    public List<DeviceListing> devices() throws FabricException {
         try {
             return library.member().devices().stream().map(SoftSisci::describe).toList();
         } catch (SciException e) {
@@ -132,9 +132,9 @@ public final class SoftSisci implements SoftwareLibrary {
         }
     }
 
-    private static BorrowableDevice describe(FabricDevice device) {
+    private static DeviceListing describe(FabricDevice device) {
         var state = device.state();
-        return new BorrowableDevice(
+        return new DeviceListing(
                 device.id(),
                 device.node(),
                 device.identity(),

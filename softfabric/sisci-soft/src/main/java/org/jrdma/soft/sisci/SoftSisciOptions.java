@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.ffi.SystemProperties;
+import org.jrdma.ffi.KnownProperties;
 
 /**
  * The fabric and the node that a process joins. Immutable: each method with a parameter returns a
@@ -65,7 +65,7 @@ public record SoftSisciOptions(Path fabric, int node, int adapters, FaultOptions
      * @throws IllegalArgumentException if a property has an invalid name or value
      */
     public static SoftSisciOptions configured() {
-        SystemProperties.rejectUnknown(PREFIX);
+        KnownProperties.rejectUnknown(PREFIX);
         return new SoftSisciOptions(
                 Path.of(System.getProperty(PREFIX + "fabric", defaultFabric())),
                 Math.toIntExact(number("node", ANY_NODE)),

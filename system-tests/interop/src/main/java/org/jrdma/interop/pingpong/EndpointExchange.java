@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.jrdma.examples.ExampleProgram;
+import org.jrdma.examples.AbstractExample;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.Gid;
 
@@ -83,7 +83,7 @@ final class EndpointExchange {
         try (var socket =
                 isServer
                         ? accept(options.port)
-                        : ExampleProgram.connect(options.host, options.port)) {
+                        : AbstractExample.connect(options.host, options.port)) {
             configure(socket);
             if (!isServer) {
                 socket.getOutputStream().write(toMessages(own, count));
@@ -149,7 +149,7 @@ final class EndpointExchange {
     }
 
     private static Socket accept(int port) throws IOException {
-        try (var listener = ExampleProgram.listen(port)) {
+        try (var listener = AbstractExample.listen(port)) {
             if (port == 0) {
                 IO.println("  waiting on port " + listener.getLocalPort());
             }

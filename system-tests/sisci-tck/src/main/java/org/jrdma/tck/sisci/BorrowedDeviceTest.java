@@ -27,7 +27,7 @@ import org.jrdma.sisci.smartio.BorrowableDevice;
 import org.jrdma.sisci.smartio.BorrowedDevice;
 import org.jrdma.sisci.smartio.DeviceFilter;
 import org.jrdma.sisci.smartio.DeviceSegmentOptions;
-import org.jrdma.sisci.smartio.MemoryType;
+import org.jrdma.sisci.smartio.DeviceSegmentSharing;
 import org.jrdma.sisci.smartio.SmartIo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -295,11 +295,11 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
 
         assertFails(
                 SisciError.NO_SUCH_SEGMENT,
-                () -> other.connectDeviceSegment(12, MemoryType.PRIVATE));
+                () -> other.connectDeviceSegment(12, DeviceSegmentSharing.PRIVATE));
         assertFails(
                 SisciError.NO_SUCH_SEGMENT,
-                () -> other.connectDeviceSegment(12, MemoryType.SHARED));
-        assertThat(device.connectDeviceSegment(12, MemoryType.PRIVATE).isOpen()).isTrue();
+                () -> other.connectDeviceSegment(12, DeviceSegmentSharing.SHARED));
+        assertThat(device.connectDeviceSegment(12, DeviceSegmentSharing.PRIVATE).isOpen()).isTrue();
     }
 
     @Test
@@ -309,12 +309,13 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
             var segment =
                     context.get("device", BorrowedDevice.class)
                             .newDeviceSegment(
-                                    DeviceSegmentOptions.of(12, 4096).type(MemoryType.SHARED));
+                                    DeviceSegmentOptions.of(12, 4096)
+                                            .type(DeviceSegmentSharing.SHARED));
             context.put("map", segment.map()).putLongRelease(8, 42);
         });
         peer.run(context -> context.get("map", RemoteMap.class).flush());
 
-        var map = borrow().connectDeviceSegment(12, MemoryType.SHARED).map();
+        var map = borrow().connectDeviceSegment(12, DeviceSegmentSharing.SHARED).map();
         assertThat(map.getLong(8)).isEqualTo(42);
 
         peer.reset(); // This node is now the last borrower.

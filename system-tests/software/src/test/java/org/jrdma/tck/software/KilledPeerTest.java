@@ -88,8 +88,8 @@ class KilledPeerTest {
 
     @Test
     void shouldFailWritesToAKilledPeerInTimeAndKeepOtherConnections() throws Exception {
-        try (var killedPeer = ChildJvm.start(List.of(), Responder.class);
-                var survivor = ChildJvm.start(List.of(), Responder.class);
+        try (var killedPeer = ChildJvm.start(List.of(), WriteTarget.class);
+                var survivor = ChildJvm.start(List.of(), WriteTarget.class);
                 var device = Verbs.from(SoftRoce.onLoopback(1)).openFirst();
                 var domain = device.newProtectionDomain();
                 var memory = domain.newArena(LOCAL_WRITE);

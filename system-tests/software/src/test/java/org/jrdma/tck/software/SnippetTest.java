@@ -18,7 +18,7 @@ import org.jrdma.processes.Program;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.net.NodePolicy;
+import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.NodeTransport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -198,7 +198,7 @@ class SnippetTest {
             write(snippet);
         }
         var policy =
-                NodePolicy.of(NodeTransport.SOCKETS)
+                NodeOptions.of(NodeTransport.SOCKETS)
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (var drive = FileDrive.create(folder.resolve("drive"), 4096)) {
             VolumeServer.create(drive);

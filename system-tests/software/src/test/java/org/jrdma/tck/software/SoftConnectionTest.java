@@ -285,7 +285,7 @@ class SoftConnectionTest {
         try (var forgetful =
                 ChildJvm.start(
                         List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
-                        UnclosedConnections.class)) {
+                        LeakedConnections.class)) {
             var reported = new HashSet<String>();
             while (reported.size() < 5) {
                 var line = forgetful.line();

@@ -162,7 +162,8 @@ class ApiFuzzTest {
             var arguments = new ArrayList<>(List.of(target, "" + calls, "" + SEED));
             arguments.addAll(List.of(options));
             var output =
-                    Child.start(name, command, jvm, Fuzz.class, arguments).awaitSuccess(TIMEOUT);
+                    Child.start(name, command, jvm, FuzzMain.class, arguments)
+                            .awaitSuccess(TIMEOUT);
             System.out.println(
                     name
                             + ", "

@@ -42,7 +42,7 @@ public final class Connection extends TimedExchange {
     private final ConnectRequest request;
     private final boolean active;
     private final int sequence;
-    private final ConnectionMessages messages;
+    private final ConnectionMessageSender messages;
     private final NegotiatedParameters negotiated;
     private ConnectionState state;
     private long remoteAdapter;
@@ -67,7 +67,7 @@ public final class Connection extends TimedExchange {
         this.request = request;
         this.active = active;
         this.sequence = sequence;
-        this.messages = new ConnectionMessages(manager, remote, request, localId);
+        this.messages = new ConnectionMessageSender(manager, remote, request, localId);
         this.negotiated = new NegotiatedParameters(request, active);
         if (active) {
             state = ConnectionState.REQUESTING;

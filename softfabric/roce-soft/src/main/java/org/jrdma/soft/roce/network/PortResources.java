@@ -42,7 +42,7 @@ record PortResources(
         }
         // The owner is determined only once, because finding it reads the file descriptors of all
         // processes.
-        var owner = UdpPortOwner.describe(candidates.getFirst().address());
+        var owner = UdpPortOwnerFinder.describe(candidates.getFirst().address());
         throw new FabricException(failure.getMessage() + " " + owner, failure.code(), failure);
     }
 

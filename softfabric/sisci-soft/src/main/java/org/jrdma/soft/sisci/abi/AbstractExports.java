@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.abi;
 
-import org.jrdma.soft.sisci.fabric.Descriptor;
+import org.jrdma.soft.sisci.fabric.SciDescriptor;
 
 /** The base class of the classes that implement exported C functions. */
 abstract class AbstractExports {
@@ -13,8 +13,8 @@ abstract class AbstractExports {
         this.handles = library.handles();
     }
 
-    final Descriptor descriptor(long handle) {
+    final SciDescriptor descriptor(long handle) {
         var _ = library.member();
-        return handles.object(handle, Descriptor.class);
+        return handles.object(handle, SciDescriptor.class);
     }
 }

@@ -3,8 +3,8 @@ package org.jrdma.soft.sisci.abi;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
-import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
+import org.jrdma.soft.sisci.fabric.SciDescriptor;
 import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
 /** The functions that initialize the library, open descriptors and return texts. */
@@ -37,7 +37,7 @@ final class LibraryExports extends AbstractExports {
     void close(long descriptor, int flags) {
         FlagChecks.checkNone(flags);
         library.member();
-        handles.object(descriptor, Descriptor.class).close();
+        handles.object(descriptor, SciDescriptor.class).close();
         handles.release(descriptor);
     }
 

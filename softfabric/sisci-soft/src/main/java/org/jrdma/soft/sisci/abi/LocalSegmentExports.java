@@ -4,10 +4,10 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 
 import org.jrdma.soft.sisci.fabric.AttachedSegment;
 import org.jrdma.soft.sisci.fabric.CreatedSegment;
-import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
+import org.jrdma.soft.sisci.fabric.SciDescriptor;
 import org.jrdma.soft.sisci.fabric.SciException;
 
 /** The functions for local segments. */
@@ -31,7 +31,7 @@ final class LocalSegmentExports extends AbstractExports {
             long argument,
             int flags) {
         var segments = library.member().segments();
-        var owner = handles.object(descriptor, Descriptor.class);
+        var owner = handles.object(descriptor, SciDescriptor.class);
         var _ =
                 handles.create(
                         segment,

@@ -19,13 +19,13 @@ import org.jrdma.abi.sisci.sci_query_string_t;
 import org.jrdma.abi.sisci.sci_query_system_t;
 import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.soft.sisci.fabric.Descriptor;
 import org.jrdma.soft.sisci.fabric.DmaChannel;
 import org.jrdma.soft.sisci.fabric.DmaQueue;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
+import org.jrdma.soft.sisci.fabric.SciDescriptor;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.SegmentMap;
 
@@ -51,7 +51,7 @@ final class NodeExports extends AbstractExports {
     @Exported("SCIProbeNode")
     int probe(long descriptor, int adapter, int node, int flags) {
         FlagChecks.checkNone(flags);
-        var _ = handles.object(descriptor, Descriptor.class);
+        var _ = handles.object(descriptor, SciDescriptor.class);
         return library.member().probe(node, adapter) ? 1 : 0;
     }
 
@@ -99,7 +99,7 @@ final class NodeExports extends AbstractExports {
     @Exported("SCIRegisterPCIeRequester")
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
         FlagChecks.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
-        var _ = handles.object(descriptor, Descriptor.class);
+        var _ = handles.object(descriptor, SciDescriptor.class);
         library.member().checkAdapter(adapter);
         requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
     }

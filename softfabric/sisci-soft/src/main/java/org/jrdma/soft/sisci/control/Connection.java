@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
@@ -25,8 +25,8 @@ public final class Connection {
 
     private final FabricConnections manager;
     private final int socket;
-    private final PacketSocket.Packet packet =
-            new PacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
+    private final SeqPacketSocket.Packet packet =
+            new SeqPacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
 
     /**
@@ -206,7 +206,8 @@ public final class Connection {
                 message = message.withFirst(triggers.get(message.subject()));
             }
             var length = message.write(packet.memory());
-            if (PacketSocket.send(socket, packet, length, message.descriptor()) == Errno.EAGAIN) {
+            if (SeqPacketSocket.send(socket, packet, length, message.descriptor())
+                    == Errno.EAGAIN) {
                 return false;
             }
             // The message was sent, or sending failed because the peer has ended, which the

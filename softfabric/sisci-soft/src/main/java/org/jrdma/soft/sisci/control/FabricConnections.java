@@ -18,7 +18,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -76,8 +76,8 @@ public final class FabricConnections implements AutoCloseable {
     private final AtomicInteger lastCorrelation = new AtomicInteger();
 
     /** The message that is being received. Used only by the receiving thread. */
-    private final PacketSocket.Packet packet =
-            new PacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
+    private final SeqPacketSocket.Packet packet =
+            new SeqPacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
 
     private volatile @Nullable Thread thread;
     private volatile boolean closed;
@@ -104,7 +104,7 @@ public final class FabricConnections implements AutoCloseable {
         this.self = AnnouncementFile.ofMember(node, member);
         this.wakeUp = EventDescriptor.open();
         try {
-            this.listening = PacketSocket.listen(directory.path(self));
+            this.listening = SeqPacketSocket.listen(directory.path(self));
         } catch (Throwable e) {
             wakeUp.close();
             throw e;
@@ -155,7 +155,7 @@ public final class FabricConnections implements AutoCloseable {
     }
 
     private Connection open(AnnouncementFile entry) throws FabricException {
-        var socket = PacketSocket.connect(directory.path(entry));
+        var socket = SeqPacketSocket.connect(directory.path(entry));
         try {
             var connection = new Connection(this, socket);
             var _ = connection.identify(entry.node(), entry.member());
@@ -243,28 +243,28 @@ public final class FabricConnections implements AutoCloseable {
     private void poll(Listener receiver) {
         try (var arena = Arena.ofConfined()) {
             var polled = new ArrayList<>(connections);
-            var set = new PacketSocket.Set(polled.size() + 2, arena);
-            var woken = set.add(wakeUp.number(), PacketSocket.READABLE);
+            var set = new SeqPacketSocket.Set(polled.size() + 2, arena);
+            var woken = set.add(wakeUp.number(), SeqPacketSocket.READABLE);
             // A connection that cannot be accepted would end each wait immediately.
-            var accepting = set.add(canAccept ? listening : -1, PacketSocket.READABLE);
+            var accepting = set.add(canAccept ? listening : -1, SeqPacketSocket.READABLE);
             for (var connection : polled) {
                 set.add(
                         connection.socket(),
-                        (connection.isCongested() ? 0 : PacketSocket.READABLE)
-                                | (connection.backlog() > 0 ? PacketSocket.WRITABLE : 0));
+                        (connection.isCongested() ? 0 : SeqPacketSocket.READABLE)
+                                | (connection.backlog() > 0 ? SeqPacketSocket.WRITABLE : 0));
             }
             set.await(canAccept ? -1 : PAUSE_MILLIS);
-            if (set.isReady(woken, PacketSocket.READABLE)) {
+            if (set.isReady(woken, SeqPacketSocket.READABLE)) {
                 wakeUp.lower();
             }
-            if (!canAccept || set.isReady(accepting, PacketSocket.READABLE)) {
+            if (!canAccept || set.isReady(accepting, SeqPacketSocket.READABLE)) {
                 accept();
             }
             for (var i = 0; i < polled.size() && !closed; i++) {
-                if (set.isReady(accepting + 1 + i, PacketSocket.WRITABLE)) {
+                if (set.isReady(accepting + 1 + i, SeqPacketSocket.WRITABLE)) {
                     polled.get(i).sendWaiting();
                 }
-                if (set.isReady(accepting + 1 + i, PacketSocket.READABLE)) {
+                if (set.isReady(accepting + 1 + i, SeqPacketSocket.READABLE)) {
                     receive(receiver, polled.get(i));
                 }
             }
@@ -273,13 +273,13 @@ public final class FabricConnections implements AutoCloseable {
 
     private void accept() {
         while (true) {
-            var socket = PacketSocket.accept(listening);
+            var socket = SeqPacketSocket.accept(listening);
             if (socket < 0) {
-                if (canAccept && socket == PacketSocket.CANNOT_ACCEPT) {
+                if (canAccept && socket == SeqPacketSocket.CANNOT_ACCEPT) {
                     LOG.warn(
                             "Cannot accept connections from other processes: the process has no descriptor or no memory for them. Raise its limits; see \"ulimit -n\".");
                 }
-                canAccept = socket != PacketSocket.CANNOT_ACCEPT;
+                canAccept = socket != SeqPacketSocket.CANNOT_ACCEPT;
                 return;
             }
             try {
@@ -293,7 +293,7 @@ public final class FabricConnections implements AutoCloseable {
 
     private void receive(Listener receiver, Connection connection) {
         for (var i = 0; i < MAX_BATCH && !closed && !connection.isCongested(); i++) {
-            var length = PacketSocket.receive(connection.socket(), packet);
+            var length = SeqPacketSocket.receive(connection.socket(), packet);
             if (length < 0) {
                 return;
             }
@@ -330,7 +330,7 @@ public final class FabricConnections implements AutoCloseable {
             return outcome != Outcome.REJECTED;
         } finally {
             if (outcome != Outcome.DESCRIPTOR_TAKEN
-                    && descriptor != PacketSocket.Packet.NO_DESCRIPTOR) {
+                    && descriptor != SeqPacketSocket.Packet.NO_DESCRIPTOR) {
                 SystemCalls.close(descriptor);
             }
         }
@@ -394,7 +394,7 @@ public final class FabricConnections implements AutoCloseable {
         if (request.takesDescriptor()) {
             return request.response().complete(Optional.of(message));
         }
-        var response = message.withDescriptor(PacketSocket.Packet.NO_DESCRIPTOR);
+        var response = message.withDescriptor(SeqPacketSocket.Packet.NO_DESCRIPTOR);
         request.response().complete(Optional.of(response));
         return false;
     }

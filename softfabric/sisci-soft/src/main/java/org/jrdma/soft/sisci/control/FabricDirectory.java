@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
@@ -349,7 +349,7 @@ public final class FabricDirectory implements AutoCloseable {
 
     private boolean isAlive(AnnouncementFile member) throws FabricException {
         try {
-            SystemCalls.close(PacketSocket.connect(path(member)));
+            SystemCalls.close(SeqPacketSocket.connect(path(member)));
             return true;
         } catch (FabricException e) {
             return switch (e.code()) {

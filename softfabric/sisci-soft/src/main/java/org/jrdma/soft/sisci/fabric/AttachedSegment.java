@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AttachedSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
 
-    private final Descriptor descriptor;
-    private final ProcessServices context;
+    private final SciDescriptor descriptor;
+    private final ProcessContext context;
     private final Connection owner;
     private final int number;
     private final int id;
@@ -35,7 +35,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
     private boolean removed;
 
     private AttachedSegment(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             Connection owner,
             int number,
             int id,
@@ -50,7 +50,7 @@ public final class AttachedSegment implements LocalSegment, ConnectedObjects.Con
 
     /** Attaches to a segment. In C: {@code SCIAttachLocalSegment}. */
     public static AttachedSegment attach(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             int flags) {

@@ -37,8 +37,8 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
                     | SCI_MEMACCESS_P2P_READ()
                     | SCI_MEMACCESS_P2P_WRITE();
 
-    private final Descriptor descriptor;
-    private final ProcessServices context;
+    private final SciDescriptor descriptor;
+    private final ProcessContext context;
     private final AnnouncementFile entry;
     private final Connection lender;
     private final int number;
@@ -47,7 +47,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
      * The descriptor that counts the segments and windows of this device, so that the device cannot
      * be returned while they exist.
      */
-    private final Descriptor contents;
+    private final SciDescriptor contents;
 
     private final List<RemoteSegment> segments = new ArrayList<>();
 
@@ -69,17 +69,17 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             int number, long offset, long bytes, Runnable release, LongConsumer signaled) {}
 
     private BorrowedDevice(
-            Descriptor descriptor, AnnouncementFile entry, Connection lender, int number) {
+            SciDescriptor descriptor, AnnouncementFile entry, Connection lender, int number) {
         this.descriptor = descriptor;
         this.context = descriptor.context();
         this.entry = entry;
         this.lender = lender;
         this.number = number;
-        this.contents = new Descriptor(context);
+        this.contents = new SciDescriptor(context);
     }
 
     /** Borrows a device. In C: {@code SCIBorrowDevice}. */
-    public static BorrowedDevice borrow(Descriptor descriptor, long fabricDeviceId, int flags) {
+    public static BorrowedDevice borrow(SciDescriptor descriptor, long fabricDeviceId, int flags) {
         FlagChecks.checkAllowed(flags, SCI_FLAG_EXCLUSIVE());
         var context = descriptor.context();
         var fabric = context.fabric();

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 /** A segment that this process has created: its memory, its state and the connected processes. */
 public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
-    private final Descriptor descriptor;
+    private final SciDescriptor descriptor;
     private final LocalSegments segments;
-    private final ProcessServices context;
+    private final ProcessContext context;
     private final AnnouncementFile entry;
     private final int file;
     private final int flags;
@@ -71,7 +71,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
 
     CreatedSegment(
             LocalSegments segments,
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             AnnouncementFile entry,
             int file,
             int flags,
@@ -286,7 +286,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         removePeers(which, reason);
     }
 
-    ProcessServices context() {
+    ProcessContext context() {
         return context;
     }
 

@@ -20,7 +20,7 @@ record DeviceDescription(DeviceIdentity identity, LendingState state) {
 
     /** Sends this description as the response to a request. */
     void respond(Connection to, Message request) {
-        var encodedIdentity = IdentityCodec.encode(identity);
+        var encodedIdentity = DeviceIdentityCodec.encode(identity);
         var borrowers = state.borrowers();
         var data =
                 ByteBuffer.allocate(Integer.BYTES * (1 + borrowers.size()) + encodedIdentity.length)
@@ -48,7 +48,7 @@ record DeviceDescription(DeviceIdentity identity, LendingState state) {
         }
         var encodedIdentity = new byte[source.remaining()];
         source.get(encodedIdentity);
-        return IdentityCodec.decode(encodedIdentity)
+        return DeviceIdentityCodec.decode(encodedIdentity)
                 .map(identity ->
                         new DeviceDescription(
                                 identity, LendingState.of(flags, List.copyOf(borrowers))));

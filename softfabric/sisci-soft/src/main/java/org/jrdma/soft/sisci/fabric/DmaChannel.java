@@ -17,18 +17,18 @@ public final class DmaChannel {
     /** The number of channels of an engine. */
     public static final int NUMBER = DmaChannelAllocator.CHANNELS;
 
-    private final Descriptor descriptor;
+    private final SciDescriptor descriptor;
     private final DmaChannelAllocator.Allocation allocation;
     private final Set<Object> prepared = new HashSet<>();
     private @Nullable DmaQueue queue;
 
-    private DmaChannel(Descriptor descriptor, DmaChannelAllocator.Allocation allocation) {
+    private DmaChannel(SciDescriptor descriptor, DmaChannelAllocator.Allocation allocation) {
         this.descriptor = descriptor;
         this.allocation = allocation;
     }
 
     public static DmaChannel request(
-            Descriptor descriptor, int adapter, int type, int number, int flags) {
+            SciDescriptor descriptor, int adapter, int type, int number, int flags) {
         FlagChecks.checkAllowed(flags, SCI_FLAG_DMA_CHANNEL_SHARED());
         descriptor.context().topology().checkAdapter(adapter);
         throwIf(

@@ -44,8 +44,8 @@ public final class DmaQueue {
 
     private static final Logger LOG = LoggerFactory.getLogger(DmaQueue.class);
 
-    private final Descriptor descriptor;
-    private final ProcessServices context;
+    private final SciDescriptor descriptor;
+    private final ProcessContext context;
     private final int adapter;
     private final int maxEntries;
     private int state = SCI_DMAQUEUE_IDLE();
@@ -56,7 +56,7 @@ public final class DmaQueue {
     /** A contiguous part of a transfer. */
     public record Piece(long localOffset, long remoteOffset, long bytes) {}
 
-    private DmaQueue(Descriptor descriptor, int adapter, int maxEntries) {
+    private DmaQueue(SciDescriptor descriptor, int adapter, int maxEntries) {
         this.descriptor = descriptor;
         this.context = descriptor.context();
         this.adapter = adapter;
@@ -68,7 +68,7 @@ public final class DmaQueue {
         throwIf((flags & ~ENGINES) != 0 || Integer.bitCount(flags) > 1, SCI_ERR_ILLEGAL_FLAG());
     }
 
-    public static DmaQueue create(Descriptor descriptor, int adapter, int maxEntries) {
+    public static DmaQueue create(SciDescriptor descriptor, int adapter, int maxEntries) {
         descriptor.context().topology().checkAdapter(adapter);
         throwIf(maxEntries <= 0, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(maxEntries > MAX_PIECES, SCI_ERR_MAX_ENTRIES());

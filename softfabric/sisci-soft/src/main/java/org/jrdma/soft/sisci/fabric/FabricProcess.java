@@ -29,7 +29,7 @@ public final class FabricProcess implements FabricConnections.Listener {
     private static final long SWEEP_PAUSE_NANOS = 20_000_000;
 
     private final FabricClient fabric;
-    private final ProcessServices context;
+    private final ProcessContext context;
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
@@ -37,7 +37,7 @@ public final class FabricProcess implements FabricConnections.Listener {
     private FabricProcess(FabricClient fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
         this.context =
-                new ProcessServices(
+                new ProcessContext(
                         fabric,
                         new Topology(fabric, adapters),
                         faults,
@@ -154,8 +154,8 @@ public final class FabricProcess implements FabricConnections.Listener {
     }
 
     /** Creates a descriptor. In C: {@code SCIOpen}. */
-    public Descriptor open() {
-        return new Descriptor(context);
+    public SciDescriptor open() {
+        return new SciDescriptor(context);
     }
 
     public int node() {

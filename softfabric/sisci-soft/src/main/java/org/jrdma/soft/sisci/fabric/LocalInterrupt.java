@@ -24,7 +24,7 @@ public final class LocalInterrupt {
     }
 
     private final LocalInterrupts all;
-    private final Descriptor descriptor;
+    private final SciDescriptor descriptor;
     private final InterruptKey number;
     private final boolean counts;
     private final EventQueue<Trigger> triggers;
@@ -32,7 +32,7 @@ public final class LocalInterrupt {
 
     LocalInterrupt(
             LocalInterrupts all,
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             InterruptKey number,
             boolean counts,
             EventQueue<Trigger> triggers) {

@@ -25,7 +25,7 @@ public final class LocalInterrupts {
                     | SCI_FLAG_SHARED_INT()
                     | SCI_FLAG_COUNTING_INT();
 
-    private final ProcessServices context;
+    private final ProcessContext context;
     private final FabricClient fabric;
     private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
@@ -43,14 +43,14 @@ public final class LocalInterrupts {
             boolean isShared,
             List<LocalInterrupt> interrupts) {}
 
-    LocalInterrupts(ProcessServices context) {
+    LocalInterrupts(ProcessContext context) {
         this.context = context;
         this.fabric = context.fabric();
     }
 
     /** Creates an interrupt. In C: {@code SCICreateInterrupt}, {@code SCICreateDataInterrupt}. */
     public LocalInterrupt create(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             boolean carriesData,
             int adapter,
             int requestedNumber,

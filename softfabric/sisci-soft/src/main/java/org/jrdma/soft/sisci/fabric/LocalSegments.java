@@ -26,18 +26,18 @@ public final class LocalSegments {
                     | SCI_FLAG_AUTO_ID()
                     | SCI_FLAG_DMA_GLOBAL();
 
-    private final ProcessServices context;
+    private final ProcessContext context;
     private final FabricClient fabric;
     private final Map<Integer, CreatedSegment> byId = new ConcurrentHashMap<>();
 
-    LocalSegments(ProcessServices context) {
+    LocalSegments(ProcessContext context) {
         this.context = context;
         this.fabric = context.fabric();
     }
 
     /** Creates a segment. In C: {@code SCICreateSegment}. */
     public CreatedSegment create(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             int id,
             long bytes,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
@@ -76,7 +76,7 @@ public final class LocalSegments {
     }
 
     private CreatedSegment create(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             int id,
             boolean automatic,
             long bytes,

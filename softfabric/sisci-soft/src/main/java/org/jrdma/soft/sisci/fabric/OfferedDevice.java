@@ -40,7 +40,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OfferedDevice.class);
     private static final int MAX_BARS = 6;
 
-    private final ProcessServices context;
+    private final ProcessContext context;
     private final OfferedDevices devices;
     private final AnnouncementFile entry;
     private final DeviceIdentity identity;
@@ -48,7 +48,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private final DeviceHost host;
     private final Consumer<BorrowEvent> listener;
     private final Map<Borrower, Borrow> borrows = new HashMap<>();
-    private BorrowerSegments shared;
+    private DeviceSegments shared;
     private boolean closed;
 
     /** Changed under the monitor of this object. */
@@ -64,10 +64,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
      * @param windows the mapped memory by the numbers that the borrower has chosen
      */
     private record Borrow(
-            int number,
-            boolean exclusive,
-            BorrowerSegments segments,
-            Map<Integer, Window> windows) {
+            int number, boolean exclusive, DeviceSegments segments, Map<Integer, Window> windows) {
 
         long mappedBytes() {
             return windows.values().stream().mapToLong(Window::bytes).sum();
@@ -83,7 +80,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private record Window(long address, Mapping memory, long bytes, int node, int adapter) {}
 
     private OfferedDevice(
-            ProcessServices context,
+            ProcessContext context,
             OfferedDevices devices,
             AnnouncementFile entry,
             DeviceModel model,
@@ -95,7 +92,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         this.identity = model.identity();
         this.bars = bars;
         this.listener = listener;
-        this.shared = new BorrowerSegments(context.fabric());
+        this.shared = new DeviceSegments(context.fabric());
         this.host =
                 DeviceHost.start(
                         model,
@@ -108,7 +105,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     }
 
     static OfferedDevice start(
-            ProcessServices context,
+            ProcessContext context,
             OfferedDevices devices,
             AnnouncementFile entry,
             DeviceModel model,
@@ -214,10 +211,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         borrows.put(
                 borrower,
                 new Borrow(
-                        number,
-                        exclusive,
-                        new BorrowerSegments(context.fabric()),
-                        new HashMap<>()));
+                        number, exclusive, new DeviceSegments(context.fabric()), new HashMap<>()));
         LOG.debug(
                 "Node {} has borrowed the device \"{}\"{}",
                 borrower.connection().node(),
@@ -258,7 +252,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         segments(borrower, type).create(id, bytes);
     }
 
-    private synchronized BorrowerSegments segments(Borrower borrower, int type) {
+    private synchronized DeviceSegments segments(Borrower borrower, int type) {
         var borrow = require(borrower);
         throwIf(
                 type != SCI_MEMTYPE_PRIVATE() && type != SCI_MEMTYPE_SHARED(),
@@ -369,7 +363,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             borrow.segments().close();
             if (borrows.isEmpty()) {
                 shared.close();
-                shared = new BorrowerSegments(context.fabric());
+                shared = new DeviceSegments(context.fabric());
             }
             LOG.debug(
                     "The borrow of the device \"{}\" by node {} has ended",

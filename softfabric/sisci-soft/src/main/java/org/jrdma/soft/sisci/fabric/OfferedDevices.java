@@ -2,7 +2,7 @@ package org.jrdma.soft.sisci.fabric;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
-import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -39,7 +39,7 @@ public final class OfferedDevices {
 
     private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
 
-    private final ProcessServices context;
+    private final ProcessContext context;
     private final FabricClient fabric;
     private final PerConnectionExecutor requests;
     private final DeviceWindowQuota quota = new DeviceWindowQuota();
@@ -52,7 +52,7 @@ public final class OfferedDevices {
      */
     record Borrower(Connection connection, int number) {}
 
-    OfferedDevices(ProcessServices context) {
+    OfferedDevices(ProcessContext context) {
         this.context = context;
         this.fabric = context.fabric();
         this.requests = new PerConnectionExecutor(context.workers());

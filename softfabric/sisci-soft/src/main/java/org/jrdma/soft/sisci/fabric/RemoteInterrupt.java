@@ -21,8 +21,8 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     /** The maximum number of triggers with data that the receiver has not taken yet. */
     private static final int MAX_UNTAKEN = 64;
 
-    private final Descriptor descriptor;
-    private final ProcessServices context;
+    private final SciDescriptor descriptor;
+    private final ProcessContext context;
     private final Connection connection;
     private final int number;
     private final int adapter;
@@ -32,7 +32,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     private boolean disconnected;
 
     private RemoteInterrupt(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             Connection connection,
             int number,
             int adapter,
@@ -50,7 +50,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
      * and {@code SCIConnectDataInterrupt}.
      */
     public static RemoteInterrupt connect(
-            Descriptor descriptor, boolean carriesData, int node, int adapter, int interrupt) {
+            SciDescriptor descriptor, boolean carriesData, int node, int adapter, int interrupt) {
         var context = descriptor.context();
         context.topology().checkAdapter(adapter);
         context.topology().checkNode(node);

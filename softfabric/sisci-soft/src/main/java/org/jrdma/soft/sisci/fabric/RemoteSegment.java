@@ -23,8 +23,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private static final Logger LOG = LoggerFactory.getLogger(RemoteSegment.class);
     private static final int CONNECT_FLAGS = SCI_FLAG_USE_CALLBACK() | SCI_FLAG_BROADCAST();
 
-    private final Descriptor descriptor;
-    private final ProcessServices context;
+    private final SciDescriptor descriptor;
+    private final ProcessContext context;
     private final int node;
     private final int id;
     private final int adapter;
@@ -40,7 +40,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private final Object connecting = new Object();
 
     private RemoteSegment(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             int node,
             int id,
             int adapter,
@@ -61,7 +61,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      * SCIConnectSegment}.
      */
     public static RemoteSegment connect(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             int node,
             int id,
             int adapter,
@@ -117,7 +117,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      * @param request the request to the process that lends the device
      */
     static RemoteSegment connect(
-            Descriptor descriptor,
+            SciDescriptor descriptor,
             AnnouncementFile entry,
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
@@ -137,7 +137,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      * SCIConnectSCISpace}.
      */
     public static RemoteSegment connectSpace(
-            Descriptor descriptor, int node, int adapter, long address, long length, int flags) {
+            SciDescriptor descriptor, int node, int adapter, long address, long length, int flags) {
         FlagChecks.checkNone(flags);
         var topology = descriptor.context().topology();
         topology.checkAdapter(adapter);

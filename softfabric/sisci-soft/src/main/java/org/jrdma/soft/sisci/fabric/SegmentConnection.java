@@ -64,7 +64,7 @@ final class SegmentConnection {
      * @param request a function that creates the request from the number of the connection
      */
     static SegmentConnection connect(
-            ProcessServices context,
+            ProcessContext context,
             ConnectedObjects.ConnectedObject object,
             AnnouncementFile entry,
             IntFunction<Message> request) {

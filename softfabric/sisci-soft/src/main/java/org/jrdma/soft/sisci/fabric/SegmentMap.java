@@ -77,7 +77,7 @@ public final class SegmentMap {
     }
 
     static SegmentMap ofRemote(
-            RemoteMemory memory, ProcessServices context, long offset, long length, int flags) {
+            RemoteMemory memory, ProcessContext context, long offset, long length, int flags) {
         checkFlags(flags, REMOTE_FLAGS);
         memory.hold();
         try {
@@ -97,7 +97,7 @@ public final class SegmentMap {
     }
 
     private static SegmentMap remote(
-            RemoteMemory memory, ProcessServices context, long offset, long length, int flags)
+            RemoteMemory memory, ProcessContext context, long offset, long length, int flags)
             throws FabricException {
         var isDirect = memory.isLoopback() && !FlagChecks.has(flags, SCI_FLAG_NO_MEMORY_LOOPBACK());
         var isUncached = FlagChecks.has(flags, SCI_FLAG_IO_MAP_IOSPACE());
@@ -133,7 +133,7 @@ public final class SegmentMap {
 
     private static SegmentMap remote(
             RemoteMemory memory,
-            ProcessServices context,
+            ProcessContext context,
             Mapping mapping,
             long length,
             @Nullable WriteBuffer buffer,

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.BorrowableDevice;
+import org.jrdma.soft.sisci.DeviceListing;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -159,13 +159,13 @@ class DeviceLendingTest {
     void shouldDescribeHowADeviceIsBorrowed() throws Exception {
         var fabric = nodes.third.fabric();
         var lender = nodes.first.node();
-        var idle = new BorrowableDevice(id, lender, model.identity(), true, false, List.of());
+        var idle = new DeviceListing(id, lender, model.identity(), true, false, List.of());
         assertThat(fabric.devices()).containsExactly(idle);
 
         var exclusive = second.borrow(id, EXCLUSIVE);
         assertThat(fabric.devices())
                 .containsExactly(
-                        new BorrowableDevice(
+                        new DeviceListing(
                                 id,
                                 lender,
                                 model.identity(),
@@ -180,7 +180,7 @@ class DeviceLendingTest {
         lent.makeUnavailable();
         assertThat(fabric.devices())
                 .containsExactly(
-                        new BorrowableDevice(
+                        new DeviceListing(
                                 id,
                                 lender,
                                 model.identity(),

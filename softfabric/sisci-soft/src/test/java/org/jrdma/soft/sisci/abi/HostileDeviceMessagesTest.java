@@ -2,7 +2,7 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.jrdma.abi.sisci.sisci_h.*;
-import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -14,7 +14,7 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -281,7 +281,7 @@ class HostileDeviceMessagesTest {
         var before = register(segment, 0);
         var inside = register(segment, 8192);
         var after = register(segment, 4096 + 8192);
-        var listening = PacketSocket.listen(folder.resolve("12.member.0.0").toString());
+        var listening = SeqPacketSocket.listen(folder.resolve("12.member.0.0").toString());
         try (var directory = FabricDirectory.open(folder, false)) {
             var _ =
                     directory.locked(() -> {

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.sisci.sisci_h.SCI_ERR_ACCESS;
-import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,7 +145,7 @@ class HostileProcessTest {
         try (var directory = FabricDirectory.open(folder, false)) {
             listening =
                     directory.locked(() -> { // Otherwise, a process could delete the new files.
-                        var socket = PacketSocket.listen(member.toString());
+                        var socket = SeqPacketSocket.listen(member.toString());
                         SystemCalls.close(
                                 SystemCalls.createFile(
                                         folder.resolve(node + ".segment.7.0").toString()));
@@ -176,21 +176,21 @@ class HostileProcessTest {
 
     private static void respondWithMemory(int listening, int memory, long bytes, int error) {
         try (var arena = Arena.ofConfined()) {
-            var packet = new PacketSocket.Packet(8192, arena);
+            var packet = new SeqPacketSocket.Packet(8192, arena);
             var socket = acceptRequest(listening, packet);
             packet.memory().set(JAVA_INT, 0, RawProcess.number(Kind.RESPONSE));
             packet.memory().set(JAVA_INT, 8, error);
             packet.memory().set(JAVA_LONG, 24, bytes);
-            assertThat(PacketSocket.send(socket, packet, 32, memory)).isZero();
+            assertThat(SeqPacketSocket.send(socket, packet, 32, memory)).isZero();
             SystemCalls.close(socket);
         }
     }
 
     /** Skips the connections by which a process only checks whether this process exists. */
-    private static int acceptRequest(int listening, PacketSocket.Packet packet) {
+    private static int acceptRequest(int listening, SeqPacketSocket.Packet packet) {
         while (true) {
-            var socket = (int) RawProcess.await(() -> PacketSocket.accept(listening));
-            while (RawProcess.await(() -> PacketSocket.receive(socket, packet)) > 0) {
+            var socket = (int) RawProcess.await(() -> SeqPacketSocket.accept(listening));
+            while (RawProcess.await(() -> SeqPacketSocket.receive(socket, packet)) > 0) {
                 if (packet.memory().get(JAVA_INT, 0) == RawProcess.number(Kind.CONNECT_SEGMENT)) {
                     return socket;
                 }

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
-import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
@@ -24,7 +24,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,7 +70,7 @@ class ProcessesTest {
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-cp",
                                 Peer.classPath(),
-                                JoinAtExit.class.getName(),
+                                JoinDuringExit.class.getName(),
                                 folder.toString())
                         .redirectErrorStream(true)
                         .start();
@@ -220,14 +220,14 @@ class ProcessesTest {
                     new byte[3], {99, 0, 0, 0}, new byte[32], filled(32), filled(4128), beforeHello
                 }) {
             try (var arena = Arena.ofConfined()) {
-                var socket = PacketSocket.connect(folder.resolve("4.member.0.0").toString());
-                var packet = new PacketSocket.Packet(8192, arena);
+                var socket = SeqPacketSocket.connect(folder.resolve("4.member.0.0").toString());
+                var packet = new SeqPacketSocket.Packet(8192, arena);
                 packet.memory().copyFrom(MemorySegment.ofArray(malformed));
 
-                assertThat(PacketSocket.send(socket, packet, malformed.length, NO_DESCRIPTOR))
+                assertThat(SeqPacketSocket.send(socket, packet, malformed.length, NO_DESCRIPTOR))
                         .isZero();
 
-                eventually(() -> PacketSocket.receive(socket, packet) == 0);
+                eventually(() -> SeqPacketSocket.receive(socket, packet) == 0);
                 SystemCalls.close(socket);
             }
         }

@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.abi;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.sisci.host.PacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /** A process that sends arbitrary messages to another process of a fabric. */
@@ -22,12 +22,12 @@ final class RawProcess implements AutoCloseable {
     private static final long AWAIT_NANOS = 20_000_000_000L;
 
     private final int socket;
-    private final PacketSocket.Packet packet = new PacketSocket.Packet(8192, Arena.ofAuto());
+    private final SeqPacketSocket.Packet packet = new SeqPacketSocket.Packet(8192, Arena.ofAuto());
     private int correlation;
 
     /** Connects to the first process of a node without a HELLO message. */
     RawProcess(Path fabric, int node) throws Exception {
-        this(PacketSocket.connect(fabric.resolve(node + ".member.0.0").toString()));
+        this(SeqPacketSocket.connect(fabric.resolve(node + ".member.0.0").toString()));
     }
 
     private RawProcess(int socket) {
@@ -36,7 +36,7 @@ final class RawProcess implements AutoCloseable {
 
     /** Waits for a connection to a listening socket. */
     static RawProcess accept(int listening) {
-        return new RawProcess((int) await(() -> PacketSocket.accept(listening)));
+        return new RawProcess((int) await(() -> SeqPacketSocket.accept(listening)));
     }
 
     /** Returns the number of a kind in messages. */
@@ -89,7 +89,7 @@ final class RawProcess implements AutoCloseable {
         packet.memory().set(JAVA_INT, 16, second);
         packet.memory().set(JAVA_LONG, 24, value);
         packet.memory().asSlice(HEADER_BYTES, data.length).copyFrom(MemorySegment.ofArray(data));
-        return PacketSocket.send(socket, packet, HEADER_BYTES + data.length, memory) == 0;
+        return SeqPacketSocket.send(socket, packet, HEADER_BYTES + data.length, memory) == 0;
     }
 
     /** Waits for a request of a kind, responds with a value, and returns subject and argument. */
@@ -107,7 +107,7 @@ final class RawProcess implements AutoCloseable {
 
     /** Discards the messages that have arrived. */
     void discardMessages() {
-        while (PacketSocket.receive(socket, packet) > 0) {
+        while (SeqPacketSocket.receive(socket, packet) > 0) {
             closeDescriptor();
         }
     }
@@ -128,7 +128,7 @@ final class RawProcess implements AutoCloseable {
 
     /** Waits for a message and returns its length, or 0 if the peer has closed the connection. */
     long receive() {
-        var length = await(() -> PacketSocket.receive(socket, packet));
+        var length = await(() -> SeqPacketSocket.receive(socket, packet));
         closeDescriptor();
         return length;
     }

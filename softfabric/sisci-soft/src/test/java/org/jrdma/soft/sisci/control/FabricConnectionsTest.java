@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.PacketSocket;
+import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,7 +65,7 @@ class FabricConnectionsTest {
         try (var own = FabricDirectory.open(folder, false);
                 var manager = new FabricConnections(own, 4, 0)) {
             manager.start(new ErringListener());
-            var stopped = PacketSocket.listen(folder.resolve("8.member.0.0").toString());
+            var stopped = SeqPacketSocket.listen(folder.resolve("8.member.0.0").toString());
             var connection = manager.connect(8, 0).orElseThrow();
 
             for (var i = 0; i < 10_000; i++) {
@@ -156,9 +156,9 @@ class FabricConnectionsTest {
     @Test
     void shouldConnectToAProcessWhileTheBacklogOfAnotherOneIsFull() throws Exception {
         var path = directory.path(AnnouncementFile.ofMember(12, 0));
-        var full = PacketSocket.listen(path);
+        var full = SeqPacketSocket.listen(path);
         limitBacklogToOne(full);
-        var pending = PacketSocket.connect(path);
+        var pending = SeqPacketSocket.connect(path);
         var attempt = new FutureTask<>(() -> sender.connect(12, 0));
         var thread = Thread.ofPlatform().daemon().start(attempt);
         while (thread.isAlive() && thread.getState() != Thread.State.TIMED_WAITING) {
@@ -168,7 +168,7 @@ class FabricConnectionsTest {
         assertThat(sender.connect(4, 0)).isPresent();
 
         // The attempt is repeated, and succeeds when the backlog has a free slot.
-        var accepted = PacketSocket.accept(full);
+        var accepted = SeqPacketSocket.accept(full);
         assertThat(attempt.get()).isPresent();
         SystemCalls.close(accepted);
         SystemCalls.close(pending);

@@ -15,7 +15,7 @@ class DeviceDescriptionTest {
             new DeviceIdentity(0xFFFF, 2, 0xFFFFFF, 3, 4, -1, "a name");
 
     private static byte[] data(int count, List<Integer> borrowers) {
-        var identity = IdentityCodec.encode(IDENTITY);
+        var identity = DeviceIdentityCodec.encode(IDENTITY);
         var data = ByteBuffer.allocate(4 + 4 * borrowers.size() + identity.length).putInt(count);
         borrowers.forEach(data::putInt);
         return data.put(identity).array();

@@ -11,7 +11,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.Address;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +104,7 @@ record AddressInfoQuery(
         var bytes = MemorySegment.ofArray(inetAddress.getAddress());
         return bytes.byteSize() == IPV4_BYTES
                 ? Address.ipv4(bytes.get(SocketName.IPV4, 0))
-                : Gids.read(bytes);
+                : GidCodec.read(bytes);
     }
 
     private static int port(String service) {

@@ -10,7 +10,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.EndpointParameters;
 import org.jrdma.soft.roce.connection.Message;
@@ -161,7 +161,7 @@ final class ConnectionParameterCodec {
         ibv_ah_attr.is_global(attributes, (byte) 1);
         ibv_ah_attr.port_num(attributes, (byte) DeviceLimits.PORT);
         var route = ibv_ah_attr.grh(attributes);
-        Gids.write(peer, ibv_global_route.dgid(route));
+        GidCodec.write(peer, ibv_global_route.dgid(route));
         ibv_global_route.hop_limit(route, (byte) IdentifierStructure.HOP_LIMIT);
         ibv_global_route.traffic_class(route, (byte) trafficClass);
         ibv_global_route.flow_label(route, flowLabel);

@@ -7,7 +7,7 @@ import org.jrdma.abi.rdma.rdma_cm_id;
 import org.jrdma.abi.rdma.rdma_ib_addr;
 import org.jrdma.abi.rdma.rdma_route;
 import org.jrdma.soft.roce.abi.DeviceLimits;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.engine.Address;
@@ -57,15 +57,15 @@ final class IdentifierStructure {
         rdma_cm_id.verbs(memory, device.context().address());
         rdma_cm_id.port_num(memory, (byte) DeviceLimits.PORT);
         var gids = rdma_addr.addr.ibaddr(rdma_addr.addr(address()));
-        Gids.write(device.address(), rdma_ib_addr.sgid(gids));
+        GidCodec.write(device.address(), rdma_ib_addr.sgid(gids));
         rdma_ib_addr.pkey(gids, (short) DeviceLimits.DEFAULT_PARTITION_KEY);
     }
 
     void route(ConnectionDevice device, Address destination, int mtu, int trafficClass) {
-        Gids.write(
+        GidCodec.write(
                 destination, rdma_ib_addr.dgid(rdma_addr.addr.ibaddr(rdma_addr.addr(address()))));
-        Gids.write(destination, ibv_sa_path_rec.dgid(path));
-        Gids.write(device.address(), ibv_sa_path_rec.sgid(path));
+        GidCodec.write(destination, ibv_sa_path_rec.dgid(path));
+        GidCodec.write(device.address(), ibv_sa_path_rec.sgid(path));
         ibv_sa_path_rec.hop_limit(path, (byte) HOP_LIMIT);
         ibv_sa_path_rec.traffic_class(path, (byte) trafficClass);
         ibv_sa_path_rec.reversible(path, 1);

@@ -9,7 +9,7 @@ import org.jrdma.abi.rdma.sockaddr_in6;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
 
@@ -61,7 +61,7 @@ record SocketName(Address address, int port, int scope) {
             }
             case AF_INET6 -> {
                 var memory = CallerMemory.at(address, sockaddr_in6.layout());
-                var ip = Gids.read(memory.asSlice(sockaddr_in6.sin6_addr$offset()));
+                var ip = GidCodec.read(memory.asSlice(sockaddr_in6.sin6_addr$offset()));
                 yield new SocketName(
                         ip,
                         Short.toUnsignedInt(memory.get(PORT, sockaddr_in6.sin6_port$offset())),
@@ -89,7 +89,7 @@ record SocketName(Address address, int port, int scope) {
         } else {
             sockaddr_in6.sin6_family(target, AF_INET6);
             target.set(PORT, sockaddr_in6.sin6_port$offset(), (short) port);
-            Gids.write(address, target.asSlice(sockaddr_in6.sin6_addr$offset()));
+            GidCodec.write(address, target.asSlice(sockaddr_in6.sin6_addr$offset()));
             sockaddr_in6.sin6_scope_id(target, scope);
         }
     }

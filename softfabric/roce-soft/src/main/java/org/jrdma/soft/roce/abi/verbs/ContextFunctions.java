@@ -39,7 +39,7 @@ public final class ContextFunctions {
                             MethodHandles.lookup(),
                             ContextFunctions.class,
                             DataPathFunctions.class,
-                            MemoryFunctions.class,
+                            ContextMemoryFunctions.class,
                             XrcFunctions.class)
                     .or(
                             Exports.ofObjects(

@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 
 /** The functions of libibverbs for devices, their attributes and asynchronous events. */
@@ -70,7 +70,7 @@ public final class DeviceExports {
     static int queryGid(long context, byte port, int index, long target) {
         DeviceLimits.requirePort(port);
         requireIndex(DeviceLimits.GIDS, index);
-        Gids.write(
+        GidCodec.write(
                 ContextObject.of(context).port().address(),
                 CallerMemory.at(target, ibv_gid.layout()));
         return 0;
@@ -103,7 +103,7 @@ public final class DeviceExports {
     private static void fillGidEntry(long context, long target) {
         var port = ContextObject.of(context).port();
         var entry = CallerMemory.at(target, ibv_gid_entry.layout());
-        Gids.write(port.address(), ibv_gid_entry.gid(entry));
+        GidCodec.write(port.address(), ibv_gid_entry.gid(entry));
         ibv_gid_entry.gid_index(entry, 0);
         ibv_gid_entry.port_num(entry, DeviceLimits.PORT);
         ibv_gid_entry.gid_type(entry, rdma_h.IBV_GID_TYPE_ROCE_V2());

@@ -5,7 +5,7 @@ import org.jrdma.soft.roce.abi.Exported;
 
 /**
  * The functions of libibverbs for protection domains and memory regions. The functions for memory
- * windows are in {@link MemoryFunctions}.
+ * windows are in {@link ContextMemoryFunctions}.
  */
 final class MemoryExports {
 

@@ -8,7 +8,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.PathMtu;
 
 /**
@@ -26,7 +26,7 @@ enum QueuePairAttributeMember {
             "port_num",
             (value, _) -> value.get(ValueLayout.JAVA_BYTE, 0) == DeviceLimits.PORT),
     QUEUE_KEY(rdma_h.IBV_QP_QKEY(), "qkey", any()),
-    ADDRESS(rdma_h.IBV_QP_AV(), "ah_attr", (value, _) -> Gids.destination(value) != null),
+    ADDRESS(rdma_h.IBV_QP_AV(), "ah_attr", (value, _) -> GidCodec.destination(value) != null),
     PATH_MTU(
             rdma_h.IBV_QP_PATH_MTU(),
             "path_mtu",

@@ -14,7 +14,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jrdma.soft.roce.engine.QueuePair;
@@ -244,7 +244,7 @@ final class QueuePairCore {
             adjust(mask);
             if ((mask & rdma_h.IBV_QP_AV()) != 0) {
                 var path = ibv_qp_attr.ah_attr(attributes);
-                queuePair.remote(Gids.destination(path), Gids.flow(path));
+                queuePair.remote(GidCodec.destination(path), GidCodec.flow(path));
             }
             if ((mask & SEND_ATTRIBUTES) != 0) {
                 queuePair.change(sendParameters());
@@ -320,8 +320,8 @@ final class QueuePairCore {
         pathMtu = mtu;
         return new ReceiveParameters(
                 port.address(),
-                connected ? Gids.destination(ibv_qp_attr.ah_attr(attributes)) : port.address(),
-                connected ? Gids.flow(ibv_qp_attr.ah_attr(attributes)) : 0,
+                connected ? GidCodec.destination(ibv_qp_attr.ah_attr(attributes)) : port.address(),
+                connected ? GidCodec.flow(ibv_qp_attr.ah_attr(attributes)) : 0,
                 ibv_qp_attr.dest_qp_num(attributes),
                 mtu,
                 ibv_qp_attr.rq_psn(attributes) & SEQUENCE_MASK,

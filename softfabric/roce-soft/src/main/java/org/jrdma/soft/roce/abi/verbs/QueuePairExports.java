@@ -16,7 +16,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
@@ -75,7 +75,7 @@ final class QueuePairExports {
     }
 
     private static long createAddressHandle(long domain, MemorySegment attributes) {
-        var destination = Gids.destination(attributes);
+        var destination = GidCodec.destination(attributes);
         return new AddressHandleObject(ProtectionDomainObject.of(domain), destination)
                 .structure()
                 .address();
@@ -141,20 +141,20 @@ final class QueuePairExports {
         ibv_ah_attr.is_global(attributes, (byte) 1);
         var route = ibv_ah_attr.grh(attributes);
         ibv_global_route.hop_limit(route, (byte) MAX_HOPS);
-        Gids.write(
+        GidCodec.write(
                 new Address(RouteHeader.sourceHigh(header), RouteHeader.sourceLow(header)),
                 ibv_global_route.dgid(route));
     }
 
     @Exported(value = "ibv_attach_mcast", failure = ErrorConvention.ERRNO)
     static int attach(long queuePair, long gid, short lid) {
-        QueuePairObject.of(queuePair).join(Gids.read(CallerMemory.at(gid, ibv_gid.layout())));
+        QueuePairObject.of(queuePair).join(GidCodec.read(CallerMemory.at(gid, ibv_gid.layout())));
         return 0;
     }
 
     @Exported(value = "ibv_detach_mcast", failure = ErrorConvention.ERRNO)
     static int detach(long queuePair, long gid, short lid) {
-        QueuePairObject.of(queuePair).leave(Gids.read(CallerMemory.at(gid, ibv_gid.layout())));
+        QueuePairObject.of(queuePair).leave(GidCodec.read(CallerMemory.at(gid, ibv_gid.layout())));
         return 0;
     }
 }

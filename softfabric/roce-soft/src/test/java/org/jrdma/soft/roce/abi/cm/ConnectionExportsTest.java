@@ -29,7 +29,7 @@ import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.TestCaller;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
 import org.jrdma.soft.roce.abi.verbs.DeviceExports;
@@ -197,7 +197,7 @@ class ConnectionExportsTest {
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_RTR());
         library.initialize(caller, attributes.address(), arena.allocate(4).address());
         assertThat(ibv_qp_attr.dest_qp_num(attributes)).isEqualTo(34);
-        assertThat(Gids.destination(ibv_qp_attr.ah_attr(attributes)))
+        assertThat(GidCodec.destination(ibv_qp_attr.ah_attr(attributes)))
                 .isEqualTo(address(otherContext));
         library.establish(caller);
         library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ESTABLISHED(), called));
@@ -371,7 +371,7 @@ class ConnectionExportsTest {
         ibv_qp_attr.qp_state(attributes, rdma_h.IBV_QPS_RTR());
         library.initialize(called, attributes.address(), arena.allocate(4).address());
 
-        assertThat(Gids.flow(ibv_qp_attr.ah_attr(attributes))).isEqualTo(104 << 20);
+        assertThat(GidCodec.flow(ibv_qp_attr.ah_attr(attributes))).isEqualTo(104 << 20);
         destroy(caller, called, listener);
     }
 

@@ -72,7 +72,7 @@ class ExtendedCompletionQueueTest {
         ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(config), 4);
         ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 1);
         var pair = QueuePairExports.create(MemoryExports.allocateDomain(context), config.address());
-        QueuePairStates.toInit(pair);
+        QueuePairStateSetup.toInit(pair);
         var failed = arena.allocate(ValueLayout.JAVA_LONG);
         for (var number = 0; number < count; number++) {
             var request = ibv_recv_wr.allocate(arena);
@@ -80,7 +80,7 @@ class ExtendedCompletionQueueTest {
             assertThat(DataPathFunctions.postReceive(pair, request.address(), failed.address()))
                     .isZero();
         }
-        QueuePairStates.toError(pair);
+        QueuePairStateSetup.toError(pair);
         return pair;
     }
 

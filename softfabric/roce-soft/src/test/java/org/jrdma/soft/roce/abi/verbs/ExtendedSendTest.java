@@ -76,8 +76,8 @@ class ExtendedSendTest {
     /** Creates a queue pair in the error state, which flushes its work requests. */
     private long newQueuePair() {
         var made = create(config(rdma_h.IBV_QPT_RC(), SEND));
-        QueuePairStates.toInit(made);
-        QueuePairStates.toError(made);
+        QueuePairStateSetup.toInit(made);
+        QueuePairStateSetup.toError(made);
         return made;
     }
 

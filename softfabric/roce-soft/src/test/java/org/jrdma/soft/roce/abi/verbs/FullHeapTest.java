@@ -116,7 +116,7 @@ class FullHeapTest {
     @SuppressWarnings("restricted")
     private static Runnable[] functions(SymbolLookup library) {
         var calls = new ArrayList<Runnable>();
-        ExportsTest.functions()
+        ExportedSymbolsTest.functions()
                 .forEach(method -> {
                     var name = method.getAnnotation(Exported.class).value();
                     var type =

@@ -128,7 +128,7 @@ class MemoryRegionObjectTest {
         ibv_sge.addr(element, memory.address());
         ibv_sge.length(element, length);
         ibv_sge.lkey(element, key);
-        return MemoryFunctions.advise(domain, advice, flags, element.address(), 1);
+        return ContextMemoryFunctions.advise(domain, advice, flags, element.address(), 1);
     }
 
     private int keyOf(int access) {

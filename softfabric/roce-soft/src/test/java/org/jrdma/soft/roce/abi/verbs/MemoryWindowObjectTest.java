@@ -22,7 +22,7 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.TestCaller;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -80,7 +80,7 @@ class MemoryWindowObjectTest {
         var route = ibv_qp_attr.ah_attr(attributes);
         ibv_ah_attr.is_global(route, (byte) 1);
         ibv_ah_attr.port_num(route, (byte) DeviceLimits.PORT);
-        Gids.write(
+        GidCodec.write(
                 ContextObject.of(context).port().address(),
                 ibv_global_route.dgid(ibv_ah_attr.grh(route)));
         ibv_qp_attr.path_mtu(attributes, rdma_h.IBV_MTU_1024());
@@ -115,7 +115,7 @@ class MemoryWindowObjectTest {
 
     /** Binds a window and waits for the completion. */
     private void complete(long window, MemorySegment config) {
-        assertThat(MemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
+        assertThat(ContextMemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
             assertThat(deadline - System.nanoTime()).as("time left to wait").isPositive();
@@ -133,7 +133,7 @@ class MemoryWindowObjectTest {
     @Test
     void shouldReportTheNewKeyAfterABind() {
         connectToItself();
-        var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
+        var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
         for (var i = 0; i < 300; i++) {
             var before = key(window);
 
@@ -147,7 +147,7 @@ class MemoryWindowObjectTest {
     @Test
     void shouldRejectDeregistrationWhileAWindowIsBound() {
         connectToItself();
-        var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
+        var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
         complete(window, bind(64));
 
         assertRejected(Errno.EBUSY, () -> MemoryExports.deregister(region));
@@ -169,12 +169,12 @@ class MemoryWindowObjectTest {
     @Test
     void shouldRejectDeallocationOfADomainWithAWindow() {
         var other = MemoryExports.allocateDomain(context);
-        var window = MemoryFunctions.allocateWindow(other, TYPE_2);
+        var window = ContextMemoryFunctions.allocateWindow(other, TYPE_2);
 
         assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(other));
 
-        assertThat(MemoryFunctions.deallocateWindow(window)).isZero();
-        assertRejected(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
+        assertThat(ContextMemoryFunctions.deallocateWindow(window)).isZero();
+        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.deallocateWindow(window));
         assertThat(MemoryExports.deallocateDomain(other)).isZero();
     }
 
@@ -182,7 +182,7 @@ class MemoryWindowObjectTest {
     void shouldCloseAContextWithABoundWindowOlderThanItsRegion() {
         var other = new MemoryWindowObjectTest();
         other.connectToItself();
-        var window = MemoryFunctions.allocateWindow(other.domain, TYPE_1);
+        var window = ContextMemoryFunctions.allocateWindow(other.domain, TYPE_1);
         var newer =
                 MemoryExports.register(
                         other.domain, other.memory.address(), 64, rdma_h.IBV_ACCESS_MW_BIND());
@@ -195,31 +195,31 @@ class MemoryWindowObjectTest {
         other.close();
 
         assertRejected(Errno.EINVAL, () -> MemoryExports.deregister(newer));
-        assertRejected(Errno.EINVAL, () -> MemoryFunctions.deallocateWindow(window));
+        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.deallocateWindow(window));
     }
 
     @Test
     void shouldRejectAnUnknownWindowType() {
-        assertRejected(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 0));
-        assertRejected(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(domain, 3));
-        assertRejected(Errno.EINVAL, () -> MemoryFunctions.allocateWindow(queue, TYPE_1));
+        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.allocateWindow(domain, 0));
+        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.allocateWindow(domain, 3));
+        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.allocateWindow(queue, TYPE_1));
     }
 
     @Test
     void shouldRejectABindBeforeReadyToSend() {
-        var window = MemoryFunctions.allocateWindow(domain, TYPE_1);
+        var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
 
-        assertThat(MemoryFunctions.bindWindow(queuePair, window, bind(64).address()))
+        assertThat(ContextMemoryFunctions.bindWindow(queuePair, window, bind(64).address()))
                 .isEqualTo(Errno.EINVAL);
     }
 
     @Test
     void shouldRejectABindByTheFunctionForTheOtherType() {
         connectToItself();
-        var one = MemoryFunctions.allocateWindow(domain, TYPE_1);
-        var two = MemoryFunctions.allocateWindow(domain, TYPE_2);
+        var one = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
+        var two = ContextMemoryFunctions.allocateWindow(domain, TYPE_2);
 
-        assertThat(MemoryFunctions.bindWindow(queuePair, two, bind(64).address()))
+        assertThat(ContextMemoryFunctions.bindWindow(queuePair, two, bind(64).address()))
                 .isEqualTo(Errno.EINVAL);
         assertThat(post(rdma_h.IBV_WR_BIND_MW(), one)).isEqualTo(Errno.EINVAL);
         assertThat(post(rdma_h.IBV_WR_BIND_MW(), 0)).isEqualTo(Errno.EINVAL);

@@ -18,7 +18,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.Gids;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.TestCaller;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
@@ -105,7 +105,7 @@ class SendQueueDrainTest {
         var route = ibv_qp_attr.ah_attr(attributes);
         ibv_ah_attr.is_global(route, (byte) 1);
         ibv_ah_attr.port_num(route, (byte) DeviceLimits.PORT);
-        Gids.write(peer, ibv_global_route.dgid(ibv_ah_attr.grh(route)));
+        GidCodec.write(peer, ibv_global_route.dgid(ibv_ah_attr.grh(route)));
     }
 
     /** Changes the state of the queue pair, and the attributes in a mask. */
@@ -176,7 +176,7 @@ class SendQueueDrainTest {
 
         assertThat(awaitStatus()).isEqualTo(rdma_h.IBV_WC_SUCCESS());
         var route = ibv_ah_attr.grh(ibv_qp_attr.ah_attr(query()));
-        assertThat(Gids.read(ibv_global_route.dgid(route))).isEqualTo(own());
+        assertThat(GidCodec.read(ibv_global_route.dgid(route))).isEqualTo(own());
     }
 
     @Test

@@ -147,8 +147,8 @@ class XrcTest {
     }
 
     private static void toError(long queuePair) {
-        QueuePairStates.toInit(queuePair);
-        QueuePairStates.toError(queuePair);
+        QueuePairStateSetup.toInit(queuePair);
+        QueuePairStateSetup.toError(queuePair);
     }
 
     private int state(long queuePair) {

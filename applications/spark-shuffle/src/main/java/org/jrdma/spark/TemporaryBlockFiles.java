@@ -1,0 +1,27 @@
+package org.jrdma.spark;
+
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * Creates the files for blocks that are too large for memory.
+ *
+ * @param manager the task's manager of temporary files
+ * @param conf Spark's settings for reading the files
+ */
+record TemporaryBlockFiles(DownloadFileManager manager, TransportConf conf) {
+
+    DownloadFile newFile() {
+        return manager.createTempFile(conf);
+    }
+
+    /**
+     * Has the task delete a file that was delivered to it; deletes it now if the task has ended.
+     */
+    void deleteWithTask(DownloadFile file) {
+        if (!manager.registerTempFileToClean(file)) {
+            file.delete();
+        }
+    }
+}

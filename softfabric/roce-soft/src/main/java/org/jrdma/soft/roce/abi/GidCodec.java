@@ -1,0 +1,56 @@
+package org.jrdma.soft.roce.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.jrdma.abi.rdma.ibv_ah_attr;
+import org.jrdma.abi.rdma.ibv_global_route;
+import org.jrdma.ffi.Errno;
+import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.packet.PacketBuffer;
+
+/**
+ * Reads and writes GIDs in native memory, where a GID consists of 16 bytes in network byte order.
+ */
+public final class GidCodec {
+
+    private static final ValueLayout.OfLong BIG_ENDIAN =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private GidCodec() {}
+
+    public static Address read(MemorySegment gid) {
+        return new Address(gid.get(BIG_ENDIAN, 0), gid.get(BIG_ENDIAN, Long.BYTES));
+    }
+
+    public static void write(Address address, MemorySegment gid) {
+        gid.set(BIG_ENDIAN, 0, address.high());
+        gid.set(BIG_ENDIAN, Long.BYTES, address.low());
+    }
+
+    /**
+     * Returns the traffic class and flow label of an {@code ibv_ah_attr}, combined in the format of
+     * {@link PacketBuffer#flow}.
+     */
+    public static int flow(MemorySegment attributes) {
+        var route = ibv_ah_attr.grh(attributes);
+        return Byte.toUnsignedInt(ibv_global_route.traffic_class(route)) << PacketBuffer.CLASS_SHIFT
+                | (ibv_global_route.flow_label(route) & PacketBuffer.LABEL_MASK);
+    }
+
+    /**
+     * Returns the destination GID of an {@code ibv_ah_attr}.
+     *
+     * @throws ErrnoException with {@code EINVAL} if the attributes have no global route, or name a
+     *     port or a source GID index that the device does not have
+     */
+    public static Address destination(MemorySegment attributes) {
+        var route = ibv_ah_attr.grh(attributes);
+        ErrnoException.throwIf(
+                ibv_ah_attr.is_global(attributes) == 0
+                        || ibv_ah_attr.port_num(attributes) != DeviceLimits.PORT
+                        || ibv_global_route.sgid_index(route) != 0,
+                Errno.EINVAL);
+        return read(ibv_global_route.dgid(route));
+    }
+}

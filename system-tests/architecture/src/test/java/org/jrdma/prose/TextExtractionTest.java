@@ -1,0 +1,117 @@
+package org.jrdma.prose;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TextExtractionTest {
+
+    @Test
+    void shouldFindEachParagraphOfAJavadocComment() {
+        var texts =
+                JavaTexts.find(
+                        "A.java",
+                        """
+                        /**
+                         * A queue of
+                         * {@link Work work} and {@code null}.
+                         *
+                         * <p>It is <b>fast</b>.
+                         *
+                         * @param size the size
+                         */
+                        """);
+
+        assertThat(texts)
+                .extracting(Text::words)
+                .containsExactly(
+                        "A queue of work and CODE.", "It is fast.", "@param size the size");
+        assertThat(texts).first().extracting(Text::line).isEqualTo(1);
+    }
+
+    @Test
+    void shouldJoinLineCommentsOfConsecutiveLines() {
+        var source = "int a; // Not\n    // here.\nint b;\n// Another.\n";
+
+        assertThat(words(JavaTexts.find("A.java", source)))
+                .containsExactly("Not here.", "Another.");
+    }
+
+    @Test
+    void shouldJoinTheLiteralsOfAMessageAndIgnoreNames() {
+        var source =
+                """
+                log.warn("The queue is" + "\\n \\"full\\" now", "name", '"');
+                call("// no comment at all");
+                """;
+
+        assertThat(words(JavaTexts.find("A.java", source)))
+                .containsExactly("The queue is \\\"full\\\" now", "// no comment at all");
+    }
+
+    @Test
+    void shouldFindTextBlocks() {
+        var source = "var usage = \"\"\"\n    Usage: \"run\"\n    it now\\n\"\"\";";
+
+        assertThat(words(JavaTexts.find("A.java", source)))
+                .containsExactly("Usage: \"run\" it now");
+    }
+
+    @Test
+    void shouldFindTheBlocksOfADocumentWithoutItsCode() {
+        var source =
+                """
+                # A heading
+                A paragraph with `code` and
+                a [link](other.md).
+
+                * An item
+                  of two lines
+                * Another
+                ```
+                nobody.run();
+                ```
+                """;
+
+        var texts = DocumentTexts.inMarkdown("a.md", source);
+
+        assertThat(words(texts))
+                .containsExactly(
+                        "A heading A paragraph with CODE and a [link].",
+                        "An item of two lines",
+                        "Another");
+    }
+
+    @Test
+    void shouldFindCommentsMessagesAndHereDocumentsOfAScript() {
+        var source =
+                """
+                run --quiet # Without output.
+                echo "It runs now"
+                cat << 'END'
+                usage: run
+                END
+                # The end.
+                """;
+
+        assertThat(DocumentTexts.inScript("run", source))
+                .containsExactly(
+                        new Text("run", 1, "Without output."),
+                        new Text("run", 2, "It runs now"),
+                        new Text("run", 4, "usage: run"),
+                        new Text("run", 6, "The end."));
+    }
+
+    @Test
+    void shouldFindTheCommentsAndDescriptionsOfABuildFile() {
+        var source = "<a>\n<!-- One\n comment. -->\n<description>A module</description></a>";
+
+        assertThat(words(DocumentTexts.inXml("pom.xml", source)))
+                .containsExactly("One comment.", "A module");
+    }
+
+    private static List<String> words(List<Text> texts) {
+        return texts.stream().map(Text::words).toList();
+    }
+}
