@@ -91,37 +91,34 @@ public final class NvmeBlockDrive implements Drive {
     @Override
     public void read(long block, MemorySegment target) throws FabricException {
         Drive.checkRange(this, block, target);
-        if (hasOwnQueue(Thread.currentThread())) {
-            runHere(channel -> channel.read(block << shift, target));
-        } else if (target.isAccessibleBy(OTHER_THREAD)) {
-            submit(channel -> channel.read(block << shift, target));
-        } else {
-            var copy = MemorySegment.ofArray(new byte[(int) target.byteSize()]);
-            submit(channel -> channel.read(block << shift, copy));
-            var _ = target.copyFrom(copy);
+        var hasQueue = hasOwnQueue(Thread.currentThread());
+        var needsCopy = !hasQueue && !isShared(target);
+        var memory = needsCopy ? MemorySegment.ofArray(new byte[(int) target.byteSize()]) : target;
+        run(hasQueue, channel -> channel.read(block << shift, memory));
+        if (needsCopy) {
+            var _ = target.copyFrom(memory);
         }
     }
 
     @Override
     public void write(long block, MemorySegment source) throws FabricException {
         Drive.checkRange(this, block, source);
-        if (hasOwnQueue(Thread.currentThread())) {
-            runHere(channel -> channel.write(block << shift, source));
-        } else if (source.isAccessibleBy(OTHER_THREAD)) {
-            submit(channel -> channel.write(block << shift, source));
-        } else {
-            var copy = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
-            submit(channel -> channel.write(block << shift, copy));
-        }
+        var hasQueue = hasOwnQueue(Thread.currentThread());
+        var memory =
+                hasQueue || isShared(source)
+                        ? source
+                        : MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
+        run(hasQueue, channel -> channel.write(block << shift, memory));
     }
 
     @Override
     public void flush() throws FabricException {
-        if (hasOwnQueue(Thread.currentThread())) {
-            runHere(IoChannel::flush);
-        } else {
-            submit(IoChannel::flush);
-        }
+        run(hasOwnQueue(Thread.currentThread()), IoChannel::flush);
+    }
+
+    /** Returns true if an I/O thread can access the memory, which may belong to one thread. */
+    private static boolean isShared(MemorySegment memory) {
+        return memory.isAccessibleBy(OTHER_THREAD);
     }
 
     @FunctionalInterface
@@ -129,8 +126,12 @@ public final class NvmeBlockDrive implements Drive {
         void run(IoChannel channel) throws FabricException;
     }
 
-    /** Runs an operation on an I/O thread. */
-    private void submit(Operation operation) throws FabricException {
+    /** Runs an operation on this thread if it has a queue, otherwise on an I/O thread. */
+    private void run(boolean hasQueue, Operation operation) throws FabricException {
+        if (hasQueue) {
+            runHere(operation);
+            return;
+        }
         Callable<Void> task =
                 () -> {
                     runHere(operation);
