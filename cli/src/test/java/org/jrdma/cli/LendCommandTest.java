@@ -3,8 +3,6 @@ package org.jrdma.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -188,15 +186,7 @@ class LendCommandTest {
         "lend --count 65 edu, 'The number of devices must be from 1 to 64, but is 65. See jrdma lend --help.'"
     })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
-        var errors = new StringWriter();
-
-        assertThat(
-                        Jrdma.commandLine()
-                                .setErr(new PrintWriter(errors, true))
-                                .execute(words.split(" ", -1)))
-                .isEqualTo(2);
-
-        assertThat(errors.toString()).isEqualTo(message + "\n");
+        assertThat(InvalidCommandLine.errors(words)).isEqualTo(message + "\n");
     }
 
     @Test

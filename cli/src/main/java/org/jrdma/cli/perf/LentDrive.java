@@ -16,7 +16,8 @@ import org.jrdma.sisci.Sisci;
  */
 final class LentDrive implements AutoCloseable {
 
-    private static final Pattern DEVICE = Pattern.compile("\"device\":\"(0x[0-9a-f]+)\"");
+    /** The id of a device in the output of {@code jrdma lend}. */
+    static final Pattern DEVICE = Pattern.compile("\"device\":\"(0x[0-9a-f]+)\"");
 
     private final Process process;
     private final Path ofServer;

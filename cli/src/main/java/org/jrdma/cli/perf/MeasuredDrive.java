@@ -11,6 +11,7 @@ import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jrdma.cli.drive.BorrowedDrive;
+import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.nvme.FabricsOptions;
 import org.jrdma.nvme.HostIdentity;
@@ -35,7 +36,6 @@ final class MeasuredDrive implements AutoCloseable {
     private static final int BLOCK_BYTES = 4096;
     private static final int BAR_BYTES = 0x4000;
     private static final int BORROWER = 1;
-    private static final Pattern DEVICE = Pattern.compile("\"device\":\"0x([0-9a-f]+)\"");
     private static final Pattern TARGET =
             Pattern.compile(
                     "\"name\":\"(?<name>[^\"]+)\",\"addresses\":\\[\"(?<host>[^\"]+):(?<port>\\d+)\"");
@@ -116,10 +116,10 @@ final class MeasuredDrive implements AutoCloseable {
     }
 
     private NvmeDrive borrow() throws IOException {
-        var id = start(DEVICE, "lend", "--json", ChildProcess.OPTION, "nvme");
+        var id = start(LentDrive.DEVICE, "lend", "--json", ChildProcess.OPTION, "nvme");
         return keep(BorrowedDrive.open(
                         Sisci.from(new SoftSisci()),
-                        Long.parseLong(id.group(1), 16),
+                        FabricDeviceId.parse(id.group(1)),
                         NvmeOptions.DEFAULTS))
                 .drive();
     }

@@ -5,8 +5,6 @@ import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -94,7 +92,7 @@ final class MeasuredVolume implements AutoCloseable {
     }
 
     private Process startServer(LentDrive drive) throws IOException {
-        var address = "%s:%d".formatted(HOST, freePort());
+        var address = "%s:%d".formatted(HOST, FreePorts.of(1).getFirst());
         var server =
                 ChildProcess.start(
                         List.of(
@@ -114,12 +112,6 @@ final class MeasuredVolume implements AutoCloseable {
                                 path.streams()));
         keep(() -> ChildProcess.close(server));
         return server;
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Waits until the server is the coordinator, and returns its addresses. */

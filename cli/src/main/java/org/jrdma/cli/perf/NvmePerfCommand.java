@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,18 +64,13 @@ public final class NvmePerfCommand implements Callable<Integer> {
                     "Measurement time per figure, and warm-up time before it. (default: ${DEFAULT-VALUE})")
     private Duration time;
 
-    @Option(
-            names = "--plot",
-            paramLabel = "FILE",
-            description = "Draw a plot: FILE.svg, FILE.html or FILE.png.")
-    private Optional<java.nio.file.Path> plot = Optional.empty();
+    @Mixin private PlotOption plot;
 
     private final List<NvmeResult> results = new ArrayList<>();
 
     @Override
     public Integer call() throws IOException {
-        plot.ifPresent(PlotWriter::check);
-        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        plot.prepare();
         for (var kind : kinds.isEmpty() ? availableKinds() : kinds) {
             try (var target = MeasuredDrive.open(kind)) {
                 measure(kind, target);
@@ -85,11 +79,10 @@ public final class NvmePerfCommand implements Callable<Integer> {
         if (output.isJson()) {
             out().println(Json.of(results));
         }
-        if (plot.isPresent()) {
-            PlotWriter.write(
-                    plot.get(), results.stream().map(NvmeResult::entry).toList(), BY_DEPTH, load);
-            command.commandLine().getErr().println("Plot written to " + plot.get());
-        }
+        plot.write(
+                results.stream().map(NvmeResult::entry).toList(),
+                BY_DEPTH,
+                command.commandLine().getErr());
         return 0;
     }
 

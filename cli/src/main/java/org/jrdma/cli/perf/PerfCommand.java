@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -60,11 +59,7 @@ public final class PerfCommand implements Callable<Integer> {
                     "Measurement time per figure, and warm-up time per size. (default: ${DEFAULT-VALUE})")
     private Duration time;
 
-    @Option(
-            names = "--plot",
-            paramLabel = "FILE",
-            description = "Draw a plot: FILE.svg, FILE.html or FILE.png.")
-    private Optional<java.nio.file.Path> plot = Optional.empty();
+    @Mixin private PlotOption plot;
 
     @Option(
             names = "--compare",
@@ -86,8 +81,7 @@ public final class PerfCommand implements Callable<Integer> {
             options.serve(out(), errors());
             return 0;
         }
-        plot.ifPresent(PlotWriter::check);
-        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        plot.prepare();
         var paths = options.paths();
         var selected =
                 names.isEmpty()
@@ -105,11 +99,7 @@ public final class PerfCommand implements Callable<Integer> {
         if (output.isJson()) {
             out().println(Json.of(compares ? comparisons : results));
         }
-        if (plot.isPresent() && !results.isEmpty()) {
-            PlotWriter.write(
-                    plot.get(), results.stream().map(Result::entry).toList(), Plot.BY_SIZE, load);
-            errors().println("Plot written to " + plot.get());
-        }
+        plot.write(results.stream().map(Result::entry).toList(), Plot.BY_SIZE, errors());
         return problems == 0 && !results.isEmpty() ? 0 : 1;
     }
 

@@ -2,7 +2,6 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,11 +65,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
                     "Measurement time per figure, and warm-up time before it. (default: ${DEFAULT-VALUE})")
     private Duration time;
 
-    @Option(
-            names = "--plot",
-            paramLabel = "FILE",
-            description = "Draw a plot: FILE.svg, FILE.html or FILE.png.")
-    private Optional<java.nio.file.Path> plot = Optional.empty();
+    @Mixin private PlotOption plot;
 
     private final List<VolumeResult> results = new ArrayList<>();
     private int problems;
@@ -78,8 +73,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkSizes();
-        plot.ifPresent(PlotWriter::check);
-        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        plot.prepare();
         var folder = TemporaryFolder.create("jrdma-perf-");
         System.setProperty(ConfiguredFabric.PROPERTY, "software");
         System.setProperty(
@@ -88,15 +82,11 @@ public final class VolumePerfCommand implements Callable<Integer> {
         if (output.isJson()) {
             out().println(Json.of(results));
         }
-        if (plot.isPresent() && !results.isEmpty()) {
-            PlotWriter.write(
-                    plot.get(),
-                    results.stream().map(VolumeResult::entry).toList(),
-                    VolumeResult.charts(results),
-                    VolumeResult.BY_SIZE,
-                    load);
-            errors().println("Plot written to " + plot.get());
-        }
+        plot.write(
+                results.stream().map(VolumeResult::entry).toList(),
+                VolumeResult.charts(results),
+                VolumeResult.BY_SIZE,
+                errors());
         return problems == 0 ? 0 : 1;
     }
 

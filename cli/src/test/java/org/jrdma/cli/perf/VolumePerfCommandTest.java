@@ -2,14 +2,12 @@ package org.jrdma.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.InvalidCommandLine;
 import org.jrdma.cli.JrdmaProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -91,14 +89,6 @@ class VolumePerfCommandTest {
         "perf volume udp, Unknown argument: 'udp'. See jrdma perf volume --help."
     })
     void shouldRejectAnInvalidCommandLine(String words, String message) {
-        var errors = new StringWriter();
-
-        assertThat(
-                        Jrdma.commandLine()
-                                .setErr(new PrintWriter(errors, true))
-                                .execute(words.split(" ", -1)))
-                .isEqualTo(2);
-
-        assertThat(errors.toString()).contains(message).hasLineCount(1);
+        assertThat(InvalidCommandLine.errors(words)).contains(message).hasLineCount(1);
     }
 }
