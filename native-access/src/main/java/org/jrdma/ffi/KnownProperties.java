@@ -5,7 +5,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 
-/** The system properties of the SDK. {@code docs/use/production.md} describes each of them. */
+/**
+ * The system properties that the SDK knows. {@code docs/use/production.md} describes each of them.
+ */
 public final class KnownProperties {
 
     private static final String PREFIX = "jrdma.";

@@ -261,7 +261,7 @@ class SmartIoTest {
         var segment =
                 borrow().newDeviceSegment(
                                 DeviceSegmentOptions.of(13, 4096)
-                                        .type(DeviceSegmentSharing.SHARED)
+                                        .sharing(DeviceSegmentSharing.SHARED)
                                         .access(AccessHint.MULTIHOST_READ));
         assertThat(library.arguments("SCICreateDeviceSegment"))
                 .isEqualTo("device=801 id=13 size=4096 type=4 hints=14 flags=0");

@@ -87,7 +87,7 @@ public final class FabricSelectorProvider extends SelectorProvider {
         C create(
                 SelectorProvider provider,
                 int descriptor,
-                SelectedTransport kind,
+                SelectedTransport selected,
                 @Nullable SocketReplacement replacement,
                 SocketAdaptorFactories adaptors)
                 throws IOException;

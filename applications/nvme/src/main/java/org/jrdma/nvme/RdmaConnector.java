@@ -17,7 +17,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 
 /**
- * The libraries through which queues connect to targets.
+ * Connects queues to targets through a verbs library.
  *
  * @param verbs the library of the devices
  * @param manager the connection manager of the same library

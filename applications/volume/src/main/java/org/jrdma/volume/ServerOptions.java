@@ -10,7 +10,7 @@ import org.jrdma.volume.net.NodeOptions;
  *
  * @param name the name of the server in messages
  * @param others the addresses of the other servers, several for each server
- * @param policy the transports and addresses
+ * @param node the transports, addresses and limits
  * @param lease the time after which a coordinator that does not renew its lease has lost its role;
  *     the same on all servers
  * @param sessionTimeout the time after which a client that sends no heartbeat may no longer use the
@@ -20,7 +20,7 @@ import org.jrdma.volume.net.NodeOptions;
 public record ServerOptions(
         String name,
         List<List<String>> others,
-        NodeOptions policy,
+        NodeOptions node,
         Duration lease,
         Duration sessionTimeout) {
 
@@ -37,21 +37,21 @@ public record ServerOptions(
 
     /** Returns a copy with other {@link #others()}. */
     public ServerOptions others(List<List<String>> addresses) {
-        return new ServerOptions(name, addresses, policy, lease, sessionTimeout);
+        return new ServerOptions(name, addresses, node, lease, sessionTimeout);
     }
 
-    /** Returns a copy with another {@link #policy()}. */
-    public ServerOptions policy(NodeOptions transports) {
-        return new ServerOptions(name, others, transports, lease, sessionTimeout);
+    /** Returns a copy with other {@link #node()} options. */
+    public ServerOptions node(NodeOptions newOptions) {
+        return new ServerOptions(name, others, newOptions, lease, sessionTimeout);
     }
 
     /** Returns a copy with another {@link #lease()}. */
     public ServerOptions lease(Duration duration) {
-        return new ServerOptions(name, others, policy, duration, sessionTimeout);
+        return new ServerOptions(name, others, node, duration, sessionTimeout);
     }
 
     /** Returns a copy with another {@link #sessionTimeout()}. */
     public ServerOptions sessionTimeout(Duration timeout) {
-        return new ServerOptions(name, others, policy, lease, timeout);
+        return new ServerOptions(name, others, node, lease, timeout);
     }
 }

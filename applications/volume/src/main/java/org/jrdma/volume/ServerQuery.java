@@ -40,10 +40,10 @@ public final class ServerQuery implements AutoCloseable {
      * @param timeout the longest wait for the connection, and for each reply
      * @throws FabricException if no address can be connected in time
      */
-    public static ServerQuery open(List<String> addresses, NodeOptions policy, Duration timeout)
+    public static ServerQuery open(List<String> addresses, NodeOptions options, Duration timeout)
             throws FabricException {
         var connection =
-                new NodeConnector(policy)
+                new NodeConnector(options)
                         .connect(addresses, request -> request, timeout); // no requests arrive
         return new ServerQuery(connection, timeout);
     }

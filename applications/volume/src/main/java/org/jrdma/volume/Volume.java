@@ -47,7 +47,7 @@ public final class Volume implements AutoCloseable {
                                 true,
                                 options.callTimeout(),
                                 options.retryTimeout()),
-                        new NodeConnector(options.policy()),
+                        new NodeConnector(options.node()),
                         options.drive());
         try {
             return new Volume(new VolumeFileSystem(options.name(), client, () -> {}));

@@ -13,7 +13,7 @@ import org.jrdma.volume.net.NodeOptions;
  * @param name the name of the client in messages, and of the volume in URIs
  * @param servers the addresses of the servers, several for each server
  * @param drive the drive of the volume; empty to redirect all data to a server
- * @param policy the transports, the most preferred first
+ * @param node the transports and limits
  * @param callTimeout the longest wait for a reply, after which the client connects again
  * @param retryTimeout the time after which an operation fails if no coordinator executes it, or no
  *     path to the data works
@@ -23,7 +23,7 @@ public record VolumeOptions(
         String name,
         List<List<String>> servers,
         Optional<Drive> drive,
-        NodeOptions policy,
+        NodeOptions node,
         Duration callTimeout,
         Duration retryTimeout) {
 
@@ -46,21 +46,21 @@ public record VolumeOptions(
     /** Returns a copy with a {@link #drive()}, which the caller closes after the volume. */
     public VolumeOptions drive(Drive direct) {
         return new VolumeOptions(
-                name, servers, Optional.of(direct), policy, callTimeout, retryTimeout);
+                name, servers, Optional.of(direct), node, callTimeout, retryTimeout);
     }
 
-    /** Returns a copy with another {@link #policy()}. */
-    public VolumeOptions policy(NodeOptions transports) {
-        return new VolumeOptions(name, servers, drive, transports, callTimeout, retryTimeout);
+    /** Returns a copy with other {@link #node()} options. */
+    public VolumeOptions node(NodeOptions newOptions) {
+        return new VolumeOptions(name, servers, drive, newOptions, callTimeout, retryTimeout);
     }
 
     /** Returns a copy with another {@link #callTimeout()}. */
     public VolumeOptions callTimeout(Duration timeout) {
-        return new VolumeOptions(name, servers, drive, policy, timeout, retryTimeout);
+        return new VolumeOptions(name, servers, drive, node, timeout, retryTimeout);
     }
 
     /** Returns a copy with another {@link #retryTimeout()}. */
     public VolumeOptions retryTimeout(Duration timeout) {
-        return new VolumeOptions(name, servers, drive, policy, callTimeout, timeout);
+        return new VolumeOptions(name, servers, drive, node, callTimeout, timeout);
     }
 }

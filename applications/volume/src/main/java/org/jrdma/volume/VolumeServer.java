@@ -70,7 +70,7 @@ public final class VolumeServer implements AutoCloseable {
                         options.sessionTimeout());
         try {
             this.listener =
-                    NodeListener.open(NodeConnector.withCalls(options.policy()), this::handle);
+                    NodeListener.open(NodeConnector.withCalls(options.node()), this::handle);
         } catch (IOException e) {
             takeover.close();
             throw e;
@@ -136,7 +136,7 @@ public final class VolumeServer implements AutoCloseable {
      * Starts a server. The caller closes the drive after the server.
      *
      * @throws FabricException if the drive fails or contains no volume
-     * @throws IOException if no transport of the policy works
+     * @throws IOException if none of the transports works
      */
     public static VolumeServer start(Drive drive, ServerOptions options) throws IOException {
         return new VolumeServer(drive, options);
@@ -185,7 +185,7 @@ public final class VolumeServer implements AutoCloseable {
                     client =
                             new VolumeClient(
                                     clientOptions,
-                                    new NodeConnector(options.policy()),
+                                    new NodeConnector(options.node()),
                                     Optional.of(drive));
                 }
                 blocks = java.util.Objects.requireNonNull(client).newBlockServer(drive);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ServerQueryTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
-    private static final NodeOptions POLICY =
+    private static final NodeOptions NODE =
             NodeOptions.of(NodeTransport.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
@@ -45,7 +45,7 @@ class ServerQueryTest {
                 drive,
                 ServerOptions.named(name)
                         .others(others)
-                        .policy(POLICY)
+                        .node(NODE)
                         .sessionTimeout(Duration.ofSeconds(2)));
     }
 
@@ -66,7 +66,7 @@ class ServerQueryTest {
     }
 
     private ServerQuery query(VolumeServer server) throws Exception {
-        return ServerQuery.open(server.addresses(), POLICY, TIMEOUT);
+        return ServerQuery.open(server.addresses(), NODE, TIMEOUT);
     }
 
     private static ClientReport client(ServerQuery query, String name, Kind kind) throws Exception {
@@ -107,12 +107,10 @@ class ServerQueryTest {
 
     @Test
     void shouldReturnThePathsOfClientsWithTheirReasons() throws Exception {
-        var options = VolumeOptions.of("direct", List.of(coordinator.addresses())).policy(POLICY);
+        var options = VolumeOptions.of("direct", List.of(coordinator.addresses())).node(NODE);
         var withoutDrive =
                 VolumeOptions.of("redirected", List.of(coordinator.addresses()))
-                        .policy(
-                                POLICY.transports(
-                                        List.of(NodeTransport.VERBS, NodeTransport.SOCKETS)));
+                        .node(NODE.transports(List.of(NodeTransport.VERBS, NodeTransport.SOCKETS)));
         try (var query = query(coordinator);
                 var direct = Volume.open(options.drive(drive));
                 var redirected = Volume.open(withoutDrive)) {

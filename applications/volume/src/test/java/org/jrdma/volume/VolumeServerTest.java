@@ -61,7 +61,7 @@ class VolumeServerTest {
     void shouldPauseBeforeItUsesADriveThatHasFailedAgain() throws Exception {
         var drive = new CountedDrive();
         VolumeServer.create(drive);
-        var options = ServerOptions.named("server").policy(NodeOptions.of(NodeTransport.SOCKETS));
+        var options = ServerOptions.named("server").node(NodeOptions.of(NodeTransport.SOCKETS));
         try (var _ = VolumeServer.start(drive, options)) {
             Thread.sleep(1000);
 

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 
-/** Identifies the files of all machines. */
+/** Computes UUIDs that identify files across machines. */
 final class FileUuid {
 
     private static final Path MACHINE = Path.of("/etc/machine-id");

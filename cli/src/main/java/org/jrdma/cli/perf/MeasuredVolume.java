@@ -61,7 +61,7 @@ final class MeasuredVolume implements AutoCloseable {
                             ProcessHandle.current(), server.toHandle(), drive.process());
             var options =
                     VolumeOptions.of("perf-" + path, List.of(addresses(server)))
-                            .policy(policy(folder));
+                            .node(nodeOptions(folder));
             volume =
                     keep(Volume.open(path == VolumePath.DIRECT ? direct(options, drive) : options));
             file = keep(FileChannel.open(volume.path("/data"), CREATE, READ, WRITE));
@@ -124,15 +124,15 @@ final class MeasuredVolume implements AutoCloseable {
         return List.of(started.group("addresses").replace("\"", "").split(",", -1));
     }
 
-    private NodeOptions policy(Path folder) throws IOException {
-        var policy = NodeOptions.of(path.transport());
+    private NodeOptions nodeOptions(Path folder) throws IOException {
+        var options = NodeOptions.of(path.transport());
         return switch (path) {
             case SISCI_SOCKETS -> {
                 var hosts = "HOSTNAME: %s%nADAPTER: server %d 0%n".formatted(HOST, SERVER_NODE);
                 var table = Files.writeString(folder.resolve("hosts"), hosts);
-                yield policy.streams(List.of(Transports.sisci(Sisci.configured(), table)));
+                yield options.streams(List.of(Transports.sisci(Sisci.configured(), table)));
             }
-            default -> policy.streams(List.of(Transports.tcp()));
+            default -> options.streams(List.of(Transports.tcp()));
         };
     }
 

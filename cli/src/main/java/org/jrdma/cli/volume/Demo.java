@@ -105,7 +105,7 @@ final class Demo {
 
     private VolumeOptions options(String name, List<List<String>> addresses) {
         return VolumeOptions.of(name, addresses)
-                .policy(NodeOptions.ALL.transports(transports).silence(LEASE))
+                .node(NodeOptions.ALL.transports(transports).silence(LEASE))
                 .callTimeout(LEASE);
     }
 

@@ -130,7 +130,7 @@ record NodeSettings(
     }
 
     /** Returns the transports and the address to listen at. */
-    NodeOptions policy() {
+    NodeOptions nodeOptions() {
         return NodeOptions.ALL.transports(transports).socketAddress(listen);
     }
 

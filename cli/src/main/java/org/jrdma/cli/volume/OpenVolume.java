@@ -43,7 +43,7 @@ final class OpenVolume implements AutoCloseable {
                                 NUMBER.incrementAndGet());
         var options =
                 VolumeOptions.of(name, servers)
-                        .policy(settings.policy())
+                        .node(settings.nodeOptions())
                         .retryTimeout(settings.retry());
         try {
             return new OpenVolume(

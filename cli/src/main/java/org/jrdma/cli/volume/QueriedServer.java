@@ -45,7 +45,7 @@ record QueriedServer(
 
     private static QueriedServer query(NodeSettings settings, List<String> addresses) {
         Optional<ServerStatus> state = Optional.empty();
-        try (var query = ServerQuery.open(addresses, settings.policy(), TIMEOUT)) {
+        try (var query = ServerQuery.open(addresses, settings.nodeOptions(), TIMEOUT)) {
             state = Optional.of(query.server());
             var clients = state.get().isCoordinator() ? query.clients() : List.<ClientReport>of();
             return new QueriedServer(addresses, state, clients, Optional.empty());

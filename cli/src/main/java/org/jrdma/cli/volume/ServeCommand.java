@@ -88,7 +88,7 @@ public final class ServeCommand implements Callable<Integer> {
                         drive,
                         ServerOptions.named(read.nodeName())
                                 .others(read.servers())
-                                .policy(read.policy())
+                                .node(read.nodeOptions())
                                 .lease(read.lease())
                                 .sessionTimeout(read.session()));
         var printer = Thread.currentThread();

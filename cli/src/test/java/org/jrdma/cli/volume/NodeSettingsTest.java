@@ -64,7 +64,7 @@ class NodeSettingsTest {
                         List.of("sockets:node1:7471"),
                         List.of("sockets:node2:99", "verbs:10.0.0.2:98"),
                         List.of("sockets:[fd00::1]:7"));
-        assertThat(settings.policy().transports())
+        assertThat(settings.nodeOptions().transports())
                 .containsExactly(NodeTransport.SOCKETS, NodeTransport.VERBS);
         assertThat(settings.drive()).contains(Path.of("/other"));
         assertThat(settings.nodeName()).isEqualTo("n");

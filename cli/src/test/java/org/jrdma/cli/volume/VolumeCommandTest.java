@@ -76,7 +76,7 @@ class VolumeCommandTest {
                 VolumeServer.start(
                         drive,
                         ServerOptions.named("one")
-                                .policy(
+                                .node(
                                         NodeOptions.of(NodeTransport.SOCKETS)
                                                 .socketAddress(
                                                         new InetSocketAddress(
@@ -166,7 +166,7 @@ class VolumeCommandTest {
                                     + "one, data: direct \\(the client has started\\)\\R");
             var options =
                     VolumeOptions.of("client", List.of(server.addresses()))
-                            .policy(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS));
+                            .node(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS));
             try (var client = Volume.open(options)) {
                 Files.writeString(client.path("/file"), "content");
                 do {

@@ -91,14 +91,14 @@ public final class DomainHandle {
         return GuardedCalls.call(
                 owners,
                 () -> {
-                    var stubs = memory == null ? null : new QueueMemoryUpcalls(memory);
+                    var upcalls = memory == null ? null : new QueueMemoryUpcalls(memory);
                     try {
                         var address =
                                 functions.allocateParentDomain(
                                         device.context(),
                                         address(),
                                         threads == null ? MemorySegment.NULL : threads.address(),
-                                        stubs,
+                                        upcalls,
                                         CheckedCall.to(
                                                 "ibv_alloc_parent_domain",
                                                 () ->
@@ -111,11 +111,11 @@ public final class DomainHandle {
                                                                                         .lifetime())));
                         return new DomainHandle(
                                 device,
-                                owned("parent domain", device, address, owners, stubs),
+                                owned("parent domain", device, address, owners, upcalls),
                                 root);
                     } catch (VerbsException | RuntimeException | Error e) {
-                        if (stubs != null) {
-                            stubs.close();
+                        if (upcalls != null) {
+                            upcalls.close();
                         }
                         throw e;
                     }
@@ -127,7 +127,7 @@ public final class DomainHandle {
             DeviceHandle device,
             MemorySegment address,
             List<Lifetime> owners,
-            @Nullable QueueMemoryUpcalls stubs) {
+            @Nullable QueueMemoryUpcalls upcalls) {
         var functions = device.library().domains();
         return NativeResource.of(
                 address,
@@ -136,9 +136,9 @@ public final class DomainHandle {
                 "ibv_dealloc_pd",
                 (made, attempt) -> {
                     functions.deallocateDomain(made, attempt);
-                    if (stubs != null) {
+                    if (upcalls != null) {
                         // After a failure, the provider may still call these functions.
-                        stubs.close();
+                        upcalls.close();
                     }
                 });
     }

@@ -115,25 +115,25 @@ public final class BorrowedDevice extends SisciObject {
                             address(),
                             options.id(),
                             options.bytes(),
-                            options.type().code(),
+                            options.sharing().code(),
                             options.accessBits(),
                             "segment %d of %s".formatted(options.id(), this));
         }
-        return connectDeviceSegment(options.id(), options.type());
+        return connectDeviceSegment(options.id(), options.sharing());
     }
 
     /**
      * Connects to a device segment. The call does not wait until the segment exists. In C: {@code
      * SCIConnectDeviceSegment}.
      *
-     * @param segment the id of a segment that this borrower has created, or if the type is {@link
-     *     DeviceSegmentSharing#SHARED}, that any borrower of the device has created
+     * @param segment the id of a segment that this borrower has created, or if {@code sharing} is
+     *     {@link DeviceSegmentSharing#SHARED}, that any borrower of the device has created
      * @return a remote segment that this device owns
      * @throws SisciException if the segment does not exist
      */
-    public RemoteSegment connectDeviceSegment(int segment, DeviceSegmentSharing type)
+    public RemoteSegment connectDeviceSegment(int segment, DeviceSegmentSharing sharing)
             throws SisciException {
-        return connect(segment, type.code(), "segment %d".formatted(segment));
+        return connect(segment, sharing.code(), "segment %d".formatted(segment));
     }
 
     private RemoteSegment connect(int segment, int memoryType, String name) throws SisciException {

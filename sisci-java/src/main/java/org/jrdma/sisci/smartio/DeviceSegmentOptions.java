@@ -11,12 +11,12 @@ import org.jrdma.ffi.CheckReturnValue;
  *
  * @param id the id by which borrowers connect
  * @param bytes the size in bytes; drivers may require a multiple of the page size
- * @param type the type, which determines the borrowers that can connect
+ * @param sharing the borrowers that can connect
  * @param access the expected accesses
  */
 @CheckReturnValue
 public record DeviceSegmentOptions(
-        int id, long bytes, DeviceSegmentSharing type, Set<AccessHint> access) {
+        int id, long bytes, DeviceSegmentSharing sharing, Set<AccessHint> access) {
 
     /** Checks the size and copies the hints. */
     public DeviceSegmentOptions {
@@ -32,9 +32,9 @@ public record DeviceSegmentOptions(
         return new DeviceSegmentOptions(id, bytes, DeviceSegmentSharing.PRIVATE, Set.of());
     }
 
-    /** Sets the type, which determines the borrowers that can connect. */
-    public DeviceSegmentOptions type(DeviceSegmentSharing newType) {
-        return new DeviceSegmentOptions(id, bytes, newType, access);
+    /** Sets the borrowers that can connect. */
+    public DeviceSegmentOptions sharing(DeviceSegmentSharing newSharing) {
+        return new DeviceSegmentOptions(id, bytes, newSharing, access);
     }
 
     /** Adds expected accesses. */
@@ -42,7 +42,7 @@ public record DeviceSegmentOptions(
         var all = EnumSet.noneOf(AccessHint.class);
         all.addAll(access);
         all.addAll(List.of(hints));
-        return new DeviceSegmentOptions(id, bytes, type, all);
+        return new DeviceSegmentOptions(id, bytes, sharing, all);
     }
 
     int accessBits() {

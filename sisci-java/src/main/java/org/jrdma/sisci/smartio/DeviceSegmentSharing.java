@@ -2,7 +2,7 @@ package org.jrdma.sisci.smartio;
 
 import org.jrdma.abi.sisci.sisci_h;
 
-/** The type of a device segment, which determines the borrowers that can connect to it. */
+/** The sharing of a device segment, which determines the borrowers that can connect to it. */
 public enum DeviceSegmentSharing {
     /**
      * Only the borrower that created the segment. The segment ends when this borrower returns the

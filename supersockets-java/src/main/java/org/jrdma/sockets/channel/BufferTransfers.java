@@ -8,8 +8,8 @@ import org.jrdma.sockets.internal.NonBlockingTransfer;
 import org.jrdma.sockets.internal.Scratch;
 
 /**
- * Transfers bytes between buffers and a {@link NonBlockingTransfer}. If possible, one call of the
- * mover transfers the bytes of several buffers.
+ * Transfers bytes between buffers and a {@link NonBlockingTransfer}. If possible, one call$
+ * transfers the bytes of several buffers.
  *
  * <p>The bytes of a single direct buffer are not copied. Bytes on the heap, and the bytes of
  * several buffers, are copied through native memory, at most {@link Scratch#BYTES} at a time.
@@ -58,15 +58,15 @@ final class BufferTransfers {
     }
 
     /** Reads into a buffer, which must have space remaining; returns 0 at the end of the stream. */
-    static int receive(NonBlockingTransfer mover, ByteBuffer target) {
+    static int receive(NonBlockingTransfer transfer, ByteBuffer target) {
         if (target.isDirect()) {
-            var count = mover.receive(MemorySegment.ofBuffer(target), target.remaining());
+            var count = transfer.receive(MemorySegment.ofBuffer(target), target.remaining());
             advance(target, count);
             return count;
         }
         try (var scratch = Scratch.take()) {
             var length = Math.min(target.remaining(), Scratch.BYTES);
-            var count = mover.receive(scratch.bytes(), length);
+            var count = transfer.receive(scratch.bytes(), length);
             if (count > 0) {
                 fill(target, scratch.bytes(), 0, count);
             }
@@ -78,14 +78,14 @@ final class BufferTransfers {
      * Reads into several buffers in order; returns 0 at the end of the stream. At least one buffer
      * must have space remaining.
      */
-    static int receive(NonBlockingTransfer mover, ByteBuffer[] targets, int from, int end) {
+    static int receive(NonBlockingTransfer transfer, ByteBuffer[] targets, int from, int end) {
         var first = firstWithRemaining(targets, from, end);
         if (needsSingleCall(targets, first, end)) {
-            return receive(mover, targets[first]);
+            return receive(transfer, targets[first]);
         }
         try (var scratch = Scratch.take()) {
             var length = Math.min(remaining(targets, first, end), Scratch.BYTES);
-            var count = mover.receive(scratch.bytes(), length);
+            var count = transfer.receive(scratch.bytes(), length);
             var filled = 0;
             for (var i = first; filled < count; i++) {
                 var part = Math.min(targets[i].remaining(), count - filled);
@@ -99,26 +99,26 @@ final class BufferTransfers {
     /**
      * Writes the remaining bytes of a buffer, or the part of them that fits into the send buffer.
      */
-    static int send(NonBlockingTransfer mover, ByteBuffer source) {
+    static int send(NonBlockingTransfer transfer, ByteBuffer source) {
         if (source.isDirect()) {
-            var count = mover.send(MemorySegment.ofBuffer(source), source.remaining());
+            var count = transfer.send(MemorySegment.ofBuffer(source), source.remaining());
             advance(source, count);
             return count;
         }
         try (var scratch = Scratch.take()) {
             var length = Math.min(source.remaining(), Scratch.BYTES);
             MemorySegment.copy(MemorySegment.ofBuffer(source), 0, scratch.bytes(), 0, length);
-            var count = mover.send(scratch.bytes(), length);
+            var count = transfer.send(scratch.bytes(), length);
             advance(source, count);
             return count;
         }
     }
 
     /** Writes the remaining bytes of several buffers in order, or a part of them. */
-    static int send(NonBlockingTransfer mover, ByteBuffer[] sources, int from, int end) {
+    static int send(NonBlockingTransfer transfer, ByteBuffer[] sources, int from, int end) {
         var first = firstWithRemaining(sources, from, end);
         if (needsSingleCall(sources, first, end)) {
-            return send(mover, sources[first]);
+            return send(transfer, sources[first]);
         }
         try (var scratch = Scratch.take()) {
             var gathered = 0;
@@ -128,7 +128,7 @@ final class BufferTransfers {
                 MemorySegment.copy(bytes, 0, scratch.bytes(), gathered, part);
                 gathered += part;
             }
-            var count = mover.send(scratch.bytes(), gathered);
+            var count = transfer.send(scratch.bytes(), gathered);
             var left = count;
             for (var i = first; left > 0; i++) {
                 var part = Math.min(sources[i].remaining(), left);
@@ -146,14 +146,18 @@ final class BufferTransfers {
      * @return the number of bytes written, or a negative errno if no byte was written
      */
     static long sendAll(
-            NonBlockingTransfer mover, Direction direction, ByteBuffer[] sources, int from, int end)
+            NonBlockingTransfer transfer,
+            Direction direction,
+            ByteBuffer[] sources,
+            int from,
+            int end)
             throws IOException {
         var bytes = remaining(sources, from, end);
         var written = 0L;
         while (written < bytes) {
             int count;
             do {
-                count = send(mover, sources, from, end);
+                count = send(transfer, sources, from, end);
             } while (direction.retry(count));
             if (count < 0) {
                 return written > 0 ? written : count;

@@ -83,11 +83,11 @@ final class BypassListeners extends ReadinessSource {
     }
 
     /**
-     * Returns a copy of {@code kind} for a stream that does not use the first {@code count}
+     * Returns a copy of {@code selected} for a stream that does not use the first {@code count}
      * transports of the list. The copy contains the reason for each of them.
      */
-    SelectedTransport without(SelectedTransport kind, int count) {
-        var remaining = kind;
+    SelectedTransport without(SelectedTransport selected, int count) {
+        var remaining = selected;
         for (var entry : entries.subList(0, Math.min(count, entries.size()))) {
             remaining = remaining.withoutBypass(entry.listener == null ? entry.whyNot : UNUSED);
         }

@@ -67,7 +67,7 @@ final class ConnectAttempt implements LocalAddress {
         while (true) {
             var now = current;
             if (now == null) {
-                return connection.kind().bypass() == null || startBypass()
+                return connection.selected().bypass() == null || startBypass()
                         ? pollSocket(isBlocking)
                         : SocketCalls.AGAIN;
             }
@@ -76,7 +76,7 @@ final class ConnectAttempt implements LocalAddress {
             }
             var stream = now.connector.take();
             if (stream.isPresent()) {
-                connection.changeKind(connection.kind().overBypass(now.bypass));
+                connection.changeSelected(connection.selected().overBypass(now.bypass));
                 connection.use(stream.get(), now.bypass.transport());
                 stream.get().localAddress().ifPresent(connection::recordLocal);
                 return 1;
@@ -92,7 +92,7 @@ final class ConnectAttempt implements LocalAddress {
      * machine. Returns true if there is none.
      */
     private boolean startBypass() throws IOException {
-        var bypass = connection.kind().bypass();
+        var bypass = connection.selected().bypass();
         while (bypass != null) {
             try {
                 start(bypass);
@@ -101,9 +101,9 @@ final class ConnectAttempt implements LocalAddress {
                 if (bypass.isLast()) {
                     throw new ConnectException(e.getMessage());
                 }
-                connection.changeKind(
-                        connection.kind().withoutBypass(String.valueOf(e.getMessage())));
-                bypass = connection.kind().bypass();
+                connection.changeSelected(
+                        connection.selected().withoutBypass(String.valueOf(e.getMessage())));
+                bypass = connection.selected().bypass();
             }
         }
         return true;
@@ -144,7 +144,7 @@ final class ConnectAttempt implements LocalAddress {
         }
         try {
             endpoint.call(() -> {
-                connection.changeKind(connection.kind().withoutBypass(reason));
+                connection.changeSelected(connection.selected().withoutBypass(reason));
                 if (startBypass()) {
                     connectSocket();
                     endpoint.watchDescriptor();
@@ -167,7 +167,7 @@ final class ConnectAttempt implements LocalAddress {
 
     private int pollSocket(boolean isBlocking) throws IOException {
         if (socketResult == 0) {
-            return connection.kind().connected(endpoint.descriptor());
+            return connection.selected().connected(endpoint.descriptor());
         }
         if (socketResult == SocketCalls.AGAIN) {
             connectSocket();
@@ -181,7 +181,7 @@ final class ConnectAttempt implements LocalAddress {
     }
 
     private void connectSocket() throws IOException {
-        var result = connection.kind().connect(endpoint.descriptor(), target);
+        var result = connection.selected().connect(endpoint.descriptor(), target);
         socketResult =
                 switch (result) {
                     case -Errno.EINPROGRESS, -Errno.EINTR -> 0;
@@ -193,7 +193,7 @@ final class ConnectAttempt implements LocalAddress {
 
     @Override
     public InetAddress source() throws IOException {
-        return connection.kind().sourceTowards((InetSocketAddress) target);
+        return connection.selected().sourceTowards((InetSocketAddress) target);
     }
 
     @Override
@@ -206,7 +206,7 @@ final class ConnectAttempt implements LocalAddress {
         return endpoint.call(() -> {
             var address =
                     connection
-                            .kind()
+                            .selected()
                             .addressTowards(endpoint.descriptor(), (InetSocketAddress) target);
             connection.recordLocal(address);
             return address;

@@ -42,7 +42,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     private final ChannelOptions options;
     private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable ServerSocket> socket = new AtomicReference<>();
-    private volatile SelectedTransport kind;
+    private volatile SelectedTransport selected;
     private volatile @Nullable SocketAddress local;
     private volatile BypassListeners listeners = BypassListeners.NONE;
 
@@ -57,17 +57,17 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     public ListenerChannel(
             SelectorProvider provider,
             int descriptor,
-            SelectedTransport kind,
+            SelectedTransport selected,
             @Nullable SocketReplacement replacement,
             SocketAdaptorFactories adaptors)
             throws IOException {
         super(provider);
         this.adaptors = adaptors;
-        this.kind = kind;
+        this.selected = selected;
         this.replacement = replacement;
         endpoint = new ChannelDescriptor(this, descriptor);
         input = endpoint.input();
-        if (kind.addresses() instanceof InternetFamily) {
+        if (selected.addresses() instanceof InternetFamily) {
             options = ChannelOption.ofListener();
             // The JDK sets this option too. Without it, a restarted server could not use the same
             // port for a minute.
@@ -91,7 +91,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
             }
             var requested = address == null ? anyAddress() : address;
             if (replacement != null) {
-                kind = replacement.forListener(kind, endpoint, requested);
+                selected = replacement.forListener(selected, endpoint, requested);
             }
             local = listen(requested, backlog < 1 ? DEFAULT_BACKLOG : backlog);
             return null;
@@ -105,14 +105,14 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
      */
     private SocketAddress listen(SocketAddress requested, int backlog) throws IOException {
         for (var choices = 1; ; choices++) {
-            var bound = kind.bind(endpoint.descriptor(), requested);
+            var bound = selected.bind(endpoint.descriptor(), requested);
             SocketFailure.check(SocketCalls.listen(endpoint.descriptor(), backlog));
-            if (kind.bypasses().isEmpty()) {
+            if (selected.bypasses().isEmpty()) {
                 return bound;
             }
             var opened =
                     BypassListeners.open(
-                            kind.bypasses(), (InetSocketAddress) bound, backlog, receiveBuffer);
+                            selected.bypasses(), (InetSocketAddress) bound, backlog, receiveBuffer);
             var internet = (InetSocketAddress) requested;
             if (internet.getPort() != 0
                     || !opened.isAnyPortTaken()
@@ -123,12 +123,14 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                 return bound;
             }
             opened.close();
-            kind = Objects.requireNonNull(replacement).reopenListener(kind, endpoint, internet);
+            selected =
+                    Objects.requireNonNull(replacement)
+                            .reopenListener(selected, endpoint, internet);
         }
     }
 
     private SocketAddress anyAddress() {
-        return kind.addresses() instanceof InternetFamily internet
+        return selected.addresses() instanceof InternetFamily internet
                 ? internet.wildcard()
                 : UnixDomainSocketAddress.of(
                         Path.of(
@@ -220,7 +222,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
                 if (descriptor < 0) {
                     return descriptor;
                 }
-                peer = kind.addresses().read(name);
+                peer = selected.addresses().read(name);
                 return 1;
             }
         }
@@ -231,8 +233,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
 
         private StreamChannel overBypass(BypassListeners.Accepted accepted) throws IOException {
             // This socket only holds the options of the stream. It is never connected.
-            descriptor = KernelTransport.TCP.open((InternetFamily) kind.addresses());
-            var remaining = listeners.without(kind, accepted.index());
+            descriptor = KernelTransport.TCP.open((InternetFamily) selected.addresses());
+            var remaining = listeners.without(selected, accepted.index());
             var bypass = Objects.requireNonNull(remaining.bypass());
             var channel = newStream(remaining.overBypass(bypass));
             try {
@@ -245,8 +247,8 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
         }
 
         private StreamChannel overSocket() throws IOException {
-            var localAddress = kind.localAddress(descriptor);
-            var channel = newStream(listeners.without(kind, kind.bypasses().size()));
+            var localAddress = selected.localAddress(descriptor);
+            var channel = newStream(listeners.without(selected, selected.bypasses().size()));
             try {
                 channel.accepted(localAddress, Objects.requireNonNull(peer));
                 return channel;
@@ -330,7 +332,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
 
     @Override
     public ServerSocket socket() {
-        if (!(kind.addresses() instanceof InternetFamily)) {
+        if (!(selected.addresses() instanceof InternetFamily)) {
             throw new UnsupportedOperationException("Not supported");
         }
         if (socket.get() == null) {
@@ -346,13 +348,13 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     @Override
     public String toString() {
         var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + bypasses();
-        return "FabricServerSocketChannel[%s %s]".formatted(kind.transport().name(), where);
+        return "FabricServerSocketChannel[%s %s]".formatted(selected.transport().name(), where);
     }
 
     private String bypasses() {
         var text = new StringBuilder();
-        for (var i = 0; i < kind.bypasses().size(); i++) {
-            var name = kind.bypasses().get(i).transport().name();
+        for (var i = 0; i < selected.bypasses().size(); i++) {
+            var name = selected.bypasses().get(i).transport().name();
             var whyNot = listeners.whyNot(i);
             text.append(
                     whyNot.isEmpty()

@@ -26,8 +26,8 @@ import org.jrdma.sockets.transport.StreamTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kind of a stream: its transport, its address family, and the system calls that depend on
- * them.
+ * The transport that is selected for a stream, its address family, and the system calls that depend
+ * on them.
  *
  * @param transport the transport of the socket
  * @param unused the transports that are preferred to {@code transport} but not used, with the
@@ -74,14 +74,14 @@ public record SelectedTransport(
         return bypasses.isEmpty() ? null : bypasses.getFirst();
     }
 
-    /** Returns the kind of this stream after it was connected over {@code bypass}. */
+    /** Returns the transport of the stream after it was connected over {@code bypass}. */
     SelectedTransport overBypass(Bypass bypass) {
         return new SelectedTransport(
                 bypass.transport(), bypass.unused(), addresses, options, List.of());
     }
 
     /**
-     * Returns the kind of the stream without the first of its {@code bypasses}, which has failed.
+     * Returns a copy without the first of its {@code bypasses}, which has failed.
      *
      * @param reason the reason of the failure
      */
@@ -116,7 +116,7 @@ public record SelectedTransport(
         return unused.stream().map(UnusedTransport::toString).toList();
     }
 
-    /** Returns a copy of this kind with other unused transports and without {@code bypasses}. */
+    /** Returns a copy with other unused transports and without {@code bypasses}. */
     SelectedTransport withUnused(List<UnusedTransport> unused) {
         return new SelectedTransport(transport, unused, addresses, options, List.of());
     }

@@ -48,7 +48,7 @@ public final class SocketReplacement {
      * If necessary, exchanges the socket of a client before the client is bound to {@code address},
      * when the peer is not known yet.
      *
-     * @return the kind of the socket of the channel
+     * @return the transport that is selected for the channel
      */
     SelectedTransport forLocal(
             SelectedTransport current, ChannelDescriptor endpoint, @Nullable SocketAddress address)
@@ -63,7 +63,7 @@ public final class SocketReplacement {
      *
      * @param local the address to which the socket is bound; a new socket is bound to the same
      *     address. Null if the socket is not bound.
-     * @return the kind of the socket of the channel
+     * @return the transport that is selected for the channel
      */
     SelectedTransport forPeer(
             SelectedTransport current,
@@ -81,7 +81,7 @@ public final class SocketReplacement {
      * If necessary, exchanges the socket of a listener before the listener is bound to {@code
      * address}.
      *
-     * @return the kind of the socket of the channel
+     * @return the transport that is selected for the channel
      */
     SelectedTransport forListener(
             SelectedTransport current, ChannelDescriptor endpoint, SocketAddress address)
@@ -95,7 +95,7 @@ public final class SocketReplacement {
     /**
      * Exchanges the socket of a listener for a new, unbound socket for {@code address}.
      *
-     * @return the kind of the new socket
+     * @return the transport of the new socket
      */
     SelectedTransport reopenListener(
             SelectedTransport current, ChannelDescriptor endpoint, InetSocketAddress address)
@@ -124,11 +124,11 @@ public final class SocketReplacement {
         if (local == null && anyFamily) {
             return replace(endpoint, transports.open());
         }
-        var newKind = replace(endpoint, transports.open((InternetFamily) current.addresses()));
+        var newSelected = replace(endpoint, transports.open((InternetFamily) current.addresses()));
         if (local != null) {
-            endpoint.call(() -> newKind.bind(endpoint.descriptor(), local));
+            endpoint.call(() -> newSelected.bind(endpoint.descriptor(), local));
         }
-        return newKind;
+        return newSelected;
     }
 
     private boolean needsIpv6(SelectedTransport current, InetSocketAddress address) {
@@ -141,17 +141,20 @@ public final class SocketReplacement {
     private SelectedTransport replace(ChannelDescriptor endpoint, TransportList.OpenedSocket opened)
             throws IOException {
         endpoint.replace(opened.descriptor());
-        var kind = SelectedTransport.internet(opened);
+        var selected = SelectedTransport.internet(opened);
         for (var option : options.entrySet()) {
-            copyOption(kind, endpoint, option.getKey(), option.getValue());
+            copyOption(selected, endpoint, option.getKey(), option.getValue());
         }
-        return kind;
+        return selected;
     }
 
     @SuppressWarnings("unchecked") // The value was type-checked when it was first set.
     private static <T> void copyOption(
-            SelectedTransport kind, ChannelDescriptor endpoint, SocketOption<T> name, Object value)
+            SelectedTransport selected,
+            ChannelDescriptor endpoint,
+            SocketOption<T> name,
+            Object value)
             throws IOException {
-        kind.options().set(endpoint, name, (T) value);
+        selected.options().set(endpoint, name, (T) value);
     }
 }

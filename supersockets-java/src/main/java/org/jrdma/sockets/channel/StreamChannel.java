@@ -53,13 +53,13 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
     public StreamChannel(
             SelectorProvider provider,
             int descriptor,
-            SelectedTransport kind,
+            SelectedTransport selected,
             @Nullable SocketReplacement replacement,
             SocketAdaptorFactories adaptors) {
         super(provider);
         this.adaptors = adaptors;
         endpoint = new ChannelDescriptor(this, descriptor);
-        connection = new StreamState(endpoint, kind, replacement);
+        connection = new StreamState(endpoint, selected, replacement);
         input = endpoint.input();
         output = endpoint.output();
         reader = new StreamReader(connection, input);
@@ -84,7 +84,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     public Transport transport() {
-        return connection.kind().transport();
+        return connection.selected().transport();
     }
 
     @Override
@@ -457,24 +457,24 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     public Set<SocketOption<?>> supportedOptions() {
-        return connection.kind().options().names();
+        return connection.selected().options().names();
     }
 
     @Override
     public <T> StreamChannel setOption(SocketOption<T> name, T value) throws IOException {
-        connection.kind().options().set(endpoint, name, value);
+        connection.selected().options().set(endpoint, name, value);
         connection.optionChanged(name, value);
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
-        return connection.kind().options().get(endpoint, name);
+        return connection.selected().options().get(endpoint, name);
     }
 
     @Override
     public Socket socket() {
-        if (!(connection.kind().addresses() instanceof InternetFamily)) {
+        if (!(connection.selected().addresses() instanceof InternetFamily)) {
             throw new UnsupportedOperationException("Not supported");
         }
         if (socket.get() == null) {

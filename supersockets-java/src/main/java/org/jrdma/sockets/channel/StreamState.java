@@ -23,9 +23,9 @@ import org.jrdma.sockets.transport.BypassTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a stream: its addresses, its transport, and the object that transfers the
- * bytes. It is modified while the locks of both directions are held, or by a connection attempt
- * while the lock of the endpoint is held. Any thread reads it.
+ * The state of the connection of a stream: its addresses, its transport, and the object that
+ * transfers the bytes. It is modified while the locks of both directions are held, or by a
+ * connection attempt while the lock of the {@link ChannelDescriptor} is held. Any thread reads it.
  */
 final class StreamState {
 
@@ -40,7 +40,7 @@ final class StreamState {
     /** Exchanges the socket when its address becomes known; null to keep the socket. */
     private final @Nullable SocketReplacement replacement;
 
-    private volatile SelectedTransport kind;
+    private volatile SelectedTransport selected;
     private volatile State state = State.UNCONNECTED;
     private volatile ByteStream stream;
     private volatile @Nullable BypassStream bypass;
@@ -55,10 +55,10 @@ final class StreamState {
 
     StreamState(
             ChannelDescriptor endpoint,
-            SelectedTransport kind,
+            SelectedTransport selected,
             @Nullable SocketReplacement replacement) {
         this.endpoint = endpoint;
-        this.kind = kind;
+        this.selected = selected;
         this.replacement = replacement;
         this.stream = new KernelStream(endpoint.descriptor());
     }
@@ -71,12 +71,12 @@ final class StreamState {
         return bypass != null;
     }
 
-    SelectedTransport kind() {
-        return kind;
+    SelectedTransport selected() {
+        return selected;
     }
 
-    void changeKind(SelectedTransport newKind) {
-        kind = newKind;
+    void changeSelected(SelectedTransport newSelected) {
+        selected = newSelected;
     }
 
     @Nullable SocketAddress local() {
@@ -133,18 +133,18 @@ final class StreamState {
             throw new AlreadyBoundException();
         }
         if (replacement != null) {
-            kind = replacement.forLocal(kind, endpoint, address);
+            selected = replacement.forLocal(selected, endpoint, address);
         }
-        local = endpoint.call(() -> kind.bindClient(endpoint.descriptor(), address));
+        local = endpoint.call(() -> selected.bindClient(endpoint.descriptor(), address));
     }
 
     /** Creates an attempt to connect. If necessary for the address, exchanges the socket first. */
     ConnectAttempt start(SocketAddress address, Deadline deadline) throws IOException {
         endpoint.ensureOpen();
         if (replacement != null && state == State.UNCONNECTED) {
-            kind = replacement.forPeer(kind, endpoint, address, local);
+            selected = replacement.forPeer(selected, endpoint, address, local);
         }
-        var target = kind.addresses().reach(kind.addresses().check(address));
+        var target = selected.addresses().reach(selected.addresses().check(address));
         state =
                 switch (state) {
                     case CONNECTED -> throw new AlreadyConnectedException();
@@ -188,7 +188,7 @@ final class StreamState {
     /** Changes the state to connected, after the attempt to connect has succeeded. */
     void connected() throws IOException {
         if (bypass == null) {
-            local = endpoint.call(() -> kind.localAddress(endpoint.descriptor()));
+            local = endpoint.call(() -> selected.localAddress(endpoint.descriptor()));
         }
         attempt = null;
         established();
@@ -206,11 +206,11 @@ final class StreamState {
     }
 
     private StreamReporter.Path chosenPath() {
-        return new StreamReporter.Path(kind.transport().name(), kind.reasons());
+        return new StreamReporter.Path(selected.transport().name(), selected.reasons());
     }
 
     private StreamReporter.Path path(SmcFallbackQuery smc) throws IOException {
-        return isBypassed() ? chosenPath() : kind.kernelPath(endpoint.descriptor(), smc);
+        return isBypassed() ? chosenPath() : selected.kernelPath(endpoint.descriptor(), smc);
     }
 
     /** Returns the connection for reports; empty if the stream is not connected, or is closed. */

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jrdma.ffi.Deadline;
 
 /**
- * The connection attempts of this process that wait for a response, grouped by the address of the
- * listener.
+ * The deadlines of the connection attempts of this process that wait for a response, grouped by the
+ * address of the listener.
  *
  * <p>A listener accepts its clients one after another, so if many clients connect at the same time,
  * each client may wait longer than the timeout. An attempt therefore times out only if the listener

@@ -7,7 +7,7 @@ import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up a resource of this machine, such as a library, and caches the result. A resource that
+ * A resource of this machine, such as a library, that is looked up once and cached. A resource that
  * was found is kept. A failure is cached for ten seconds, during which each request fails with the
  * same reason. Safe for use by multiple threads.
  */

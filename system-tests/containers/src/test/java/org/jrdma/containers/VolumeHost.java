@@ -78,7 +78,7 @@ final class VolumeHost {
                                 Arrays.stream(servers.split(",", -1))
                                         .map(server -> List.of("sockets:" + server))
                                         .toList())
-                        .policy(
+                        .node(
                                 NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS)
                                         .socketAddress(new InetSocketAddress(PORT)))
                         .lease(lease)

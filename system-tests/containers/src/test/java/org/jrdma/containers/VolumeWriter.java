@@ -39,7 +39,7 @@ final class VolumeWriter {
         var name = "client-%d".formatted(ProcessHandle.current().pid());
         var options =
                 VolumeOptions.of(name, servers)
-                        .policy(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS))
+                        .node(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS))
                         .retryTimeout(RETRY_TIMEOUT);
         try (var volume = Volume.open(options)) {
             if (arguments.length == 1) {

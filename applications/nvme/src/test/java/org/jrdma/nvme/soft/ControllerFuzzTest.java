@@ -62,15 +62,15 @@ class ControllerFuzzTest {
             var queue = harness.createQueue(admin, 1, 8, manager);
             try (var io = new VerifiedIo(queue, manager, 1)) {
                 io.awaitStart();
-                var intruder = new HostileBorrower(harness, random, io.canary());
+                var borrower = new HostileBorrower(harness, random, io.canary());
                 var completed = 0L;
                 for (var done = 0; done < entries; done += ROUND) {
-                    completed += round(harness, admin, intruder, 2 + random.nextInt(8));
+                    completed += round(harness, admin, borrower, 2 + random.nextInt(8));
                     if (done % (entries / RESTARTS) == 0) {
-                        intruder.restart();
+                        borrower.restart();
                     }
                 }
-                intruder.assertGuardsUntouched();
+                borrower.assertGuardsUntouched();
                 assertThat(completed).isGreaterThan(entries / 4);
                 io.awaitProgress();
             }
@@ -79,19 +79,19 @@ class ControllerFuzzTest {
     }
 
     /** Uses a new queue for some hundred commands, and returns the number of completions. */
-    private long round(Harness harness, TestQueue admin, HostileBorrower intruder, int id) {
+    private long round(Harness harness, TestQueue admin, HostileBorrower borrower, int id) {
         assertThat(
                         admin.status(
                                 Harness.createCompletionQueue(
-                                        id, HostileBorrower.ENTRIES, intruder.completions())))
+                                        id, HostileBorrower.ENTRIES, borrower.completions())))
                 .isEqualTo(Status.SUCCESS);
         assertThat(
                         admin.status(
                                 Harness.createSubmissionQueue(
-                                        id, HostileBorrower.ENTRIES, intruder.submissions(), id)))
+                                        id, HostileBorrower.ENTRIES, borrower.submissions(), id)))
                 .isEqualTo(Status.SUCCESS);
         var registers = harness.registers();
-        var completions = intruder.memory().asSlice(4096, HostileBorrower.ENTRIES * 16L);
+        var completions = borrower.memory().asSlice(4096, HostileBorrower.ENTRIES * 16L);
         completions.fill((byte) 0);
         var tail = 0;
         var head = 0;
@@ -99,7 +99,7 @@ class ControllerFuzzTest {
         var completed = 0L;
         for (var written = 0; written < ROUND; written += BATCH) {
             for (var i = 0; i < BATCH; i++) {
-                intruder.writeIoCommand(tail);
+                borrower.writeIoCommand(tail);
                 tail = (tail + 1) % HostileBorrower.ENTRIES;
             }
             if (random.nextInt(50) == 0) {
@@ -142,14 +142,14 @@ class ControllerFuzzTest {
                 Harness.reserve(admin, queue, manager.allocate(4096), random.nextLong());
                 try (var io = new VerifiedIo(queue, manager, 1)) {
                     io.awaitStart();
-                    var intruder = new HostileBorrower(attacked, random, io.canary());
+                    var borrower = new HostileBorrower(attacked, random, io.canary());
                     for (var done = 0; done < entries; done += ROUND) {
-                        adminRound(attacked, intruder);
+                        adminRound(attacked, borrower);
                         if (done % (entries / RESTARTS) == 0) {
-                            intruder.restart();
+                            borrower.restart();
                         }
                     }
-                    intruder.assertGuardsUntouched();
+                    borrower.assertGuardsUntouched();
                     io.awaitProgress();
                 }
                 // the controller still starts
@@ -162,25 +162,25 @@ class ControllerFuzzTest {
         }
     }
 
-    private void adminRound(Harness harness, HostileBorrower intruder) {
+    private void adminRound(Harness harness, HostileBorrower borrower) {
         var registers = harness.registers();
         harness.disable();
         harness.writeAdminRegisters(
-                HostileBorrower.ENTRIES, intruder.submissions(), intruder.completions());
+                HostileBorrower.ENTRIES, borrower.submissions(), borrower.completions());
         harness.configure(Configuration.ENABLED);
         var tail = 0;
         for (var written = 0; written < ROUND; written += BATCH) {
             for (var i = 0; i < BATCH; i++) {
-                intruder.writeAdminCommand(tail);
+                borrower.writeAdminCommand(tail);
                 tail = (tail + 1) % HostileBorrower.ENTRIES;
             }
             if (random.nextInt(10) == 0) {
-                intruder.writeAnyRegister();
+                borrower.writeAnyRegister();
             }
-            var previous = intruder.memory().get(JAVA_INT, 4096 + 8);
+            var previous = borrower.memory().get(JAVA_INT, 4096 + 8);
             registers.write(Registers.tailDoorbell(0, STRIDE), tail);
             var deadline = System.nanoTime() + STALL_NANOS / 10;
-            while (intruder.memory().get(JAVA_INT, 4096 + 8) == previous
+            while (borrower.memory().get(JAVA_INT, 4096 + 8) == previous
                     && System.nanoTime() < deadline) {
                 Thread.onSpinWait();
             }

@@ -97,7 +97,7 @@ class MountTest {
         }
         other =
                 Volume.open(
-                        VolumeOptions.of("other-" + ports.getFirst(), addresses()).policy(SOCKETS));
+                        VolumeOptions.of("other-" + ports.getFirst(), addresses()).node(SOCKETS));
     }
 
     /** Mounts the volume with a path to the drive. */

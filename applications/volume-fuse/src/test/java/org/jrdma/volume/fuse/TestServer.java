@@ -36,7 +36,7 @@ final class TestServer {
                         FileDrive.open(Path.of(arguments[0])),
                         ServerOptions.named("server-" + port)
                                 .others(others.toList())
-                                .policy(NodeOptions.of(NodeTransport.SOCKETS).socketAddress(local))
+                                .node(NodeOptions.of(NodeTransport.SOCKETS).socketAddress(local))
                                 .lease(LEASE)
                                 .sessionTimeout(LEASE));
         Thread.currentThread().join();

@@ -21,7 +21,7 @@ import org.jrdma.volume.protocol.PeerConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Connects over the transports of a policy. */
+/** Connects over the transports of a node. */
 public final class NodeConnector implements Connector {
 
     private static final Logger LOG = LoggerFactory.getLogger(NodeConnector.class);
@@ -31,16 +31,16 @@ public final class NodeConnector implements Connector {
 
     private static final int MAX_TRANSFER_BYTES = 1 << 20;
 
-    private final NodeOptions policy;
+    private final NodeOptions options;
 
     /** Creates a connector. */
-    public NodeConnector(NodeOptions policy) {
-        this.policy = withCalls(policy);
+    public NodeConnector(NodeOptions options) {
+        this.options = withCalls(options);
     }
 
-    /** Returns a policy with the number of calls that clients and servers need. */
-    public static NodeOptions withCalls(NodeOptions policy) {
-        return policy.calls(CALLS);
+    /** Returns options with the number of calls that clients and servers need. */
+    public static NodeOptions withCalls(NodeOptions options) {
+        return options.calls(CALLS);
     }
 
     private record Link(NodeConnection connection) implements PeerConnection {
@@ -78,7 +78,7 @@ public final class NodeConnector implements Connector {
             var connection =
                     NodeConnection.connect(
                             addresses,
-                            policy,
+                            options,
                             request -> incoming.apply(request.message()),
                             Deadline.after(timeout));
             for (var attempt : connection.attempts()) {

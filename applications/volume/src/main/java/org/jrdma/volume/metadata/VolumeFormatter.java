@@ -6,7 +6,7 @@ import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.model.VolumeException;
 
-/** Creates volumes. */
+/** Formats drives: creates empty volumes on them. */
 public final class VolumeFormatter {
 
     private VolumeFormatter() {}

@@ -1,7 +1,7 @@
 package org.jrdma.volume.model;
 
 /**
- * The state of a client, which it has reported to the coordinator.
+ * The state of a client, as it reports it to the coordinator.
  *
  * @param name the name of the client
  * @param version the version of its software

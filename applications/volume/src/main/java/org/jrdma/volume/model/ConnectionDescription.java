@@ -3,7 +3,7 @@ package org.jrdma.volume.model;
 import java.util.List;
 
 /**
- * The state of a connection from a client to a server at one moment.
+ * A description of a connection from a client to a server at one moment.
  *
  * @param server addresses of the server; not necessarily all
  * @param transport the transport in use: verbs, sisci or sockets

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The state of a server, which it reports at one moment.
+ * The status of a server, which it reports at one moment.
  *
  * @param name the name of the server
  * @param version the version of its software
  * @param epoch the epoch of the volume that the server coordinates; 0 for a standby
  * @param isServingBlocks true if the server accesses the drive for clients without a path to it
  * @param addresses the addresses of the server, the most preferred transport first
- * @param unavailable the transports of its policy that do not work, with the reasons
+ * @param unavailable the selected transports that do not work, with the reasons
  * @param drive a description of its drive
  * @param driveBytes the size of its drive
  * @param use the use of the volume; empty for a standby

@@ -51,7 +51,7 @@ public final class NodeConnection implements AutoCloseable {
     private static final ThreadLocal<NodeConnection> SERVED = new ThreadLocal<>();
 
     private final Wire wire;
-    private final NodeOptions policy;
+    private final NodeOptions options;
     private final RequestHandler handler;
     private final List<SkippedTransport> attempts;
     private final OutgoingCalls calls;
@@ -66,28 +66,28 @@ public final class NodeConnection implements AutoCloseable {
 
     private NodeConnection(
             Wire wire,
-            NodeOptions policy,
+            NodeOptions options,
             RequestHandler handler,
             Hello peer,
             List<SkippedTransport> attempts) {
         this.wire = wire;
-        this.policy = policy;
+        this.options = options;
         this.handler = handler;
         this.attempts = List.copyOf(attempts);
         this.calls =
-                new OutgoingCalls(wire, Math.min(policy.calls, peer.calls()), peer.areaBytes());
-        this.keepAlive = new KeepAlive(policy.silence, this::ping, reason -> end(reason, null));
+                new OutgoingCalls(wire, Math.min(options.calls, peer.calls()), peer.areaBytes());
+        this.keepAlive = new KeepAlive(options.silence, this::ping, reason -> end(reason, null));
         var _ = freed.thenRun(() -> handler.disconnected(this, lost()));
     }
 
     /** Connects to a node whose requests this node rejects. */
     public static NodeConnection connect(
-            List<String> addresses, NodeOptions policy, Deadline deadline) throws IOException {
-        return connect(addresses, policy, RequestHandler.NONE, deadline);
+            List<String> addresses, NodeOptions options, Deadline deadline) throws IOException {
+        return connect(addresses, options, RequestHandler.NONE, deadline);
     }
 
     /**
-     * Connects to a node over the first transport of the policy that works. {@link #attempts()}
+     * Connects to a node over the first transport of the options that works. {@link #attempts()}
      * returns the transports that did not work.
      *
      * @param addresses the addresses that the node's {@link NodeListener} returned
@@ -97,16 +97,20 @@ public final class NodeConnection implements AutoCloseable {
      * @throws VolumeException if no transport works; the message has the reason for each
      */
     public static NodeConnection connect(
-            List<String> addresses, NodeOptions policy, RequestHandler handler, Deadline deadline)
+            List<String> addresses, NodeOptions options, RequestHandler handler, Deadline deadline)
             throws IOException {
         var failures = new ArrayList<SkippedTransport>();
-        var candidates = WireAddress.select(addresses, policy);
+        var candidates = WireAddress.select(addresses, options);
         for (var index = 0; index < candidates.size(); index++) {
             var address = candidates.get(index);
             var part = Math.max(0, deadline.remainingNanos()) / (candidates.size() - index);
             try {
                 return connect(
-                        address, policy, handler, failures, Deadline.after(Duration.ofNanos(part)));
+                        address,
+                        options,
+                        handler,
+                        failures,
+                        Deadline.after(Duration.ofNanos(part)));
             } catch (InterruptedIOException | ClosedByInterruptException e) {
                 throw e;
             } catch (IOException e) {
@@ -116,7 +120,7 @@ public final class NodeConnection implements AutoCloseable {
         throw new VolumeException(
                 failures.isEmpty()
                         ? "No address of %s has a transport of %s"
-                                .formatted(addresses, policy.transports)
+                                .formatted(addresses, options.transports)
                         : failures.stream()
                                 .map(SkippedTransport::toString)
                                 .collect(Collectors.joining("; ", "Cannot connect to ", "")));
@@ -125,26 +129,26 @@ public final class NodeConnection implements AutoCloseable {
     /** Connects to one address. */
     static NodeConnection connect(
             WireAddress address,
-            NodeOptions policy,
+            NodeOptions options,
             RequestHandler handler,
             List<SkippedTransport> failures,
             Deadline deadline)
             throws IOException {
-        var wire = Wire.connect(address, policy, deadline);
+        var wire = Wire.connect(address, options, deadline);
         var peer =
                 Handshake.run(
                         wire,
                         deadline,
                         () -> {
-                            send(wire, policy, deadline);
+                            send(wire, options, deadline);
                             return Hello.decode(wire.receive());
                         });
-        return new NodeConnection(wire, policy, handler, peer, failures).start();
+        return new NodeConnection(wire, options, handler, peer, failures).start();
     }
 
     /** Serves a connection that a listener has accepted. */
     static NodeConnection accept(
-            Wire wire, NodeOptions policy, RequestHandler handler, Deadline deadline)
+            Wire wire, NodeOptions options, RequestHandler handler, Deadline deadline)
             throws IOException {
         var peer =
                 Handshake.run(
@@ -152,14 +156,14 @@ public final class NodeConnection implements AutoCloseable {
                         deadline,
                         () -> {
                             var hello = Hello.decode(wire.receive());
-                            send(wire, policy, deadline);
+                            send(wire, options, deadline);
                             return hello;
                         });
-        return new NodeConnection(wire, policy, handler, peer, List.of());
+        return new NodeConnection(wire, options, handler, peer, List.of());
     }
 
-    private static void send(Wire wire, NodeOptions policy, Deadline deadline) throws IOException {
-        var hello = new Hello(policy.calls, policy.bulkBytes).encode();
+    private static void send(Wire wire, NodeOptions options, Deadline deadline) throws IOException {
+        var hello = new Hello(options.calls, options.bulkBytes).encode();
         wire.send(
                 FrameHeader.of(Kind.HELLO, hello.remaining()), hello, MemorySegment.NULL, deadline);
     }
@@ -321,17 +325,19 @@ public final class NodeConnection implements AutoCloseable {
 
     private void receiveRequest(Frame frame) throws IOException {
         var header = frame.header();
-        if (served.incrementAndGet() > policy.calls) {
+        if (served.incrementAndGet() > options.calls) {
             throw new ProtocolException(
-                    "the peer makes more than %d calls at the same time".formatted(policy.calls));
+                    "the peer makes more than %d calls at the same time".formatted(options.calls));
         }
         var data = MemorySegment.NULL;
         if (header.direction() != null) {
-            if (header.bulkBytes() > policy.bulkBytes - header.areaOffset()) {
+            if (header.bulkBytes() > options.bulkBytes - header.areaOffset()) {
                 throw new ProtocolException(
                         "the peer sent %d bytes of bulk data at %d; the limit is %d"
                                 .formatted(
-                                        header.bulkBytes(), header.areaOffset(), policy.bulkBytes));
+                                        header.bulkBytes(),
+                                        header.areaOffset(),
+                                        options.bulkBytes));
             }
             data = wire.area().asSlice(header.areaOffset(), header.bulkBytes());
             if (header.direction() == Direction.TO_PEER) {
@@ -357,7 +363,7 @@ public final class NodeConnection implements AutoCloseable {
         SERVED.set(this);
         try {
             if (header.direction() == Direction.TO_PEER) {
-                wire.fetchData(header, data, Deadline.after(policy.silence));
+                wire.fetchData(header, data, Deadline.after(options.silence));
             }
             var kind = Kind.REPLY;
             ByteBuffer reply;

@@ -22,7 +22,7 @@ public final class NodeListener implements AutoCloseable {
     private static final long PAUSE_NANOS = 100_000_000;
     private static final Logger LOG = LoggerFactory.getLogger(NodeListener.class);
 
-    private final NodeOptions policy;
+    private final NodeOptions options;
     private final RequestHandler handler;
     private final List<WireListener> listeners = new ArrayList<>();
     private final List<SkippedTransport> failures = new ArrayList<>();
@@ -30,25 +30,25 @@ public final class NodeListener implements AutoCloseable {
     private final Semaphore free;
     private volatile boolean closed;
 
-    private NodeListener(NodeOptions policy, RequestHandler handler) {
-        this.policy = policy;
+    private NodeListener(NodeOptions options, RequestHandler handler) {
+        this.options = options;
         this.handler = handler;
-        this.free = new Semaphore(policy.connections);
+        this.free = new Semaphore(options.connections);
     }
 
     /**
-     * Listens over each transport of a policy that is available. {@link #failures()} returns the
+     * Listens over each transport of the options that is available. {@link #failures()} returns the
      * others.
      *
      * @param handler handles the requests of all peers
      * @throws VolumeException if no transport is available; the message has the reason for each
      */
-    public static NodeListener open(NodeOptions policy, RequestHandler handler)
+    public static NodeListener open(NodeOptions options, RequestHandler handler)
             throws VolumeException {
-        var listener = new NodeListener(policy, handler);
-        for (var transport : policy.transports) {
+        var listener = new NodeListener(options, handler);
+        for (var transport : options.transports) {
             try {
-                listener.listeners.add(WireListener.open(transport, policy));
+                listener.listeners.add(WireListener.open(transport, options));
             } catch (IOException | IllegalArgumentException e) {
                 listener.failures.add(
                         new SkippedTransport(
@@ -59,7 +59,7 @@ public final class NodeListener implements AutoCloseable {
             throw new VolumeException(
                     "Cannot listen over any of the transports %s. %s"
                             .formatted(
-                                    policy.transports,
+                                    options.transports,
                                     listener.failures.stream()
                                             .map(SkippedTransport::toString)
                                             .collect(Collectors.joining("; "))));
@@ -77,7 +77,7 @@ public final class NodeListener implements AutoCloseable {
         return listeners.stream().flatMap(listener -> listener.addresses().stream()).toList();
     }
 
-    /** The transports of the policy that are not available. */
+    /** The transports of the options that are not available. */
     public List<SkippedTransport> failures() {
         return List.copyOf(failures);
     }
@@ -102,18 +102,19 @@ public final class NodeListener implements AutoCloseable {
     }
 
     private void accept(WireListener listener, WireListener.WireRequest request) {
-        var deadline = Deadline.after(policy.silence);
+        var deadline = Deadline.after(options.silence);
         if (!free.tryAcquire()) {
             LOG.warn(
                     "Rejected a connection over {}: {} connections are open.",
                     listener.transport(),
-                    policy.connections);
+                    options.connections);
             request.reject();
             return;
         }
         NodeConnection connection;
         try {
-            connection = NodeConnection.accept(request.accept(deadline), policy, handler, deadline);
+            connection =
+                    NodeConnection.accept(request.accept(deadline), options, handler, deadline);
         } catch (IOException | RuntimeException e) {
             free.release();
             LOG.debug(

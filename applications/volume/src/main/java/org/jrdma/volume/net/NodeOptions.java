@@ -40,7 +40,7 @@ public final class NodeOptions {
         this.transports = transports;
     }
 
-    /** Returns a policy with the given transports, the most preferred first. */
+    /** Returns options with the given transports, the most preferred first. */
     public static NodeOptions of(NodeTransport... transports) {
         return new NodeOptions(List.of(transports));
     }

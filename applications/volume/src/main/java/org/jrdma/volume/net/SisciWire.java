@@ -99,13 +99,13 @@ final class SisciWire implements Wire {
         }
     }
 
-    private SisciWire(Node node, NodeOptions policy) throws SisciException {
+    private SisciWire(Node node, NodeOptions options) throws SisciException {
         this.node = node;
         this.receiver = node.newMessageQueue(QUEUE_BYTES);
         this.arrived = node.newInterrupt();
-        this.areaBytes = policy.bulkBytes;
-        this.silence = policy.silence;
-        this.areaSegment = newSegment(policy.bulkBytes);
+        this.areaBytes = options.bulkBytes;
+        this.silence = options.silence;
+        this.areaSegment = newSegment(options.bulkBytes);
         this.area = areaSegment.map();
         areaSegment.offer();
     }
@@ -120,11 +120,11 @@ final class SisciWire implements Wire {
      *
      * @param place the node id of the listener and the number of its data interrupt
      */
-    static SisciWire connect(String place, NodeOptions policy, Deadline deadline)
+    static SisciWire connect(String place, NodeOptions options, Deadline deadline)
             throws IOException {
         var listener = SisciEndpoint.parsePlace(place);
         return open(
-                policy,
+                options,
                 wire -> {
                     try (var interrupt =
                             wire.node.connectDataInterrupt(
@@ -140,10 +140,10 @@ final class SisciWire implements Wire {
     }
 
     /** Accepts the request of a peer. */
-    static SisciWire accept(SisciEndpoint peer, NodeOptions policy, Deadline deadline)
+    static SisciWire accept(SisciEndpoint peer, NodeOptions options, Deadline deadline)
             throws IOException {
         return open(
-                policy,
+                options,
                 wire -> {
                     wire.connectTo(peer, deadline);
                     var answer = MemorySegment.ofArray(wire.endpoint().encode());
@@ -155,10 +155,10 @@ final class SisciWire implements Wire {
         void run(SisciWire wire) throws IOException;
     }
 
-    private static SisciWire open(NodeOptions policy, Opening opening) throws IOException {
+    private static SisciWire open(NodeOptions options, Opening opening) throws IOException {
         var node = Sisci.configured().open();
         try {
-            var wire = new SisciWire(node, policy);
+            var wire = new SisciWire(node, options);
             opening.run(wire);
             return wire;
         } catch (IOException | RuntimeException e) {

@@ -14,19 +14,19 @@ import org.jrdma.sisci.model.SisciException;
 /** Accepts connections over SISCI. A data interrupt receives the requests. */
 final class SisciWireListener implements WireListener {
 
-    private final NodeOptions policy;
+    private final NodeOptions options;
     private final Node node;
     private final LocalDataInterrupt requests;
 
-    SisciWireListener(NodeOptions policy) throws FabricException {
-        this.policy = policy;
+    SisciWireListener(NodeOptions options) throws FabricException {
+        this.options = options;
         this.node = Sisci.configured().open();
         try {
             this.requests =
                     node.newDataInterrupt(
-                            policy.sisciNumber == 0
+                            options.sisciNumber == 0
                                     ? InterruptOptions.ANY
-                                    : InterruptOptions.number(policy.sisciNumber));
+                                    : InterruptOptions.number(options.sisciNumber));
         } catch (SisciException | RuntimeException e) {
             node.close();
             throw e;
@@ -46,14 +46,14 @@ final class SisciWireListener implements WireListener {
     @Override
     public WireRequest next() throws IOException {
         var request = ByteBuffer.wrap(requests.receive(Deadline.NEVER.duration()));
-        return new EndpointRequest(request, policy);
+        return new EndpointRequest(request, options);
     }
 
-    private record EndpointRequest(ByteBuffer request, NodeOptions policy) implements WireRequest {
+    private record EndpointRequest(ByteBuffer request, NodeOptions options) implements WireRequest {
 
         @Override
         public Wire accept(Deadline deadline) throws IOException {
-            return SisciWire.accept(SisciEndpoint.decode(request), policy, deadline);
+            return SisciWire.accept(SisciEndpoint.decode(request), options, deadline);
         }
 
         @Override

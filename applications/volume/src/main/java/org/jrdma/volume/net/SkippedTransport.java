@@ -1,7 +1,7 @@
 package org.jrdma.volume.net;
 
 /**
- * The reason for which a transport is not used.
+ * A transport that is not used, and the reason.
  *
  * @param transport the transport
  * @param address the address of the attempt

@@ -42,9 +42,9 @@ final class SocketWire implements Wire {
     /** Created by the receiving thread when the first request with bulk data arrives. */
     private MemorySegment area = MemorySegment.NULL;
 
-    SocketWire(SocketChannel channel, NodeOptions policy) throws IOException {
+    SocketWire(SocketChannel channel, NodeOptions options) throws IOException {
         this.channel = channel;
-        this.areaBytes = policy.bulkBytes;
+        this.areaBytes = options.bulkBytes;
         if (channel.supportedOptions().contains(StandardSocketOptions.TCP_NODELAY)) {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         }
@@ -62,13 +62,13 @@ final class SocketWire implements Wire {
      *
      * @param place the host and the port, separated by a colon
      */
-    static SocketWire connect(String place, NodeOptions policy, Deadline deadline)
+    static SocketWire connect(String place, NodeOptions options, Deadline deadline)
             throws IOException {
         var peer = HostAndPort.parse(place);
         var remaining = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        var channel = open(peer, policy, remaining);
+        var channel = open(peer, options, remaining);
         try {
-            return new SocketWire(channel, policy);
+            return new SocketWire(channel, options);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
@@ -79,11 +79,12 @@ final class SocketWire implements Wire {
      * Opens a channel. If no transport of sockets connects, the message of the exception has the
      * reason for the least preferred one, which is usually TCP. The cause has all reasons.
      */
-    private static SocketChannel open(HostAndPort peer, NodeOptions policy, Duration timeout)
+    private static SocketChannel open(HostAndPort peer, NodeOptions options, Duration timeout)
             throws IOException {
         try {
-            return policy.streams.isPresent()
-                    ? FabricSockets.connect(peer.host(), peer.port(), policy.streams.get(), timeout)
+            return options.streams.isPresent()
+                    ? FabricSockets.connect(
+                            peer.host(), peer.port(), options.streams.get(), timeout)
                     : FabricSockets.connect(peer.host(), peer.port(), timeout);
         } catch (FabricException e) {
             var attempts = e.getSuppressed();

@@ -15,15 +15,15 @@ import org.jrdma.sockets.FabricSockets;
 final class SocketWireListener implements WireListener {
 
     private final ServerSocketChannel channel;
-    private final NodeOptions policy;
+    private final NodeOptions options;
     private final List<String> addresses;
 
-    SocketWireListener(NodeOptions policy) throws IOException {
-        this.policy = policy;
+    SocketWireListener(NodeOptions options) throws IOException {
+        this.options = options;
         this.channel =
-                policy.streams.isPresent()
-                        ? FabricSockets.listen(policy.socketAddress, policy.streams.get())
-                        : FabricSockets.listen(policy.socketAddress);
+                options.streams.isPresent()
+                        ? FabricSockets.listen(options.socketAddress, options.streams.get())
+                        : FabricSockets.listen(options.socketAddress);
         try {
             this.addresses = addresses((InetSocketAddress) channel.getLocalAddress());
         } catch (IOException | RuntimeException e) {
@@ -62,15 +62,16 @@ final class SocketWireListener implements WireListener {
 
     @Override
     public WireRequest next() throws IOException {
-        return new AcceptedStream(channel.accept(), policy);
+        return new AcceptedStream(channel.accept(), options);
     }
 
-    private record AcceptedStream(SocketChannel stream, NodeOptions policy) implements WireRequest {
+    private record AcceptedStream(SocketChannel stream, NodeOptions options)
+            implements WireRequest {
 
         @Override
         public Wire accept(Deadline deadline) throws IOException {
             try {
-                return new SocketWire(stream, policy);
+                return new SocketWire(stream, options);
             } catch (IOException | RuntimeException e) {
                 reject();
                 throw e;

@@ -85,38 +85,38 @@ final class VerbsWire implements Wire {
      * Creates a wire on a device. The wire opens the device itself, so that it depends on no other
      * wire and no listener.
      */
-    static VerbsWire open(String deviceName, NodeOptions policy, Connector connector)
+    static VerbsWire open(String deviceName, NodeOptions options, Connector connector)
             throws IOException {
         var device = Verbs.configured().open(deviceName);
         try {
-            return new VerbsWire(device, policy, connector);
+            return new VerbsWire(device, options, connector);
         } catch (IOException | RuntimeException e) {
             device.close();
             throw e;
         }
     }
 
-    private VerbsWire(Device device, NodeOptions policy, Connector connector) throws IOException {
+    private VerbsWire(Device device, NodeOptions options, Connector connector) throws IOException {
         this.device = device;
         this.domain = device.newProtectionDomain();
-        this.receives = new Transfer[2 * policy.calls + OTHER_FRAMES];
-        var sends = SEND_SLOTS + policy.calls;
+        this.receives = new Transfer[2 * options.calls + OTHER_FRAMES];
+        var sends = SEND_SLOTS + options.calls;
         this.completions = device.newCompletionDispatcher(sends + receives.length + 1);
         var arena = domain.newArena(Access.LOCAL_WRITE);
-        this.area = arena.region(policy.bulkBytes);
+        this.area = arena.region(options.bulkBytes);
         this.outgoing = arena.region((long) SEND_SLOTS * SLOT_BYTES);
         this.incoming = arena.region((long) receives.length * SLOT_BYTES);
         for (var slot = 0; slot < SEND_SLOTS; slot++) {
             freeSlots.add(slot);
         }
-        var options =
+        var connectionOptions =
                 ConnectionOptions.of(
                                 QueuePairOptions.reliable(completions)
                                         .sends(sends)
                                         .receives(receives.length))
-                        .acknowledgeTimeout(policy.silence.dividedBy(RETRANSMISSIONS))
+                        .acknowledgeTimeout(options.silence.dividedBy(RETRANSMISSIONS))
                         .prepared(this::postReceives);
-        this.connection = connector.connect(domain, options);
+        this.connection = connector.connect(domain, connectionOptions);
         this.queuePair = connection.queuePair();
         this.description =
                 "verbs (%s) between %s and %s"
@@ -129,14 +129,14 @@ final class VerbsWire implements Wire {
      *
      * @param place the host and the port, separated by a colon
      */
-    static VerbsWire connect(String place, NodeOptions policy, Deadline deadline)
+    static VerbsWire connect(String place, NodeOptions options, Deadline deadline)
             throws IOException {
         var address = HostAndPort.parse(place).resolve();
         try (var route = ConnectionManager.configured().resolve(address, remaining(deadline))) {
             return open(
                     route.deviceName(),
-                    policy,
-                    (domain, options) -> route.connect(domain, options, remaining(deadline)));
+                    options,
+                    (domain, chosen) -> route.connect(domain, chosen, remaining(deadline)));
         }
     }
 

@@ -14,15 +14,15 @@ import org.jrdma.verbs.cm.Listener;
 /** Accepts connections over the RDMA devices of this machine. */
 final class VerbsWireListener implements WireListener {
 
-    private final NodeOptions policy;
+    private final NodeOptions options;
 
     /** A device of the software fabric has an address only while it is open. */
     private final List<Device> devices = new ArrayList<>();
 
     private final Listener listener;
 
-    VerbsWireListener(NodeOptions policy) throws FabricException {
-        this.policy = policy;
+    VerbsWireListener(NodeOptions options) throws FabricException {
+        this.options = options;
         var verbs = Verbs.configured();
         try {
             for (var device : verbs.devices()) {
@@ -31,7 +31,7 @@ final class VerbsWireListener implements WireListener {
             if (devices.isEmpty()) {
                 throw new FabricException("This machine has no RDMA device.");
             }
-            this.listener = ConnectionManager.configured().listen(policy.verbsAddress);
+            this.listener = ConnectionManager.configured().listen(options.verbsAddress);
         } catch (FabricException | RuntimeException e) {
             devices.forEach(Device::close);
             throw e;
@@ -52,10 +52,10 @@ final class VerbsWireListener implements WireListener {
 
     @Override
     public WireRequest next() throws IOException {
-        return new QueuePairRequest(listener.next(Deadline.NEVER.duration()), policy);
+        return new QueuePairRequest(listener.next(Deadline.NEVER.duration()), options);
     }
 
-    private record QueuePairRequest(ConnectionRequest request, NodeOptions policy)
+    private record QueuePairRequest(ConnectionRequest request, NodeOptions options)
             implements WireRequest {
 
         @Override
@@ -63,9 +63,9 @@ final class VerbsWireListener implements WireListener {
             try (request) {
                 return VerbsWire.open(
                         request.deviceName(),
-                        policy,
-                        (domain, options) ->
-                                request.accept(domain, options, VerbsWire.remaining(deadline)));
+                        options,
+                        (domain, chosen) ->
+                                request.accept(domain, chosen, VerbsWire.remaining(deadline)));
             }
         }
 

@@ -16,12 +16,12 @@ import org.jrdma.ffi.FabricException;
 sealed interface Wire permits SocketWire, VerbsWire, SisciWire {
 
     /** Connects to the address of a listener. */
-    static Wire connect(WireAddress address, NodeOptions policy, Deadline deadline)
+    static Wire connect(WireAddress address, NodeOptions options, Deadline deadline)
             throws IOException {
         return switch (address.transport()) {
-            case VERBS -> VerbsWire.connect(address.place(), policy, deadline);
-            case SISCI -> SisciWire.connect(address.place(), policy, deadline);
-            case SOCKETS -> SocketWire.connect(address.place(), policy, deadline);
+            case VERBS -> VerbsWire.connect(address.place(), options, deadline);
+            case SISCI -> SisciWire.connect(address.place(), options, deadline);
+            case SOCKETS -> SocketWire.connect(address.place(), options, deadline);
         };
     }
 

@@ -23,15 +23,18 @@ record WireAddress(NodeTransport transport, String place) {
                         .formatted(address));
     }
 
-    /** Returns the addresses with a transport of the policy, in the order of the transports. */
-    static List<WireAddress> select(List<String> addresses, NodeOptions policy)
+    /**
+     * Returns the addresses with one of the transports of the options, in the order of the
+     * transports.
+     */
+    static List<WireAddress> select(List<String> addresses, NodeOptions options)
             throws FabricException {
         var parsed = new ArrayList<WireAddress>();
         for (var address : addresses) {
             parsed.add(parse(address));
         }
         var selected = new ArrayList<WireAddress>();
-        for (var transport : policy.transports) {
+        for (var transport : options.transports) {
             parsed.stream()
                     .filter(address -> address.transport == transport)
                     .forEach(selected::add);

@@ -18,11 +18,11 @@ sealed interface WireListener extends AutoCloseable
     }
 
     /** Listens over a transport. */
-    static WireListener open(NodeTransport transport, NodeOptions policy) throws IOException {
+    static WireListener open(NodeTransport transport, NodeOptions options) throws IOException {
         return switch (transport) {
-            case SOCKETS -> new SocketWireListener(policy);
-            case VERBS -> new VerbsWireListener(policy);
-            case SISCI -> new SisciWireListener(policy);
+            case SOCKETS -> new SocketWireListener(options);
+            case VERBS -> new VerbsWireListener(options);
+            case SISCI -> new SisciWireListener(options);
         };
     }
 

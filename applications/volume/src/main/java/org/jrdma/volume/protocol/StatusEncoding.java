@@ -12,8 +12,8 @@ import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.model.VolumeUse;
 
 /**
- * The encoding of the states that nodes report. Long texts and lists are shortened, because the
- * states of several clients must fit into a message.
+ * The encoding of the status of a server and of the reports of clients. Long texts and lists are
+ * shortened, because the reports of several clients must fit into a message.
  */
 public final class StatusEncoding {
 
@@ -27,7 +27,7 @@ public final class StatusEncoding {
 
     private StatusEncoding() {}
 
-    /** Writes the state of a server. */
+    /** Writes the status of a server. */
     public static void encode(Encoder encoder, ServerStatus state) {
         text(encoder, state.name());
         text(encoder, state.version());
@@ -46,7 +46,7 @@ public final class StatusEncoding {
                 });
     }
 
-    /** Reads the state of a server. */
+    /** Reads the status of a server. */
     public static ServerStatus decodeServer(Decoder decoder) throws VolumeException {
         return new ServerStatus(
                 text(decoder),
@@ -67,7 +67,7 @@ public final class StatusEncoding {
                 decoder.readCount("a number of files"));
     }
 
-    /** Writes the state of a client. */
+    /** Writes the report of a client. */
     public static void encode(Encoder encoder, ClientReport state) {
         text(encoder, state.name());
         text(encoder, state.version());
@@ -79,7 +79,7 @@ public final class StatusEncoding {
         encoder.writeInt(state.data().switches());
     }
 
-    /** Reads the state of a client. */
+    /** Reads the report of a client. */
     public static ClientReport decodeClient(Decoder decoder) throws VolumeException {
         return new ClientReport(
                 text(decoder),

@@ -86,20 +86,20 @@ record HistoryVolume(Path folder, Path memory, List<Integer> ports) {
         return List.of("sockets:127.0.0.1:" + port);
     }
 
-    NodeOptions policy() {
+    NodeOptions nodeOptions() {
         return NodeOptions.of(NodeTransport.SOCKETS);
     }
 
-    NodeOptions policy(int port) {
-        return policy().socketAddress(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    NodeOptions nodeOptions(int port) {
+        return nodeOptions()
+                .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 
     VolumeClient newClient(String name, Optional<Drive> drive) throws FabricException {
         return new VolumeClient(
                 new ClientOptions(
                         name, servers(), List.of(), true, Duration.ofSeconds(5), RETRY_TIMEOUT),
-                new NodeConnector(policy()),
+                new NodeConnector(nodeOptions()),
                 drive);
     }
 

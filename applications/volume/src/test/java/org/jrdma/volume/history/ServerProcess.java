@@ -42,7 +42,7 @@ final class ServerProcess extends JavaProcess {
         var options =
                 ServerOptions.named("server-" + number)
                         .others(others.stream().map(HistoryVolume::address).toList())
-                        .policy(volume.policy(port))
+                        .node(volume.nodeOptions(port))
                         .lease(HistoryVolume.LEASE)
                         .sessionTimeout(HistoryVolume.SESSION_TIMEOUT);
         while (true) {

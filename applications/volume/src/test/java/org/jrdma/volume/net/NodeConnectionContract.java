@@ -39,7 +39,7 @@ abstract class NodeConnectionContract {
 
     private final TestRequestHandler server = new TestRequestHandler();
     private final TestRequestHandler client = new TestRequestHandler();
-    private NodeOptions policy;
+    private NodeOptions options;
     private NodeListener listener;
 
     static {
@@ -53,12 +53,12 @@ abstract class NodeConnectionContract {
 
     @BeforeEach
     void open() throws IOException {
-        policy =
+        options =
                 NodeOptions.of(transport())
                         .calls(CALLS)
                         .silence(SILENCE)
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        listener = NodeListener.open(policy, server);
+        listener = NodeListener.open(options, server);
     }
 
     @AfterEach
@@ -70,7 +70,7 @@ abstract class NodeConnectionContract {
 
     private NodeConnection connect() throws IOException {
         return NodeConnection.connect(
-                listener.addresses(), policy, client, TestRequestHandler.deadline());
+                listener.addresses(), options, client, TestRequestHandler.deadline());
     }
 
     private static ByteBuffer utf8(String text) {
@@ -366,13 +366,13 @@ abstract class NodeConnectionContract {
                 var connection =
                         NodeConnection.connect(
                                 process.addresses(),
-                                policy,
+                                options,
                                 client,
                                 TestRequestHandler.deadline());
                 var idle =
                         NodeConnection.connect(
                                 process.addresses(),
-                                policy,
+                                options,
                                 client,
                                 TestRequestHandler.deadline())) {
             var call = waitingCall(connection, null);
@@ -397,7 +397,7 @@ abstract class NodeConnectionContract {
                 var connection =
                         NodeConnection.connect(
                                 process.addresses(),
-                                policy,
+                                options,
                                 client,
                                 TestRequestHandler.deadline())) {
             var call = waitingCall(connection, null);
@@ -442,7 +442,7 @@ abstract class NodeConnectionContract {
 
         HostilePeer() throws IOException {
             var address = WireAddress.parse(listener.addresses().getFirst());
-            wire = Wire.connect(address, policy, TestRequestHandler.deadline());
+            wire = Wire.connect(address, options, TestRequestHandler.deadline());
         }
 
         HostilePeer shakeHands() throws IOException {
@@ -592,15 +592,15 @@ abstract class NodeConnectionContract {
     @Test
     void shouldAcceptOnlyTheConfiguredNumberOfConnections() throws Exception {
         listener.close();
-        policy = policy.connections(2);
-        listener = NodeListener.open(policy, server);
+        options = options.connections(2);
+        listener = NodeListener.open(options, server);
         var first = connect();
         try (var second = connect()) {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() ->
                             NodeConnection.connect(
                                     listener.addresses(),
-                                    policy,
+                                    options,
                                     client,
                                     Deadline.after(Duration.ofSeconds(3))));
             first.close();

@@ -70,10 +70,10 @@ final class NodeProcess implements AutoCloseable {
 
     /** Argument: the transport. The process ends with its standard input. */
     public static void main(String... arguments) throws Exception {
-        var policy =
+        var options =
                 NodeOptions.of(NodeTransport.valueOf(arguments[0]))
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        try (var listener = NodeListener.open(policy, new TestRequestHandler())) {
+        try (var listener = NodeListener.open(options, new TestRequestHandler())) {
             System.out.println(String.join(",", listener.addresses()));
             System.out.flush();
             var _ = System.in.read();

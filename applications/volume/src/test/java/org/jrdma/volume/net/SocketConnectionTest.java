@@ -111,18 +111,18 @@ final class SocketConnectionTest extends NodeConnectionContract {
         var family = Path.of("/missing");
         var streams = List.of(Transports.supersockets(family), Transports.tcp());
         try (var listener = listen(new TestRequestHandler())) {
-            var policy = NodeOptions.of(NodeTransport.SOCKETS);
+            var options = NodeOptions.of(NodeTransport.SOCKETS);
             assertThatExceptionOfType(VolumeException.class)
                     .isThrownBy(() ->
                             NodeConnection.connect(
                                     listener.addresses(),
-                                    policy.streams(streams.subList(0, 1)),
+                                    options.streams(streams.subList(0, 1)),
                                     TestRequestHandler.deadline()))
                     .withMessageEndingWith("driver not loaded: there is no /missing");
             try (var connection =
                     NodeConnection.connect(
                             listener.addresses(),
-                            policy.streams(streams),
+                            options.streams(streams),
                             TestRequestHandler.deadline())) {
                 assertThat(connection).asString().startsWith("sockets (tcp) to ");
             }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class VolumeFileSystemTest {
 
-    private static final NodeOptions POLICY =
+    private static final NodeOptions NODE =
             NodeOptions.of(NodeTransport.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -56,7 +56,7 @@ class VolumeFileSystemTest {
                 VolumeServer.start(
                         drive,
                         ServerOptions.named("server")
-                                .policy(POLICY)
+                                .node(NODE)
                                 .lease(Duration.ofSeconds(2))
                                 .sessionTimeout(Duration.ofSeconds(2)));
         volume = Volume.open(options().drive(drive));
@@ -64,7 +64,7 @@ class VolumeFileSystemTest {
 
     private VolumeOptions options() {
         return VolumeOptions.of("test-" + NUMBER.incrementAndGet(), List.of(server.addresses()))
-                .policy(POLICY);
+                .node(NODE);
     }
 
     @AfterEach

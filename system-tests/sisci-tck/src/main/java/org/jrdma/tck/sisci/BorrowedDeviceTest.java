@@ -310,7 +310,7 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
                     context.get("device", BorrowedDevice.class)
                             .newDeviceSegment(
                                     DeviceSegmentOptions.of(12, 4096)
-                                            .type(DeviceSegmentSharing.SHARED));
+                                            .sharing(DeviceSegmentSharing.SHARED));
             context.put("map", segment.map()).putLongRelease(8, 42);
         });
         peer.run(context -> context.get("map", RemoteMap.class).flush());

@@ -197,13 +197,12 @@ class SnippetTest {
         for (var snippet : in(ROOT.resolve("docs/use/volume.md"))) {
             write(snippet);
         }
-        var policy =
+        var node =
                 NodeOptions.of(NodeTransport.SOCKETS)
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (var drive = FileDrive.create(folder.resolve("drive"), 4096)) {
             VolumeServer.create(drive);
-            try (var server =
-                    VolumeServer.start(drive, ServerOptions.named("server").policy(policy))) {
+            try (var server = VolumeServer.start(drive, ServerOptions.named("server").node(node))) {
                 var address = server.addresses().getFirst().replace("sockets:", "");
 
                 try (var first = start("127.0.74.1", "Notes", address, "one", "Saluton, mondo")) {

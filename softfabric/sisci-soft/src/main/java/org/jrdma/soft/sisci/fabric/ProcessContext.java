@@ -3,7 +3,8 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.concurrent.ExecutorService;
 
 /**
- * The services of a fabric member (a process) that its segments, interrupts and DMA queues use.
+ * The context of a fabric member (a process): the services that its segments, interrupts and DMA
+ * queues use.
  *
  * @param fabric the access to other processes
  * @param topology the nodes, adapters and links of the fabric
