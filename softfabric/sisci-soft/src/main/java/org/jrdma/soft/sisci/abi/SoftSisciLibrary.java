@@ -109,9 +109,8 @@ public final class SoftSisciLibrary implements SymbolLookup {
         if (member == null) {
             var joined = fabric.get();
             try {
-                // The hook removes the files of this process if the program exits without
-                // SCITerminate.
-                hook = new Thread(joined::leave, "sisci-soft-leave");
+                // The program may exit without SCITerminate.
+                hook = new Thread(joined::deleteFilesOnExit, "sisci-soft-exit");
                 Runtime.getRuntime().addShutdownHook(hook);
             } catch (IllegalStateException _) {
                 joined.leave();
@@ -138,7 +137,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            return; // The JVM is exiting, and the shutdown hook leaves the fabric.
+            return; // The JVM is exiting; other shutdown hooks may still use the fabric.
         }
         try {
             member.leave();

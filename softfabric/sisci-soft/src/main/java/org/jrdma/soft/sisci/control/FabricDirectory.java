@@ -182,6 +182,14 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
+    /** Returns the files of a process. The file of a cut link belongs to the node, not to it. */
+    public List<AnnouncementFile> entriesOf(int node, int member) throws FabricException {
+        return entries().stream()
+                .filter(entry -> entry.node() == node && entry.member() == member)
+                .filter(entry -> entry.kind() != AnnouncementFile.Kind.CUT)
+                .toList();
+    }
+
     /**
      * Finds the file of an object by the number of the object. Reads the names of all files, which
      * may be thousands.
@@ -319,6 +327,18 @@ public final class FabricDirectory implements AutoCloseable {
         } catch (IOException e) {
             throw new FabricException("Cannot delete %s: %s".formatted(entry.name(), e));
         }
+    }
+
+    /** Makes the JVM delete the files of a process when it exits, after all shutdown hooks. */
+    public void deleteOnExit(int node, int member) throws FabricException {
+        // The JVM deletes the file that was named first last. Until then, no other process takes
+        // the number of the member, and with it the names of the files.
+        deleteOnExit(AnnouncementFile.ofMember(node, member));
+        entriesOf(node, member).forEach(this::deleteOnExit);
+    }
+
+    private void deleteOnExit(AnnouncementFile entry) {
+        opened.resolve(entry.name()).toFile().deleteOnExit();
     }
 
     /** Deletes the files of processes that have ended. */

@@ -134,15 +134,24 @@ public final class FabricProcess implements FabricConnections.Listener {
         }
     }
 
+    /**
+     * Makes the JVM delete all files of this process when it exits, after all shutdown hooks. Until
+     * then, the shutdown hooks of the program can use the fabric, as they can use a fabric in
+     * hardware. A shutdown hook calls this method.
+     */
+    public void deleteFilesOnExit() {
+        try {
+            fabric.directory().deleteOnExit(fabric.node(), fabric.number());
+        } catch (FabricException e) {
+            LOG.warn("The files of this process stay until a process joins: {}", e.getMessage());
+        }
+    }
+
     private void deleteFiles(FabricDirectory directory) {
         try {
             directory.locked(() -> {
-                for (var entry : directory.entries()) {
-                    if (entry.node() == fabric.node()
-                            && entry.member() == fabric.number()
-                            && entry.kind() != AnnouncementFile.Kind.CUT) {
-                        directory.delete(entry);
-                    }
+                for (var entry : directory.entriesOf(fabric.node(), fabric.number())) {
+                    directory.delete(entry);
                 }
                 directory.sweep(); // Deletes the files of processes that were killed.
                 return true;

@@ -15,6 +15,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -62,22 +63,37 @@ class ProcessesTest {
 
     @Test
     void shouldRefuseToJoinWhileTheJvmIsExiting() throws Exception {
-        var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var before = files();
-        var process =
-                new ProcessBuilder(
-                                java,
+
+        assertThat(output(JoinDuringExit.class, folder.toString())).endsWith("refused\n");
+        assertThat(files()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldStayInTheFabricUntilTheShutdownHooksOfTheProgramHaveEnded() throws Exception {
+        var before = files();
+        self.offer(descriptor, Peer.SEGMENT, Peer.BYTES);
+        var offered = files();
+
+        assertThat(output(UseDuringExit.class, folder.toString(), Integer.toString(self.node())))
+                .endsWith("mapped %d bytes\n".formatted(Peer.BYTES));
+        assertThat(offered).hasSizeGreaterThan(before.size());
+        assertThat(files()).isEqualTo(offered);
+    }
+
+    /** Runs a program, and returns its output. */
+    private static String output(Class<?> program, String... arguments) throws IOException {
+        var words =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-cp",
                                 Peer.classPath(),
-                                JoinDuringExit.class.getName(),
-                                folder.toString())
-                        .redirectErrorStream(true)
-                        .start();
-
-        assertThat(new String(process.getInputStream().readAllBytes(), UTF_8))
-                .endsWith("refused\n");
-        assertThat(files()).isEqualTo(before);
+                                program.getName()));
+        words.addAll(List.of(arguments));
+        var process = new ProcessBuilder(words).redirectErrorStream(true).start();
+        return new String(process.getInputStream().readAllBytes(), UTF_8);
     }
 
     @Test
