@@ -1,13 +1,14 @@
 package org.jrdma.verbs.internal;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import static org.jrdma.ffi.linkage.Downcalls.run;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Set;
 import org.jrdma.abi.rdma.ibv_comp_channel;
@@ -47,6 +48,9 @@ public final class CompletionFunctions {
             capturingErrno(rdma_h.ibv_get_cq_event$descriptor());
     private static final MethodHandle ACK_CQ_EVENTS =
             capturingErrno(rdma_h.ibv_ack_cq_events$descriptor());
+
+    /** The layout of the results of {@link #takeEvent}: the queue and its context. */
+    public static final MemoryLayout EVENT = MemoryLayout.sequenceLayout(2, ADDRESS);
 
     private final MemorySegment createChannel;
     private final MemorySegment destroyChannel;
@@ -206,24 +210,28 @@ public final class CompletionFunctions {
     /**
      * Takes an event from a completion channel whose descriptor is non-blocking. Returns false if
      * there is no event. The C function returns -1 and sets errno on failure.
+     *
+     * @param event memory of {@link #EVENT}, to which the C function writes the address of the
+     *     queue, and reads it again. Threads may share the memory if the channel has only one queue
      */
-    public boolean takeEvent(MemorySegment channel, CheckedCall attempt) throws VerbsException {
-        try (var arena = Arena.ofConfined()) {
-            var queue = arena.allocate(ValueLayout.ADDRESS);
-            var context = arena.allocate(ValueLayout.ADDRESS);
-            int result =
-                    call(() ->
-                            (int)
-                                    GET_CQ_EVENT.invokeExact(
-                                            getCqEvent, segment(), channel, queue, context));
-            if (result < 0) {
-                if (CapturedErrno.value() == Errno.EAGAIN) {
-                    return false;
-                }
-                throw attempt.failed(CapturedErrno.value());
+    public boolean takeEvent(MemorySegment channel, MemorySegment event, CheckedCall attempt)
+            throws VerbsException {
+        int result =
+                call(() ->
+                        (int)
+                                GET_CQ_EVENT.invokeExact(
+                                        getCqEvent,
+                                        segment(),
+                                        channel,
+                                        event,
+                                        event.asSlice(ADDRESS.byteSize())));
+        if (result < 0) {
+            if (CapturedErrno.value() == Errno.EAGAIN) {
+                return false;
             }
-            return true;
+            throw attempt.failed(CapturedErrno.value());
         }
+        return true;
     }
 
     /**

@@ -51,7 +51,11 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
      */
     public void awaitSlot(Deadline deadline, String queue)
             throws FabricException, InterruptedIOException {
-        awaitSlots(1, deadline, "No free slot in the " + queue);
+        if (free.tryAcquire()) {
+            checkNotFailed(1);
+        } else {
+            awaitSlots(1, deadline, "No free slot in the " + queue);
+        }
     }
 
     private void awaitSlots(int count, Deadline deadline, String problem)
@@ -61,14 +65,18 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
                     count, Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
                 throw deadline.missed(problem);
             }
-            if (failure != null) {
-                // The slot is passed on, so that the next waiting thread also fails.
-                free.release(count);
-                throw dispatcherStopped(failure);
-            }
+            checkNotFailed(count);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("Interrupted while waiting for slots: " + problem);
+        }
+    }
+
+    /** Returns the slots that were taken and throws an exception if the dispatcher has stopped. */
+    private void checkNotFailed(int taken) throws FabricException {
+        if (failure != null) {
+            free.release(taken); // for the next waiting thread, which also fails
+            throw dispatcherStopped(failure);
         }
     }
 

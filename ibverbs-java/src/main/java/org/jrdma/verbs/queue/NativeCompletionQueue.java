@@ -1,5 +1,6 @@
 package org.jrdma.verbs.queue;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -53,6 +54,10 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      */
     private final int descriptor;
 
+    /** The memory for the results of {@link #takeEvents}, and the name of the call for errors. */
+    private final MemorySegment event = Arena.ofAuto().allocate(CompletionFunctions.EVENT);
+
+    private final CheckedCall takeEvent;
     private final int maxCapacity;
     private final Runnable forget;
     private final MemorySegment queue;
@@ -137,6 +142,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
                         "completion queue %x of %s".formatted(queueAddress, device.name()),
                         owners,
                         this::destroy);
+        this.takeEvent = CheckedCall.to("ibv_get_cq_event", () -> "for " + lifetime);
     }
 
     private MemorySegment create(DeviceHandle device, Config config) throws VerbsException {
@@ -321,10 +327,9 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      */
     public boolean takeEvents() throws VerbsException {
         descriptor(); // Throws if the queue was created without events.
-        var attempt = CheckedCall.to("ibv_get_cq_event", () -> "for " + lifetime);
         var taken = false;
         try (var _ = lifetime.held()) {
-            while (functions.takeEvent(channel, attempt)) {
+            while (functions.takeEvent(channel, event, takeEvent)) {
                 taken = true;
                 if (unacknowledged.incrementAndGet() >= EVENTS_ACKNOWLEDGED_AT_ONCE) {
                     functions.acknowledge(queue, unacknowledged.getAndSet(0));

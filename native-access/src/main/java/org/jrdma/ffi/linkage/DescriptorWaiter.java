@@ -37,6 +37,10 @@ public final class DescriptorWaiter implements AutoCloseable {
     private final Poller poller;
     private final long key;
     private final Runnable onReady;
+
+    /** The memory for the arguments of {@link LinuxCalls#epollControl}. */
+    private final MemorySegment event = Arena.ofAuto().allocate(LinuxCalls.EpollEvent.BYTES, 8);
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -265,6 +269,10 @@ public final class DescriptorWaiter implements AutoCloseable {
         private final AtomicLong nextKey = new AtomicLong();
         private final int epoll;
         private final int awaited;
+        private final PollingBudget polling = PollingBudget.ofThisProcess();
+
+        /** The number of events that epoll has reported. */
+        private long reported;
 
         /**
          * The waiters to be served, linked by {@link DescriptorWaiter#next}. Accessed only by the
@@ -293,7 +301,7 @@ public final class DescriptorWaiter implements AutoCloseable {
             var key = nextKey.getAndIncrement();
             waiters.put(key, waiter);
             try {
-                control(LinuxCalls.EPOLL_CTL_ADD, waiter.descriptor, LinuxCalls.EPOLLONESHOT, key);
+                control(LinuxCalls.EPOLL_CTL_ADD, waiter, LinuxCalls.EPOLLONESHOT, key);
             } catch (Throwable e) {
                 waiters.remove(key);
                 throw e;
@@ -304,7 +312,7 @@ public final class DescriptorWaiter implements AutoCloseable {
         void arm(DescriptorWaiter waiter) throws FabricException {
             control(
                     LinuxCalls.EPOLL_CTL_MOD,
-                    waiter.descriptor,
+                    waiter,
                     awaited | LinuxCalls.EPOLLONESHOT,
                     waiter.key);
         }
@@ -312,7 +320,7 @@ public final class DescriptorWaiter implements AutoCloseable {
         void remove(DescriptorWaiter waiter) {
             waiters.remove(waiter.key);
             try {
-                control(LinuxCalls.EPOLL_CTL_DEL, waiter.descriptor, 0, waiter.key);
+                control(LinuxCalls.EPOLL_CTL_DEL, waiter, 0, waiter.key);
             } catch (FabricException e) {
                 LOG.warn(
                         "Descriptor {} was closed before its waiter: {}",
@@ -321,13 +329,10 @@ public final class DescriptorWaiter implements AutoCloseable {
             }
         }
 
-        private void control(int operation, int descriptor, int events, long key)
+        private void control(int operation, DescriptorWaiter waiter, int events, long key)
                 throws FabricException {
-            try (var arena = Arena.ofConfined()) {
-                var event = arena.allocate(LinuxCalls.EpollEvent.BYTES, 8);
-                LinuxCalls.EpollEvent.set(event, events, key);
-                LinuxCalls.epollControl(epoll, operation, descriptor, event);
-            }
+            LinuxCalls.EpollEvent.set(waiter.event, events, key);
+            LinuxCalls.epollControl(epoll, operation, waiter.descriptor, waiter.event);
         }
 
         /** Adds a waiter to the list of those to be served, unless the list already contains it. */
@@ -351,7 +356,14 @@ public final class DescriptorWaiter implements AutoCloseable {
         private void run() {
             while (true) {
                 try {
-                    var count = LinuxCalls.epollWait(epoll, events, BATCH, first == null ? -1 : 0);
+                    var isPolling = polling.permitsPolling(reported, System.nanoTime());
+                    var count =
+                            LinuxCalls.epollWait(
+                                    epoll, events, BATCH, isPolling || first != null ? 0 : -1);
+                    reported += count;
+                    if (isPolling && count == 0) {
+                        polling.pause();
+                    }
                     for (var i = 0; i < count; i++) {
                         addReady(LinuxCalls.EpollEvent.data(events, i));
                     }

@@ -128,17 +128,14 @@ public final class LinuxCalls {
      */
     public static void epollControl(int epoll, int operation, int descriptor, MemorySegment event)
             throws FabricException {
-        check(
-                "epoll_ctl for descriptor " + descriptor,
+        int result =
                 call(() ->
                         (int)
                                 CONTROL.invokeExact(
-                                        EPOLL_CTL,
-                                        segment(),
-                                        epoll,
-                                        operation,
-                                        descriptor,
-                                        event)));
+                                        EPOLL_CTL, segment(), epoll, operation, descriptor, event));
+        if (result < 0) {
+            throw failed("epoll_ctl for descriptor " + descriptor);
+        }
     }
 
     /**

@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.PollingBudget;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.QueuePair;
@@ -60,8 +61,13 @@ public final class Port implements AutoCloseable {
     private final PacketReceiver incoming;
     private final SocketPoller readiness;
     private final Thread thread;
-    private final PollingBudget polling =
-            new PollingBudget(Runtime.getRuntime().availableProcessors());
+
+    /**
+     * Lets the daemon thread poll, because no thread of the program polls for the READs and atomics
+     * of a peer.
+     */
+    private final PollingBudget polling = PollingBudget.ofThisProcess();
+
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;

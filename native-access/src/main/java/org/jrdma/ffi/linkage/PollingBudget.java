@@ -1,29 +1,28 @@
-package org.jrdma.soft.roce.network;
+package org.jrdma.ffi.linkage;
 
 /**
- * Decides how long the daemon thread of a port polls after a packet, before it waits in the kernel.
+ * Decides how long a thread that serves events polls after an event, before it waits in the kernel.
  *
  * <p>To wake up a thread takes several times as long as a round trip between polling threads. A
- * daemon thread that waited in the kernel for each request would therefore delay the responses to
- * READs and atomics, for which no thread of the program polls. Polling is only useful if the next
- * packet arrives soon, so the thread polls only after a packet, for a limited time, and less and
- * less often while no packet arrives in that time. An idle port never polls.
+ * thread that waited in the kernel for each event would delay its answer. Polling is only useful if
+ * the next event comes soon, so the thread polls only after an event, for a limited time, and less
+ * and less often while no event comes in that time. A thread without events never polls.
  *
  * <p>Confined to one thread at a time.
  */
-final class PollingBudget {
+public final class PollingBudget {
 
-    /** The maximum duration of polling after a packet. */
+    /** The maximum duration of polling after an event. */
     static final long MAX_NANOS = 50_000;
 
     /**
-     * The maximum interval between two packets after which polling is tried. Greater than {@link
+     * The maximum interval between two events after which polling is tried. Greater than {@link
      * #MAX_NANOS}, because an interval includes the wake-up of this thread that polling would
      * avoid.
      */
     static final long MAX_TRIED_NANOS = 200_000;
 
-    /** The maximum number of packets between two attempts to poll is two to this power. */
+    /** The maximum number of events between two attempts to poll is two to this power. */
     private static final int MAX_FAILURES = 10;
 
     /** The number of polls after which another thread may use the processor. */
@@ -32,43 +31,48 @@ final class PollingBudget {
     private final boolean enabled;
 
     private long lastCount;
-    private long lastPacket;
+    private long lastEvent;
 
-    /** The duration of polling after the last packet: 0 or {@link #MAX_NANOS}. */
+    /** The duration of polling after the last event: 0 or {@link #MAX_NANOS}. */
     private long budget;
 
-    /** The number of consecutive attempts to poll in which no packet arrived. */
+    /** The number of consecutive attempts to poll in which no event arrived. */
     private int failures;
 
-    /** The number of packets until the next attempt to poll. */
+    /** The number of events until the next attempt to poll. */
     private int skipped;
 
     private int polls;
 
     /**
      * @param processors the number of processors. With a single processor, a polling thread would
-     *     only delay the peer
+     *     only delay the others
      */
     PollingBudget(int processors) {
         enabled = processors > 1;
     }
 
+    /** Creates a budget for a thread of this process. */
+    public static PollingBudget ofThisProcess() {
+        return new PollingBudget(Runtime.getRuntime().availableProcessors());
+    }
+
     /**
      * Returns true if the thread should poll again; false if it should wait in the kernel.
      *
-     * @param count the number of packets received so far
+     * @param count the number of events so far
      * @param now the current time in nanoseconds
      */
-    boolean permitsPolling(long count, long now) {
+    public boolean permitsPolling(long count, long now) {
         if (count != lastCount) {
             lastCount = count;
-            packetReceived(now - lastPacket);
-            lastPacket = now;
+            eventArrived(now - lastEvent);
+            lastEvent = now;
         }
-        return enabled && now - lastPacket < budget;
+        return enabled && now - lastEvent < budget;
     }
 
-    private void packetReceived(long interval) {
+    private void eventArrived(long interval) {
         if (interval <= MAX_NANOS) {
             failures = 0;
             skipped = 0;
@@ -89,7 +93,7 @@ final class PollingBudget {
      * polling does not delay the threads of a busy machine.
      */
     @SuppressWarnings("ThreadPriorityCheck")
-    void pause() {
+    public void pause() {
         polls++;
         if (polls % POLLS_BETWEEN_YIELDS == 0) {
             Thread.yield();
