@@ -1,10 +1,13 @@
 package org.jrdma.cli.nvme;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -12,7 +15,14 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jrdma.cli.InvalidCommandLine;
 import org.jrdma.cli.JrdmaProcess;
+import org.jrdma.nvme.FabricsOptions;
+import org.jrdma.nvme.HostIdentity;
+import org.jrdma.nvme.NvmeDrive;
+import org.jrdma.nvme.NvmeFabrics;
+import org.jrdma.nvme.NvmeQueue;
 import org.jrdma.processes.Program;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -104,7 +114,10 @@ class NvmeCommandTest {
                 .isEqualTo(NAME);
     }
 
-    /** A lent drive is served to hosts without SISCI, and returned when the server ends. */
+    /**
+     * A lent drive is served to hosts without SISCI, and returned when the server ends. It keeps
+     * its blocks.
+     */
     @Test
     void shouldServeABorrowedDrive() throws Exception {
         var fabric = "-Djrdma.sisci.fabric=" + Files.createDirectory(folder.resolve("fabric"));
@@ -123,12 +136,47 @@ class NvmeCommandTest {
                     assertThat(lender.output()).endsWith("borrowed by node 8, borrows: 1\n");
                     assertThat(run("list", address(server), names.getLast()))
                             .endsWith("\nnamespace 1: 16,384 blocks of 4,096 bytes\n");
+                    try (var drive = connect(address(server), names.getLast())) {
+                        assertThat(exchange(drive, run + 1)).isEqualTo(run);
+                    }
                 }
                 lender.awaitOutput(BORROWED_AND_RETURNED.repeat(run + 1));
             }
             assertThat(names).allMatch(name -> name.startsWith("nqn.2014-08.org.nvmexpress:uuid:"));
             assertThat(Set.copyOf(names)).hasSize(1);
         }
+    }
+
+    private static NvmeDrive connect(String address, String name) throws IOException {
+        var separator = address.lastIndexOf(':');
+        return NvmeFabrics.connect(
+                Verbs.software(),
+                ConnectionManager.software(),
+                new InetSocketAddress(
+                        address.substring(0, separator),
+                        Integer.parseInt(address.substring(separator + 1))),
+                name,
+                FabricsOptions.of(HostIdentity.of(new UUID(1, 2))));
+    }
+
+    /** Writes a value to a block of a drive, and returns the value that the block had. */
+    private static long exchange(NvmeDrive drive, long value) throws IOException {
+        var namespace = drive.namespaces().getFirst();
+        try (var queue = drive.newQueue(2);
+                var memory = drive.newMemory(namespace.blockBytes())) {
+            assertThat(queue.read(namespace, 9, 1, memory, 0, 1)).isTrue();
+            complete(queue);
+            var previous = memory.segment().get(JAVA_LONG, 0);
+            memory.segment().set(JAVA_LONG, 0, value);
+            assertThat(queue.write(namespace, 9, 1, memory, 0, 1)).isTrue();
+            complete(queue);
+            return previous;
+        }
+    }
+
+    private static void complete(NvmeQueue queue) throws IOException {
+        queue.await(Duration.ofSeconds(30));
+        assertThat(queue.succeeded()).isTrue();
     }
 
     @ParameterizedTest
