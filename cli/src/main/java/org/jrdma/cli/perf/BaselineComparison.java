@@ -25,7 +25,7 @@ record BaselineComparison(Result java, Optional<Figures> c, Optional<String> mis
         return c.map(figures ->
                         String.format(
                                 Locale.ROOT,
-                                "%10s %9s %9.2f %9s %9s %11.1f   Java / C: latency %s, MB/s %s",
+                                "%10s %9s %9.2f  %9s %9s %11.1f   Java / C: latency %s, MB/s %s",
                                 "in C",
                                 "",
                                 figures.median,

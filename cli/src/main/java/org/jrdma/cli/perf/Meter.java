@@ -19,11 +19,6 @@ final class Meter implements AutoCloseable {
 
     private static final int MAX_SAMPLES = 1_000_000;
 
-    /** The first warm-up, in which the JVM compiles the code, takes longer by this factor. */
-    private static final int FIRST_WARM_UP_FACTOR = 5;
-
-    private static final Duration MAX_FIRST_WARM_UP = Duration.ofSeconds(1);
-
     private static final int FIRST_BATCH = 8;
 
     /** The intended duration of a batch. Both sides synchronize before each batch. */
@@ -37,6 +32,9 @@ final class Meter implements AutoCloseable {
 
     /** The number of exchanges in the next batch. */
     private int exchanges = FIRST_BATCH;
+
+    /** The number of streamed messages in the next batch. */
+    private int streamed = FIRST_BATCH;
 
     private Meter(ControlChannel peer, Path path, LinkEnd link) {
         this.peer = peer;
@@ -60,42 +58,62 @@ final class Meter implements AutoCloseable {
         return link.connection();
     }
 
-    /** Measures the latency and the bandwidth, each for {@code time}, after a warm-up. */
+    /**
+     * Measures the latency and the bandwidth, each for {@code time}, after a warm-up. Repeats the
+     * measurement until it is stable.
+     */
     Result measure(int bytes, Duration time) throws IOException {
-        warmUp(bytes, time);
+        streamed = FIRST_BATCH;
+        warmUp(time, slice -> slice(bytes, slice));
+        var measured =
+                Measurement.repeat(
+                        time, bytes, messagesPerExchange(), slice -> slice(bytes, slice));
         return new Result(
                 path.name(),
                 path.provider().fabric(),
                 path.provider().device(),
                 bytes,
-                latency(bytes, time),
-                bandwidth(bytes, time),
+                measured.latency(),
+                measured.bandwidth(),
+                measured.stable(),
                 connection());
     }
 
-    /**
-     * Exchanges messages without measuring them. The first warm-up may take longer than {@code
-     * time}.
-     */
-    void warmUp(int bytes, Duration time) throws IOException {
-        exchanges = FIRST_BATCH;
-        exchange(bytes, isWarm ? time : firstWarmUp(time));
-        isWarm = true;
+    private Slice slice(int bytes, Duration time) throws IOException {
+        exchange(bytes, time);
+        var sent = stream(bytes, time);
+        return new Slice(samples.copy(), sent.messages(), sent.nanos());
     }
 
-    /**
-     * Returns the duration of the first warm-up: a multiple of {@code time} of at most one second,
-     * but at least {@code time}.
-     */
-    static Duration firstWarmUp(Duration time) {
-        var longer = Math.min(FIRST_WARM_UP_FACTOR * time.toNanos(), MAX_FIRST_WARM_UP.toNanos());
-        return Duration.ofNanos(Math.max(longer, time.toNanos()));
+    private int messagesPerExchange() {
+        return path.isRoundTrip() ? 2 : 1;
+    }
+
+    /** Exchanges messages without measuring them. */
+    void warmUp(int bytes, Duration time) throws IOException {
+        warmUp(
+                time,
+                slice -> {
+                    exchange(bytes, slice);
+                    return new Slice(samples.copy(), 0, 0);
+                });
+    }
+
+    /** Warms up the path: the first time until the JVMs have compiled the code. */
+    private void warmUp(Duration time, Measurement.SliceMeter meter) throws IOException {
+        exchanges = FIRST_BATCH;
+        if (isWarm) {
+            var _ = meter.measure(time);
+        } else {
+            Measurement.warmUp(time, meter);
+            isWarm = true;
+        }
     }
 
     /** Measures the latency without a warm-up. */
     Latency latency(int bytes, Duration time) throws IOException {
         exchange(bytes, time);
-        return Latency.of(samples.toArray(), path.isRoundTrip() ? 2 : 1);
+        return Latency.of(samples.toArray(), messagesPerExchange());
     }
 
     private void exchange(int bytes, Duration time) throws IOException {
@@ -141,35 +159,25 @@ final class Meter implements AutoCloseable {
         }
     }
 
-    private Bandwidth bandwidth(int bytes, Duration time) throws IOException {
-        var warm = stream(bytes, FIRST_BATCH, time);
-        return stream(bytes, warm.lastBatch(), time).toBandwidth(bytes);
-    }
+    private record Streamed(long messages, long nanos) {}
 
-    private record Streamed(long messages, long nanos, int lastBatch) {
-        Bandwidth toBandwidth(int bytes) {
-            return Bandwidth.of(bytes, messages, nanos);
-        }
-    }
-
-    private Streamed stream(int bytes, int firstBatch, Duration time) throws IOException {
-        var batch = firstBatch;
+    private Streamed stream(int bytes, Duration time) throws IOException {
         var sent = 0L;
         var nanos = 0L;
         while (nanos < time.toNanos()) {
-            start(STREAM, bytes, batch);
+            var messages = streamed;
+            start(STREAM, bytes, messages);
             var start = System.nanoTime();
-            var messages = batch;
             withPeerFailure(() -> link.stream(bytes, messages));
             var elapsed = System.nanoTime() - start;
             expectDone(peer);
-            sent += batch;
+            sent += messages;
             nanos += elapsed;
             // A batch of streamed messages takes twice as long as a batch of exchanges, because the
             // link is not full at its start and end.
-            batch = next(batch, elapsed / 2);
+            streamed = next(messages, elapsed / 2);
         }
-        return new Streamed(sent, nanos, batch);
+        return new Streamed(sent, nanos);
     }
 
     /** Returns the size of the next batch, which changes at most by a factor of four. */

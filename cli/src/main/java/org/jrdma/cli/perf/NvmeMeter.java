@@ -1,5 +1,6 @@
 package org.jrdma.cli.perf;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Random;
 import org.jrdma.ffi.Deadline;
@@ -10,7 +11,7 @@ import org.jrdma.nvme.NvmeNamespace;
 import org.jrdma.nvme.NvmeQueue;
 
 /** Measures random transfers through one queue. */
-final class NvmeMeter {
+final class NvmeMeter implements AutoCloseable {
 
     /** The limit of the memory for samples: a controller may execute millions per second. */
     private static final int MAX_SAMPLES = 1_000_000;
@@ -32,26 +33,30 @@ final class NvmeMeter {
 
     private long completed;
 
-    private NvmeMeter(
-            NvmeQueue queue,
-            NvmeNamespace namespace,
-            DmaMemory memory,
-            NvmeResult.Operation operation,
-            int depth,
-            int bytes,
-            int maxCommandBytes) {
-        this.queue = queue;
-        this.namespace = namespace;
-        this.memory = memory;
+    /** Opens a queue and fills it. */
+    private NvmeMeter(NvmeDrive drive, NvmeResult.Operation operation, int depth, int bytes)
+            throws FabricException {
         this.operation = operation;
         this.bytes = bytes;
-        this.maxCommandBytes = maxCommandBytes;
-        this.starts = new long[depth];
-        this.pendingCommands = new int[depth];
+        maxCommandBytes = drive.maxTransferBytes();
+        starts = new long[depth];
+        pendingCommands = new int[depth];
+        namespace = drive.namespaces().getFirst();
+        queue = drive.newQueue(depth * Math.ceilDiv(bytes, maxCommandBytes));
+        try {
+            memory = drive.newMemory((long) depth * bytes);
+        } catch (Throwable e) {
+            queue.close();
+            throw e;
+        }
+        for (var context = 0; context < depth; context++) {
+            submit(context);
+        }
     }
 
     /**
-     * Measures for a time, after a warm-up of the same time.
+     * Measures for a time, after a warm-up of the same time. Repeats the measurement until it is
+     * stable.
      *
      * @param depth the number of pending transfers
      * @param bytes the size of each transfer, which consists of several commands if it exceeds the
@@ -59,39 +64,40 @@ final class NvmeMeter {
      */
     static Measurement measure(
             NvmeDrive drive, NvmeResult.Operation operation, int depth, int bytes, Duration time)
-            throws FabricException {
-        var commands = Math.ceilDiv(bytes, drive.maxTransferBytes());
-        try (var queue = drive.newQueue(depth * commands);
-                var memory = drive.newMemory((long) depth * bytes)) {
-            var meter =
-                    new NvmeMeter(
-                            queue,
-                            drive.namespaces().getFirst(),
-                            memory,
-                            operation,
-                            depth,
-                            bytes,
-                            drive.maxTransferBytes());
-            for (var context = 0; context < depth; context++) {
-                meter.submit(context);
-            }
+            throws IOException {
+        try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
             meter.run(time);
-            meter.samples.clear();
-            var before = meter.completed;
-            var start = System.nanoTime();
-            meter.run(time);
-            var nanos = System.nanoTime() - start;
-            var result =
-                    new Measurement(
-                            Latency.of(meter.samples.toArray(), 1),
-                            Bandwidth.of(bytes, meter.completed - before, nanos));
+            var measured = Measurement.repeat(time, bytes, 1, meter::slice);
             meter.drain();
-            return result;
+            return measured;
         }
+    }
+
+    /**
+     * Reads and writes before the first measurement, so that the JVMs compile the code, also that
+     * of the process with the controller.
+     *
+     * @param depth the greatest number of pending transfers, with which the most are executed
+     */
+    static void warmUp(NvmeDrive drive, int depth, int bytes, Duration time) throws IOException {
+        for (var operation : NvmeResult.Operation.values()) {
+            try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
+                Measurement.warmUp(time, meter::slice);
+                meter.drain();
+            }
+        }
+    }
+
+    private Slice slice(Duration time) throws FabricException {
+        var before = completed;
+        var start = System.nanoTime();
+        run(time);
+        return new Slice(samples.copy(), completed - before, System.nanoTime() - start);
     }
 
     /** Keeps the queue full. */
     private void run(Duration time) throws FabricException {
+        samples.clear();
         var end = System.nanoTime() + time.toNanos();
         var now = System.nanoTime();
         while (now - end < 0 || samples.count() == 0) {
@@ -118,6 +124,12 @@ final class NvmeMeter {
             queue.await(Duration.ofNanos(deadline.remainingNanos()));
             var _ = take();
         }
+    }
+
+    @Override
+    public void close() {
+        queue.close();
+        memory.close();
     }
 
     private int take() throws FabricException {

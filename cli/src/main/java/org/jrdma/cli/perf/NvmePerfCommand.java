@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -21,8 +22,10 @@ import picocli.CommandLine.Spec;
 /** Measures the NVMe driver. */
 @Command(
         name = "nvme",
-        description =
-                "Measures random reads and writes of 4 KiB on an NVMe controller in software by queue depth: a controller in this process, one that another process lends, and one that another process serves over RDMA.",
+        description = {
+            "Measures random reads and writes of 4 KiB on an NVMe controller in software by queue depth: a controller in this process, one that another process lends, and one that another process serves over RDMA.",
+            Stability.DESCRIPTION
+        },
         mixinStandardHelpOptions = true,
         sortOptions = false)
 public final class NvmePerfCommand implements Callable<Integer> {
@@ -108,6 +111,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
     }
 
     private void measure(MeasuredDrive.Kind kind, MeasuredDrive target) throws IOException {
+        NvmeMeter.warmUp(target.drive(), Collections.max(depths), PAGE_BYTES, time);
         for (var operation : NvmeResult.Operation.values()) {
             if (!output.isJson()) {
                 out().println(NvmeResult.header(kind, operation));
@@ -117,7 +121,12 @@ public final class NvmePerfCommand implements Callable<Integer> {
                         NvmeMeter.measure(target.drive(), operation, depth, PAGE_BYTES, time);
                 var result =
                         new NvmeResult(
-                                kind, operation, depth, measured.latency(), measured.bandwidth());
+                                kind,
+                                operation,
+                                depth,
+                                measured.latency(),
+                                measured.bandwidth(),
+                                measured.stable());
                 results.add(result);
                 if (!output.isJson()) {
                     out().println(result.row());

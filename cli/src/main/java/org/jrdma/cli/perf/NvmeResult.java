@@ -14,7 +14,8 @@ record NvmeResult(
         Operation operation,
         int depth,
         Latency latency,
-        Bandwidth bandwidth) {
+        Bandwidth bandwidth,
+        Stability stable) {
 
     /** The operation of the commands. */
     enum Operation {
@@ -23,11 +24,12 @@ record NvmeResult(
     }
 
     static String header(MeasuredDrive.Kind controller, Operation operation) {
-        return "%n%s %s: %s; latency per command in us%n%10s %9s %9s %9s %9s %11s %11s"
+        return "%n%s %s: %s; latency per command in us; %s%n%10s %9s %9s  %9s %9s %11s  %11s"
                 .formatted(
                         Json.name(controller),
                         Json.name(operation),
                         controller.description(),
+                        Stability.LEGEND,
                         "depth",
                         "min",
                         "p50",
@@ -40,13 +42,15 @@ record NvmeResult(
     String row() {
         return String.format(
                 Locale.ROOT,
-                "%10d %9.2f %9.2f %9s %9s %11.1f %11.0f",
+                "%10d %9.2f %9.2f%c %9s %9s %11.1f%c %11.0f",
                 depth,
                 latency.minimum(),
                 latency.median(),
+                stable.latencyMark(),
                 latency.percentile99AsText(),
                 latency.percentile99Point9AsText(),
                 bandwidth.megabytesPerSecond(),
+                stable.bandwidthMark(),
                 bandwidth.messagesPerSecond());
     }
 
@@ -55,6 +59,7 @@ record NvmeResult(
                 "%s %s".formatted(Json.name(controller), Json.name(operation)),
                 depth,
                 latency,
-                bandwidth);
+                bandwidth,
+                stable);
     }
 }

@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
         name = "perf",
         description = {
             "Measures the latency and bandwidth of RDMA, SISCI and sockets between two processes by message size.",
-            "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion."
+            "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion.",
+            Stability.DESCRIPTION
         },
         mixinStandardHelpOptions = true,
         subcommands = {NvmePerfCommand.class, VolumePerfCommand.class},

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 import org.jrdma.cli.perf.Canvas.Anchor;
@@ -21,7 +22,7 @@ final class Plot {
      * @param label the name of the curve
      * @param x the message size or the queue depth
      */
-    record Entry(String label, int x, Latency latency, Bandwidth bandwidth) {}
+    record Entry(String label, int x, Latency latency, Bandwidth bandwidth, Stability stable) {}
 
     /**
      * A value in a chart.
@@ -29,12 +30,21 @@ final class Plot {
      * @param label the name of the curve
      * @param x the position on the horizontal axis
      * @param y the value. It is not drawn unless it is positive
+     * @param isStable false if the value is marked as unstable
      */
-    record Value(String label, int x, double y) {
+    record Value(String label, int x, double y, boolean isStable) {
 
-        static List<Value> of(List<Entry> entries, ToDoubleFunction<Entry> figure) {
+        static List<Value> of(
+                List<Entry> entries,
+                ToDoubleFunction<Entry> figure,
+                Predicate<Stability> stability) {
             return entries.stream()
-                    .map(entry -> new Value(entry.label(), entry.x(), figure.applyAsDouble(entry)))
+                    .map(entry ->
+                            new Value(
+                                    entry.label(),
+                                    entry.x(),
+                                    figure.applyAsDouble(entry),
+                                    stability.test(entry.stable())))
                     .toList();
         }
     }
@@ -93,6 +103,9 @@ final class Plot {
     private static final int LEGEND_LINE = 22;
     private static final int MAX_TICKS = 14;
 
+    /** The distance of the mark of an unstable value above the center of its point. */
+    private static final int MARK_DISTANCE = 6;
+
     /**
      * The colors of Okabe and Ito for color-blind readers, without yellow, and five further colors.
      */
@@ -130,13 +143,21 @@ final class Plot {
     /** Returns charts of the latency (p50 and p99) and the bandwidth. */
     static List<Chart> charts(List<Entry> entries) {
         return List.of(
-                new Chart("", LATENCY_P50, Quantity.LATENCY, Value.of(entries, Plot::median)),
+                new Chart(
+                        "",
+                        LATENCY_P50,
+                        Quantity.LATENCY,
+                        Value.of(entries, Plot::median, Stability::latency)),
                 new Chart(
                         missingPercentiles(entries),
                         LATENCY_P99,
                         Quantity.LATENCY,
-                        Value.of(entries, Plot::percentile99)),
-                new Chart("", BANDWIDTH, Quantity.BANDWIDTH, Value.of(entries, Plot::bandwidth)));
+                        Value.of(entries, Plot::percentile99, _ -> true)),
+                new Chart(
+                        "",
+                        BANDWIDTH,
+                        Quantity.BANDWIDTH,
+                        Value.of(entries, Plot::bandwidth, Stability::bandwidth)));
     }
 
     /** Returns a note for results without a p99, because there were too few samples. */
@@ -257,6 +278,13 @@ final class Plot {
                             .map(value -> new Point(x.at(value.x()), y.at(value.y())))
                             .toList();
             canvas.curve(name, points, pen(name), marker(name));
+            values.stream()
+                    .filter(value -> value.y() > 0 && !value.isStable())
+                    .forEach(value ->
+                            canvas.text(
+                                    new Point(x.at(value.x()), y.at(value.y()) - MARK_DISTANCE),
+                                    Anchor.MIDDLE,
+                                    "~"));
         }
     }
 

@@ -68,7 +68,7 @@ final class PlotWriter {
             Plot.Texts texts,
             double load)
             throws IOException {
-        var plot = new Plot(charts, texts, captions(texts, load));
+        var plot = new Plot(charts, texts, captions(texts, load, isStable(charts)));
         switch (format(file)) {
             case "svg" -> Files.writeString(file, svg(plot));
             case "html" -> Files.writeString(file, html(plot, texts, entries));
@@ -76,7 +76,15 @@ final class PlotWriter {
         }
     }
 
-    private static List<String> captions(Plot.Texts texts, double load) throws IOException {
+    private static boolean isStable(List<Plot.Chart> charts) {
+        return charts.stream()
+                .map(Plot.Chart::values)
+                .flatMap(List::stream)
+                .allMatch(Plot.Value::isStable);
+    }
+
+    private static List<String> captions(Plot.Texts texts, double load, boolean isStable)
+            throws IOException {
         var processor =
                 MachineFiles.THIS.lines("proc/cpuinfo").stream()
                         .filter(line -> line.startsWith("model name"))
@@ -96,7 +104,8 @@ final class PlotWriter {
                                 System.getProperty("os.arch"),
                                 Runtime.version().feature()),
                 (load < 0 ? "" : String.format(Locale.ROOT, "Load average before: %.2f. ", load))
-                        + texts.note());
+                        + texts.note()
+                        + (isStable ? "" : " " + Stability.LEGEND + "."));
     }
 
     private static String svg(Plot plot) {
@@ -130,14 +139,16 @@ final class PlotWriter {
             rows.append(
                     String.format(
                             Locale.ROOT,
-                            "<td>%.2f<td>%.2f<td>%.2f<td>%s<td>%s<td>%.2f<td>%.2f<td>%.2f%n",
+                            "<td>%.2f<td>%.2f%c<td>%.2f<td>%s<td>%s<td>%.2f<td>%.2f%c<td>%.2f%n",
                             latency.minimum(),
                             latency.median(),
+                            entry.stable().latencyMark(),
                             latency.percentile90(),
                             latency.percentile99AsText(),
                             latency.percentile99Point9AsText(),
                             latency.maximum(),
                             entry.bandwidth().megabytesPerSecond(),
+                            entry.stable().bandwidthMark(),
                             entry.bandwidth().messagesPerSecond()));
         }
         return """

@@ -16,10 +16,11 @@ record Result(
         int bytes,
         Latency latency,
         Bandwidth bandwidth,
+        Stability stable,
         Optional<String> connection) {
 
     Plot.Entry entry() {
-        return new Plot.Entry(label(), bytes, latency, bandwidth);
+        return new Plot.Entry(label(), bytes, latency, bandwidth, stable);
     }
 
     /**

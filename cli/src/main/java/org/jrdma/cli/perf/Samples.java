@@ -17,12 +17,24 @@ final class Samples {
         nanos[count++] = sample;
     }
 
+    void addAll(Samples others) {
+        nanos = Arrays.copyOf(nanos, Math.max(nanos.length, count + others.count));
+        System.arraycopy(others.nanos, 0, nanos, count, others.count);
+        count += others.count;
+    }
+
     int count() {
         return count;
     }
 
     void clear() {
         count = 0;
+    }
+
+    Samples copy() {
+        var copy = new Samples();
+        copy.addAll(this);
+        return copy;
     }
 
     long[] toArray() {

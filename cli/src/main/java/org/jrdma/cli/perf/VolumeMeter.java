@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 
@@ -37,7 +39,8 @@ final class VolumeMeter {
     }
 
     /**
-     * Measures for a time, after a warm-up of the same time.
+     * Measures for a time, after a warm-up of the same time. Repeats the measurement until it is
+     * stable.
      *
      * @param bytes the size of an access, at most that of the file
      */
@@ -50,34 +53,49 @@ final class VolumeMeter {
             throws IOException {
         var meter = new VolumeMeter(volume.file(), operation, pattern, bytes);
         meter.run(time);
-        meter.samples.clear();
-        var before = volume.processes().times();
-        var start = System.nanoTime();
-        meter.run(time);
-        var nanos = System.nanoTime() - start;
-        var after = volume.processes().times();
-        var count = meter.samples.count();
+        var times = new ArrayList<>(List.of(volume.processes().times()));
+        var measured =
+                Measurement.repeat(
+                        time,
+                        bytes,
+                        1,
+                        duration -> {
+                            var slice = meter.slice(duration);
+                            times.add(volume.processes().times());
+                            return slice;
+                        });
+        var before = times.get(times.size() - 1 - Measurement.SLICES);
+        var measuredBytes = (double) measured.latency().samples() * bytes;
         return new VolumeResult(
                 volume.path(),
                 Optional.empty(),
                 operation,
                 Optional.of(pattern),
                 bytes,
-                Latency.of(meter.samples.toArray(), 1),
-                Bandwidth.of(bytes, count, nanos),
-                Optional.of(ProcessorTime.of(before, after, (double) count * bytes)),
+                measured.latency(),
+                measured.bandwidth(),
+                measured.stable(),
+                Optional.of(ProcessorTime.of(before, times.getLast(), measuredBytes)),
                 Optional.of(volume.connection()));
     }
 
     /** Reads and writes before the first measurement, so that the JVM compiles the code. */
     static void warmUp(MeasuredVolume volume, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
-            new VolumeMeter(volume.file(), operation, VolumeResult.Pattern.RANDOM, bytes)
-                    .run(Meter.firstWarmUp(time));
+            var meter =
+                    new VolumeMeter(volume.file(), operation, VolumeResult.Pattern.RANDOM, bytes);
+            Measurement.warmUp(time, meter::slice);
         }
     }
 
+    private Slice slice(Duration time) throws IOException {
+        var start = System.nanoTime();
+        run(time);
+        return new Slice(samples.copy(), samples.count(), System.nanoTime() - start);
+    }
+
     private void run(Duration time) throws IOException {
+        samples.clear();
         var end = System.nanoTime() + time.toNanos();
         long now;
         do {

@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
         name = "volume",
         description = {
             "Measures reads and writes of a file in a clustered volume by block size, sequential and random, over each path to the data: direct, and redirected over verbs, SISCI and sockets. For direct, verbs and SISCI, it also measures the driver or the transport alone (raw).",
-            "The drive is an NVMe controller in software, which a child process lends. The server is another child process. All of them use the software fabrics, also on a machine with devices."
+            "The drive is an NVMe controller in software, which a child process lends. The server is another child process. All of them use the software fabrics, also on a machine with devices.",
+            Stability.DESCRIPTION
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -143,6 +144,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
     private void measureDriver(LentDrive lent) throws IOException {
         try (var borrowed = lent.borrow()) {
             var drive = borrowed.drive();
+            NvmeMeter.warmUp(drive, 1, sizes.getFirst(), time);
             for (var operation : NvmeResult.Operation.values()) {
                 var name = "driver " + Json.name(operation);
                 print(VolumeResult.rawHeader(VolumePath.DIRECT, name));
@@ -157,6 +159,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
                                     bytes,
                                     measured.latency(),
                                     measured.bandwidth(),
+                                    measured.stable(),
                                     Optional.empty(),
                                     Optional.empty()));
                 }

@@ -25,6 +25,7 @@ record VolumeResult(
         int bytes,
         Latency latency,
         Bandwidth bandwidth,
+        Stability stable,
         Optional<ProcessorTime> processorTime,
         Optional<String> connection) {
 
@@ -53,6 +54,7 @@ record VolumeResult(
                 result.bytes(),
                 result.latency(),
                 result.bandwidth(),
+                result.stable(),
                 Optional.empty(),
                 Optional.empty());
     }
@@ -68,10 +70,11 @@ record VolumeResult(
     }
 
     private static String header(String name, String more) {
-        return "%n%s: latency in us%s%n%10s %9s %9s %9s %11s %11s%s"
+        return "%n%s: latency in us%s; %s%n%10s %9s %9s  %9s %11s  %11s%s"
                 .formatted(
                         name,
                         more.isEmpty() ? "" : ", processor time in ns per byte",
+                        Stability.LEGEND,
                         "bytes",
                         "min",
                         "p50",
@@ -84,12 +87,14 @@ record VolumeResult(
     String row() {
         return String.format(
                         Locale.ROOT,
-                        "%10s %9.2f %9.2f %9s %11.1f %11.0f",
+                        "%10s %9.2f %9.2f%c %9s %11.1f%c %11.0f",
                         Size.toString(bytes),
                         latency.minimum(),
                         latency.median(),
+                        stable.latencyMark(),
                         latency.percentile99AsText(),
                         bandwidth.megabytesPerSecond(),
+                        stable.bandwidthMark(),
                         bandwidth.messagesPerSecond())
                 + processorTime
                         .map(time ->
@@ -109,15 +114,16 @@ record VolumeResult(
     /** Returns the entry for a table, whose label has the operation. */
     Plot.Entry entry() {
         var words = pattern.map(order -> Json.name(order) + " ").orElse("") + Json.name(operation);
-        return new Plot.Entry("%s, %s".formatted(curve(), words), bytes, latency, bandwidth);
+        return new Plot.Entry(
+                "%s, %s".formatted(curve(), words), bytes, latency, bandwidth, stable);
     }
 
     private boolean isIn(NvmeResult.Operation chart, Pattern order) {
         return operation == chart && pattern.orElse(order) == order;
     }
 
-    private Plot.Value value(double figure) {
-        return new Plot.Value(curve(), bytes, figure);
+    private Plot.Value value(double figure, boolean isStable) {
+        return new Plot.Value(curve(), bytes, figure, isStable);
     }
 
     /**
@@ -137,7 +143,10 @@ record VolumeResult(
                                 Plot.LATENCY_P50,
                                 Plot.Quantity.LATENCY,
                                 shown.stream()
-                                        .map(result -> result.value(result.latency().median()))
+                                        .map(result ->
+                                                result.value(
+                                                        result.latency().median(),
+                                                        result.stable().latency()))
                                         .toList()));
                 charts.add(
                         new Plot.Chart(
@@ -147,7 +156,8 @@ record VolumeResult(
                                 shown.stream()
                                         .map(result ->
                                                 result.value(
-                                                        result.bandwidth().megabytesPerSecond()))
+                                                        result.bandwidth().megabytesPerSecond(),
+                                                        result.stable().bandwidth()))
                                         .toList()));
             }
         }
@@ -162,7 +172,8 @@ record VolumeResult(
                                     .filter(result -> result.processorTime().isPresent())
                                     .map(result ->
                                             result.value(
-                                                    result.processorTime().orElseThrow().total()))
+                                                    result.processorTime().orElseThrow().total(),
+                                                    true))
                                     .toList()));
         }
         return charts;

@@ -6,7 +6,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.jrdma.cli.Jrdma;
+import org.jrdma.cli.StrictJson;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +43,8 @@ class NvmePerfCommandTest {
             System.clearProperty("jrdma.fabric");
         }
         assertThat(output.toString())
-                .contains("local read: a controller in this process; latency per command in us")
+                .contains(
+                        "local read: a controller in this process; latency per command in us; ~: unstable")
                 .contains("borrowed write: a controller of another process, borrowed by SmartIO")
                 .contains("rdma read: a controller of another process, over RDMA");
         assertThat(output.toString().lines().filter(line -> line.matches(" +[13] .*[1-9].*")))
@@ -59,8 +63,33 @@ class NvmePerfCommandTest {
         assertThat(execute("perf", "nvme", "--json", "-d", "2", "-t", "20", "local")).isZero();
         assertThat(output.toString())
                 .startsWith("[{\"controller\":\"local\",\"operation\":\"read\",\"depth\":2,")
+                .contains("},\"stable\":{\"latency\":", ",\"bandwidth\":")
                 .doesNotContain("borrowed")
                 .hasLineCount(1);
+    }
+
+    /**
+     * Without a warm-up of both processes, the first point would take more than ten times as long
+     * as the same point later.
+     */
+    @Test
+    @Tag("slow")
+    void shouldMeasureTheFirstPointWithCompiledCode() {
+        System.setProperty("jrdma.fabric", "software"); // also for the child process
+        try {
+            assertThat(execute("perf", "nvme", "--json", "-d", "1,1,1,1", "-t", "400", "rdma"))
+                    .as("%s", errors)
+                    .isZero();
+        } finally {
+            System.clearProperty("jrdma.fabric");
+        }
+        var medians =
+                StrictJson.parseObjects(output.toString()).stream()
+                        .map(result -> (Map<?, ?>) result.get("latency"))
+                        .mapToDouble(latency -> (Double) latency.get("median"))
+                        .toArray();
+        var later = Math.min(medians[1], Math.min(medians[2], medians[3]));
+        assertThat(medians[0]).as("%s", output).isLessThan(3 * later);
     }
 
     @ParameterizedTest

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests the commands perf and ping with a child process as the peer. */
 class PerfCommandTest {
 
-    private static final String FIGURE = " +(?:\\d+\\.\\d\\d|-)";
+    private static final String FIGURE = " +(?:\\d+\\.\\d\\d~?|-)";
 
     private final StringWriter output = new StringWriter();
     private final StringWriter errors = new StringWriter();
@@ -49,9 +49,14 @@ class PerfCommandTest {
                 .isZero();
 
         assertThat(output.toString())
-                .contains("\n" + path + ": " + description + "; latency per message in us\n")
-                .containsPattern("(?m)^ +" + small + FIGURE.repeat(4) + " +\\d+\\.\\d +\\d+$")
-                .containsPattern("(?m)^ +" + large + FIGURE.repeat(4) + " +\\d+\\.\\d +\\d+$");
+                .contains(
+                        "\n"
+                                + path
+                                + ": "
+                                + description
+                                + "; latency per message in us; ~: unstable\n")
+                .containsPattern("(?m)^ +" + small + FIGURE.repeat(4) + " +\\d+\\.\\d~? +\\d+$")
+                .containsPattern("(?m)^ +" + large + FIGURE.repeat(4) + " +\\d+\\.\\d~? +\\d+$");
     }
 
     @Tag("slow")
@@ -83,7 +88,8 @@ class PerfCommandTest {
         assertThat(output.toString())
                 .startsWith(
                         "[{\"path\":\"tcp\",\"fabric\":null,\"device\":null,\"bytes\":8,\"latency\":{\"samples\":")
-                .contains("\"bytes\":4096,", "\"percentile99Point9\":")
+                .contains(
+                        "\"bytes\":4096,", "\"percentile99Point9\":", "},\"stable\":{\"latency\":")
                 .endsWith("},\"connection\":\"to 127.0.0.1 by tcp\"}]\n")
                 .hasLineCount(1);
         assertThat(StrictJson.parseObjects(output.toString()))

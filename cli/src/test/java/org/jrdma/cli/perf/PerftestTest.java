@@ -28,6 +28,7 @@ class PerftestTest {
                     4096,
                     new Latency(250, 1, 3, 3, 3, 3, 3, 3),
                     new Bandwidth(2097.152, 5000),
+                    new Stability(true, true),
                     Optional.empty());
 
     @TempDir private Path folder;

@@ -52,6 +52,7 @@ class PlotTest {
                 new Latency(
                         1_000, micros, micros, micros, micros, 2 * micros, 2 * micros, 2 * micros),
                 new Bandwidth(megabytes, megabytes * 1e6 / bytes),
+                new Stability(true, true),
                 Optional.empty());
     }
 
@@ -158,7 +159,35 @@ class PlotTest {
                 8,
                 new Latency(samples, 1, 1, 1, 1, 2, 2, 2),
                 new Bandwidth(1, 1),
+                new Stability(true, true),
                 Optional.empty());
+    }
+
+    @Test
+    void shouldMarkUnstableValuesAndExplainTheMark() throws Exception {
+        var unstable =
+                new Result(
+                        "tcp",
+                        Optional.empty(),
+                        Optional.empty(),
+                        8,
+                        new Latency(100, 1, 1, 1, 1, 2, 2, 2),
+                        new Bandwidth(1, 1),
+                        new Stability(false, true),
+                        Optional.empty());
+        var page = folder.resolve("plot.html");
+
+        write(page, List.of(unstable));
+
+        assertThat(texts(draw(List.of(unstable))))
+                .containsOnlyOnce("~")
+                .anyMatch(text -> text.endsWith(" ~: unstable."));
+        assertThat(Files.readString(page)).contains("<td>1.00~<td>");
+        assertThat(texts(draw(RESULTS))).noneMatch(text -> text.contains("~"));
+    }
+
+    private static List<String> texts(Document document) {
+        return elements(document, "text").stream().map(Element::getTextContent).toList();
     }
 
     /** docs/use/choosing-a-fabric.md contains the command that draws the plot. */

@@ -25,6 +25,7 @@ class RstreamTest {
                     4096,
                     new Latency(250, 1, 3, 3, 3, 3, 3, 3),
                     new Bandwidth(2048, 500_000),
+                    new Stability(true, true),
                     Optional.empty());
 
     @TempDir private Path folder;

@@ -22,6 +22,7 @@ class TableTest {
                         1 << 20,
                         latency,
                         new Bandwidth(wide * 1000, wide * 1000),
+                        new Stability(true, true),
                         Optional.empty());
 
         assertThat(Table.row(result).strip().split(" +"))
@@ -47,9 +48,34 @@ class TableTest {
                         8,
                         latency,
                         new Bandwidth(1, 1),
+                        new Stability(true, true),
                         Optional.empty());
 
         assertThat(Table.row(result).replaceAll(" +", " "))
                 .startsWith(" 8 1.00 2.00 " + percentiles + " 1.0 1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "true, true, 2.00, 1.0",
+        "false, true, 2.00~, 1.0",
+        "true, false, 2.00, 1.0~",
+        "false, false, 2.00~, 1.0~"
+    })
+    void shouldMarkUnstableFigures(
+            boolean latency, boolean bandwidth, String median, String megabytes) {
+        var result =
+                new Result(
+                        "tcp",
+                        Optional.empty(),
+                        Optional.empty(),
+                        8,
+                        new Latency(100, 1, 2, 2, 2, 3, 4, 5),
+                        new Bandwidth(1, 1),
+                        new Stability(latency, bandwidth),
+                        Optional.empty());
+
+        assertThat(Table.row(result).strip().split(" +"))
+                .containsExactly("8", "1.00", median, "3.00", "-", megabytes, "1");
     }
 }

@@ -62,10 +62,10 @@ class VolumePerfCommandTest {
                         "\nsisci: sisci ",
                         "\nsisci-sockets: sockets (sisci) to ",
                         "\ntcp: sockets (tcp) to ",
-                        "\ntcp, random write: latency in us, processor time in ns per byte\n",
-                        "\ndirect, raw driver read: latency in us\n",
-                        "\nverbs, raw read: latency in us\n",
-                        "\nsisci, raw pio: latency in us\n")
+                        "\ntcp, random write: latency in us, processor time in ns per byte; ~: unstable\n",
+                        "\ndirect, raw driver read: latency in us; ~: unstable\n",
+                        "\nverbs, raw read: latency in us; ~: unstable\n",
+                        "\nsisci, raw pio: latency in us; ~: unstable\n")
                 .doesNotContain("failed");
         assertThat(rows(output))
                 .hasSize(

@@ -1,0 +1,31 @@
+package org.jrdma.cli.perf;
+
+import java.util.Collection;
+
+/**
+ * A part of a measurement.
+ *
+ * @param samples the durations of the exchanges, at least one; not changed after this
+ * @param messages the number of messages that were transferred for the bandwidth
+ * @param nanos the duration of their transfer
+ */
+record Slice(Samples samples, long messages, long nanos) {
+
+    /** Returns the slice that consists of several slices. */
+    static Slice joined(Collection<Slice> slices) {
+        var samples = new Samples();
+        slices.forEach(slice -> samples.addAll(slice.samples));
+        return new Slice(
+                samples,
+                slices.stream().mapToLong(Slice::messages).sum(),
+                slices.stream().mapToLong(Slice::nanos).sum());
+    }
+
+    double medianLatency() {
+        return Latency.of(samples.toArray(), 1).median();
+    }
+
+    double messagesPerSecond() {
+        return Bandwidth.of(1, messages, nanos).messagesPerSecond();
+    }
+}

@@ -1,0 +1,31 @@
+package org.jrdma.cli.perf;
+
+/**
+ * The stability of the figures of a measurement. A figure is stable if it differs by at most 15 %
+ * between the slices of the measurement.
+ *
+ * @param latency true if the median latency is stable
+ * @param bandwidth true if the bandwidth is stable
+ */
+record Stability(boolean latency, boolean bandwidth) {
+
+    /** The part of the heading of a table that explains {@link #mark}. */
+    static final String LEGEND = "~: unstable";
+
+    /** The explanation for the help of a command. */
+    static final String DESCRIPTION =
+            "A measurement is repeated up to five times until its parts agree. The mark ~ follows a p50 or a bandwidth whose parts differ by more than 15 %, for example because other programs used the processors.";
+
+    /** Returns a character that follows an unstable figure, or a space. */
+    static char mark(boolean isStable) {
+        return isStable ? ' ' : '~';
+    }
+
+    char latencyMark() {
+        return mark(latency);
+    }
+
+    char bandwidthMark() {
+        return mark(bandwidth);
+    }
+}
