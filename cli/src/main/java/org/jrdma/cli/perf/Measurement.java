@@ -23,6 +23,12 @@ record Measurement(Latency latency, Bandwidth bandwidth, Stability stable) {
 
     private static final int MAX_WARM_UPS = 10;
 
+    /**
+     * The maximum duration of a warm-up or of all slices, as a multiple of the requested time. A
+     * slice of large messages on a slow network takes longer than requested.
+     */
+    private static final int MAX_TIMES = 20;
+
     /** Measures a slice of about the given duration. */
     @FunctionalInterface
     interface SliceMeter {
@@ -35,10 +41,15 @@ record Measurement(Latency latency, Bandwidth bandwidth, Stability stable) {
      * #MAX_WARM_UPS} times as long.
      */
     static void warmUp(Duration time, SliceMeter meter) throws IOException {
+        var end = System.nanoTime() + MAX_TIMES * time.toNanos();
         var exchanges = 0;
-        for (var i = 0; i == 0 || (i < MAX_WARM_UPS && exchanges < WARM_UP_EXCHANGES); i++) {
+        var count = 0;
+        do {
             exchanges += meter.measure(time).samples().count();
-        }
+            count++;
+        } while (exchanges < WARM_UP_EXCHANGES
+                && count < MAX_WARM_UPS
+                && System.nanoTime() - end < 0);
     }
 
     /**
@@ -53,6 +64,7 @@ record Measurement(Latency latency, Bandwidth bandwidth, Stability stable) {
      */
     static Measurement repeat(Duration time, int bytes, int messages, SliceMeter meter)
             throws IOException {
+        var end = System.nanoTime() + MAX_TIMES * time.toNanos();
         var last = new ArrayDeque<Slice>();
         Stability stable;
         var count = 0;
@@ -67,7 +79,9 @@ record Measurement(Latency latency, Bandwidth bandwidth, Stability stable) {
                             agree(last, Slice::medianLatency),
                             agree(last, Slice::messagesPerSecond));
         } while (count < SLICES
-                || (count < MAX_SLICES && !(stable.latency() && stable.bandwidth())));
+                || (!(stable.latency() && stable.bandwidth())
+                        && count < MAX_SLICES
+                        && System.nanoTime() - end < 0));
         var all = Slice.joined(last);
         return new Measurement(
                 Latency.of(all.samples().toArray(), messages),

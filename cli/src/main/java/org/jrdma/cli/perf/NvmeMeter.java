@@ -77,7 +77,7 @@ final class NvmeMeter implements AutoCloseable {
      * Reads and writes before the first measurement, so that the JVMs compile the code, also that
      * of the process with the controller.
      *
-     * @param depth the greatest number of pending transfers, with which the most are executed
+     * @param depth the number of pending transfers
      */
     static void warmUp(NvmeDrive drive, int depth, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -38,6 +37,12 @@ public final class NvmePerfCommand implements Callable<Integer> {
                     "Latency is the time from the submission of a command to its completion.");
 
     private static final int PAGE_BYTES = 4096;
+
+    /**
+     * The queue depth of the warm-up. A controller that is not compiled yet executes several times
+     * as many commands with it as with one command at a time.
+     */
+    private static final int WARM_UP_DEPTH = 32;
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
@@ -111,7 +116,7 @@ public final class NvmePerfCommand implements Callable<Integer> {
     }
 
     private void measure(MeasuredDrive.Kind kind, MeasuredDrive target) throws IOException {
-        NvmeMeter.warmUp(target.drive(), Collections.max(depths), PAGE_BYTES, time);
+        NvmeMeter.warmUp(target.drive(), WARM_UP_DEPTH, PAGE_BYTES, time);
         for (var operation : NvmeResult.Operation.values()) {
             if (!output.isJson()) {
                 out().println(NvmeResult.header(kind, operation));

@@ -106,6 +106,33 @@ class MeasurementTest {
         assertThat(durations).containsOnly(TIME).hasSize(10);
     }
 
+    /** Messages may be so large, and a network so slow, that each slice takes minutes. */
+    @Test
+    void shouldStopAfterTheLeastNumberOfSlicesIfTheyTakeTooLong() throws Exception {
+        var time = Duration.ofMillis(1);
+        var unstable =
+                Measurement.repeat(
+                        time,
+                        1,
+                        1,
+                        duration -> {
+                            durations.add(duration);
+                            sleep(time.multipliedBy(10));
+                            return new Slice(samples(1, durations.size() * MICRO), 1, 1);
+                        });
+
+        assertThat(unstable.stable().latency()).isFalse();
+        assertThat(durations).hasSize(Measurement.SLICES);
+    }
+
+    private static void sleep(Duration time) {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     @Test
     void shouldNotTakeATransferOfNothingForStable() throws Exception {
         assertThat(repeat(_ -> 100, slice -> slice % 2).stable())

@@ -1,6 +1,7 @@
 package org.jrdma.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -69,12 +70,13 @@ class NvmePerfCommandTest {
     }
 
     /**
-     * Without a warm-up of both processes, the first point would take more than ten times as long
-     * as the same point later.
+     * Without a warm-up of both processes, the first point takes more than ten times as long as the
+     * same point later. On a busy machine, the warm-up may end too early, but then the point must
+     * be marked.
      */
     @Test
     @Tag("slow")
-    void shouldMeasureTheFirstPointWithCompiledCode() {
+    void shouldMeasureTheFirstPointWithCompiledCodeOrMarkIt() {
         System.setProperty("jrdma.fabric", "software"); // also for the child process
         try {
             assertThat(execute("perf", "nvme", "--json", "-d", "1,1,1,1", "-t", "400", "rdma"))
@@ -83,13 +85,20 @@ class NvmePerfCommandTest {
         } finally {
             System.clearProperty("jrdma.fabric");
         }
-        var medians =
-                StrictJson.parseObjects(output.toString()).stream()
-                        .map(result -> (Map<?, ?>) result.get("latency"))
-                        .mapToDouble(latency -> (Double) latency.get("median"))
-                        .toArray();
-        var later = Math.min(medians[1], Math.min(medians[2], medians[3]));
-        assertThat(medians[0]).as("%s", output).isLessThan(3 * later);
+        var reads = StrictJson.parseObjects(output.toString()).subList(0, 4);
+        var later = reads.stream().skip(1).mapToDouble(NvmePerfCommandTest::median).min();
+        assertThat(reads.getFirst())
+                .as("%s", output)
+                .satisfiesAnyOf(
+                        first -> assertThat(median(first)).isLessThan(3 * later.orElseThrow()),
+                        first ->
+                                assertThat(first.get("stable"))
+                                        .asInstanceOf(MAP)
+                                        .containsEntry("latency", false));
+    }
+
+    private static double median(Map<String, Object> result) {
+        return (Double) ((Map<?, ?>) result.get("latency")).get("median");
     }
 
     @ParameterizedTest
