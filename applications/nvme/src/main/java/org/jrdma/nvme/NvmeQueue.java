@@ -423,6 +423,13 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
         lifetime.close();
     }
 
+    /**
+     * Returns true if {@link #close()} could not delete the queue, although the controller was
+     * reachable. The controller may then still execute the commands that were pending, and access
+     * their memory.
+     */
+    public abstract boolean isAbandoned();
+
     /** Returns the name of the queue for messages. */
     @Override
     public final String toString() {

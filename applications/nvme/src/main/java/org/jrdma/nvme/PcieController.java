@@ -81,6 +81,13 @@ abstract sealed class PcieController extends Controller
         }
     }
 
+    /**
+     * Returns false if the registers read as all ones. The controller cannot access memory then.
+     */
+    final boolean isReachable() {
+        return registers.read(Registers.STATUS) != Registers.UNREACHABLE;
+    }
+
     final int readStatus() throws NvmeException {
         var status = registers.read(Registers.STATUS);
         if (status == Registers.UNREACHABLE) {

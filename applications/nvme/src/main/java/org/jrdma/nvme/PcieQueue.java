@@ -139,6 +139,11 @@ final class PcieQueue extends NvmeQueue {
     }
 
     @Override
+    public boolean isAbandoned() {
+        return resources.isAbandoned();
+    }
+
+    @Override
     boolean isConnected() {
         return true;
     }

@@ -24,6 +24,7 @@ final class QueueResources {
     private final long listOffset;
     private final HeldMemory held;
     private final Lifetime lifetime;
+    private volatile boolean isAbandoned;
 
     private QueueResources(
             PcieController controller,
@@ -100,9 +101,20 @@ final class QueueResources {
      * If the deletion fails, all memory remains allocated until the drive is closed.
      */
     private void destroy() throws FabricException {
-        ThreadInterrupts.defer(() -> controller.deleteQueue(id));
+        var isDeleted = false;
+        try {
+            ThreadInterrupts.defer(() -> controller.deleteQueue(id));
+            isDeleted = true;
+        } finally {
+            isAbandoned = !isDeleted && controller.isReachable();
+        }
         held.releaseAll();
         controller.free(memory);
+    }
+
+    /** Returns true if the deletion of the queues has failed, and the controller was reachable. */
+    boolean isAbandoned() {
+        return isAbandoned;
     }
 
     HeldMemory held() {

@@ -166,6 +166,11 @@ final class RdmaQueue extends NvmeQueue {
     }
 
     @Override
+    public boolean isAbandoned() {
+        return false; // a target does not access memory by a connection that has ended
+    }
+
+    @Override
     boolean isConnected() {
         return state == State.LIVE;
     }

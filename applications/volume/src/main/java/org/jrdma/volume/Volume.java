@@ -1,12 +1,16 @@
 package org.jrdma.volume;
 
+import java.nio.ByteBuffer;
 import java.nio.file.FileSystem;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.BufferInUseException;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.nio.VolumeFileSystem;
 
@@ -25,9 +29,11 @@ import org.jrdma.volume.nio.VolumeFileSystem;
 public final class Volume implements AutoCloseable {
 
     private final VolumeFileSystem fileSystem;
+    private final Optional<Drive> drive;
 
-    private Volume(VolumeFileSystem fileSystem) {
+    private Volume(VolumeFileSystem fileSystem, Optional<Drive> drive) {
         this.fileSystem = fileSystem;
+        this.drive = drive;
     }
 
     /**
@@ -50,7 +56,8 @@ public final class Volume implements AutoCloseable {
                         new NodeConnector(options.node()),
                         options.drive());
         try {
-            return new Volume(new VolumeFileSystem(options.name(), client, () -> {}));
+            return new Volume(
+                    new VolumeFileSystem(options.name(), client, () -> {}), options.drive());
         } catch (RuntimeException e) {
             client.close();
             throw e;
@@ -65,6 +72,35 @@ public final class Volume implements AutoCloseable {
     /** Returns a path in the volume. */
     public Path path(String text) {
         return fileSystem.getPath(text);
+    }
+
+    /**
+     * Allocates a direct buffer for the data of files.
+     *
+     * <p>If the drive is an NVMe namespace, a channel transfers whole blocks of {@value
+     * Drive#BLOCK_BYTES} bytes between the drive and the buffer without a copy. The position of the
+     * buffer must be a multiple of 4. All other accesses work as with any buffer. During a write,
+     * the program must not change the data.
+     *
+     * <p>The memory belongs to the drive, and is freed when the drive is closed, not earlier.
+     * Create few buffers and reuse them. After that, an access to the buffer throws
+     * IllegalStateException. Without a drive, the garbage collector frees the memory.
+     *
+     * <p>If the drive does not respond, and may still access the buffer, an access fails with
+     * {@link BufferInUseException}, and is not redirected. Do not use the buffer any more after
+     * that.
+     *
+     * @throws FabricException if the memory cannot be allocated
+     * @throws IllegalArgumentException if the size is not positive
+     */
+    public ByteBuffer newBuffer(int bytes) throws FabricException {
+        if (bytes < 1) {
+            throw new IllegalArgumentException(
+                    "The size of a buffer is %d bytes. It must be positive.".formatted(bytes));
+        }
+        return drive.isPresent()
+                ? drive.get().newMemory(bytes).asByteBuffer()
+                : ByteBuffer.allocateDirect(bytes);
     }
 
     /** Returns the path to the data and the connection to the coordinator, with their reasons. */

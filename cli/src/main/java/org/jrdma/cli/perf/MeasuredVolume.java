@@ -30,7 +30,7 @@ final class MeasuredVolume implements AutoCloseable {
 
     static final int FILE_BYTES = 32 << 20;
 
-    private static final int PART_BYTES = 1 << 20;
+    static final int MAX_ACCESS_BYTES = 4 << 20;
 
     /** The node of the server in the SISCI fabric, far from the numbers that are free first. */
     private static final int SERVER_NODE = 200;
@@ -50,6 +50,7 @@ final class MeasuredVolume implements AutoCloseable {
     private final VolumePath path;
     private final Volume volume;
     private final FileChannel file;
+    private final ByteBuffer buffer;
     private final ProcessorTime.Processes processes;
 
     private MeasuredVolume(VolumePath path, LentDrive drive, Path folder) throws IOException {
@@ -65,6 +66,7 @@ final class MeasuredVolume implements AutoCloseable {
             volume =
                     keep(Volume.open(path == VolumePath.DIRECT ? direct(options, drive) : options));
             file = keep(FileChannel.open(volume.path("/data"), CREATE, READ, WRITE));
+            buffer = volume.newBuffer(MAX_ACCESS_BYTES);
             fill();
         } catch (Throwable e) {
             try {
@@ -142,9 +144,8 @@ final class MeasuredVolume implements AutoCloseable {
 
     /** Writes the whole file, so that the accesses allocate nothing. */
     private void fill() throws IOException {
-        var part = ByteBuffer.allocateDirect(PART_BYTES);
-        for (var position = file.size(); position < FILE_BYTES; position += PART_BYTES) {
-            var _ = file.write(part.clear(), position);
+        for (var position = file.size(); position < FILE_BYTES; position += MAX_ACCESS_BYTES) {
+            var _ = file.write(buffer.clear(), position);
         }
         file.force(true);
     }
@@ -155,6 +156,11 @@ final class MeasuredVolume implements AutoCloseable {
 
     FileChannel file() {
         return file;
+    }
+
+    /** Returns the buffer for accesses of a size. The drive can access it if the path is direct. */
+    ByteBuffer buffer(int bytes) {
+        return buffer.slice(0, bytes);
     }
 
     ProcessorTime.Processes processes() {

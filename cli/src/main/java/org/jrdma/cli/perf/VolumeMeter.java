@@ -26,15 +26,15 @@ final class VolumeMeter {
     private long next;
 
     private VolumeMeter(
-            FileChannel file,
+            MeasuredVolume volume,
             NvmeResult.Operation operation,
             VolumeResult.Pattern pattern,
             int bytes)
             throws IOException {
-        this.file = file;
+        this.file = volume.file();
         this.operation = operation;
         this.pattern = pattern;
-        this.buffer = ByteBuffer.allocateDirect(bytes);
+        this.buffer = volume.buffer(bytes);
         this.blocks = file.size() / bytes;
     }
 
@@ -51,7 +51,7 @@ final class VolumeMeter {
             int bytes,
             Duration time)
             throws IOException {
-        var meter = new VolumeMeter(volume.file(), operation, pattern, bytes);
+        var meter = new VolumeMeter(volume, operation, pattern, bytes);
         meter.run(time);
         var times = new ArrayList<>(List.of(volume.processes().times()));
         var measured =
@@ -83,7 +83,7 @@ final class VolumeMeter {
     static void warmUp(MeasuredVolume volume, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
             var meter =
-                    new VolumeMeter(volume.file(), operation, VolumeResult.Pattern.RANDOM, bytes);
+                    new VolumeMeter(volume, operation, VolumeResult.Pattern.RANDOM, bytes);
             Measurement.warmUp(time, meter::slice);
         }
     }

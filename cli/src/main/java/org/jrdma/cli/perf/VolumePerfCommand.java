@@ -35,7 +35,6 @@ import picocli.CommandLine.Spec;
 public final class VolumePerfCommand implements Callable<Integer> {
 
     private static final String SISCI_FABRIC = "jrdma.sisci.fabric";
-    private static final int MAX_BLOCK_BYTES = 4 << 20;
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
@@ -93,7 +92,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
 
     private void checkSizes() {
         for (var size : sizes) {
-            if (size % Drive.BLOCK_BYTES != 0 || size > MAX_BLOCK_BYTES) {
+            if (size % Drive.BLOCK_BYTES != 0 || size > MeasuredVolume.MAX_ACCESS_BYTES) {
                 throw new ParameterException(
                         command.commandLine(),
                         "The block size %s is not a multiple of 4K up to 4M"

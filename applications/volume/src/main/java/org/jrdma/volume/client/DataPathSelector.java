@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.BufferInUseException;
 import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.Failure;
@@ -153,6 +154,9 @@ final class DataPathSelector implements AutoCloseable {
             } catch (FabricException | IllegalStateException e) {
                 if (path != null && !Thread.currentThread().isInterrupted()) {
                     failed(path, String.valueOf(e.getMessage()));
+                }
+                if (e instanceof BufferInUseException) { // a repetition would use the same memory
+                    throw e;
                 }
                 if (isWrite && e instanceof MissingReplyException) {
                     // the data server may still execute the write, also after a later one

@@ -1,5 +1,6 @@
 package org.jrdma.volume.drive;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.VolumeException;
@@ -47,6 +48,21 @@ public interface Drive extends AutoCloseable {
      * @throws IllegalStateException if the drive is closed
      */
     void flush() throws FabricException;
+
+    /**
+     * Allocates memory for data. If this drive can access the memory itself, as an NVMe namespace
+     * can, reads and writes with any part of it that starts at a multiple of 4 bytes copy nothing.
+     * Other drives accept it like any other memory.
+     *
+     * <p>All threads can access the memory until this drive is closed. The drive then frees memory
+     * that belongs to it, and an access to that throws IllegalStateException.
+     *
+     * @param bytes the size, at least 1
+     * @throws FabricException if the memory cannot be allocated
+     */
+    default MemorySegment newMemory(int bytes) throws FabricException {
+        return Arena.ofAuto().allocate(bytes, BLOCK_BYTES);
+    }
 
     /** Returns the means to exclude other nodes from this drive. */
     Fence fence();

@@ -7,10 +7,12 @@ import org.jrdma.nvme.DmaMemory;
 import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeNamespace;
 import org.jrdma.nvme.NvmeQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of one thread, and the memory through which its data passes. Used by that thread only,
- * except {@link #close()}. Must be closed after a failure, because commands may be pending.
+ * The queue of one thread, and the memory through which its data passes. Data in the memory of
+ * {@link DmaBuffers} does not pass through it. Used by that thread only, except {@link #close()}.
+ * Must be closed after a failure, because commands may be pending.
  */
 final class IoChannel implements AutoCloseable {
 
@@ -25,14 +27,23 @@ final class IoChannel implements AutoCloseable {
 
     private final NvmeNamespace namespace;
     private final Duration timeout;
+    private final DmaBuffers buffers;
+    private final int maxTransferBytes;
     private final int slotBytes;
     private final NvmeQueue queue;
     private final DmaMemory memory;
+    private long copiedBytes;
 
-    IoChannel(NvmeDrive drive, NvmeNamespace namespace, Duration timeout) throws FabricException {
+    /** True if commands may use memory of the caller. */
+    private boolean isDirect;
+
+    IoChannel(NvmeDrive drive, NvmeNamespace namespace, Duration timeout, DmaBuffers buffers)
+            throws FabricException {
         this.namespace = namespace;
         this.timeout = timeout;
-        this.slotBytes = Math.min(SLOT_BYTES, drive.maxTransferBytes());
+        this.buffers = buffers;
+        this.maxTransferBytes = drive.maxTransferBytes();
+        this.slotBytes = Math.min(SLOT_BYTES, maxTransferBytes);
         this.queue = drive.newQueue(DEPTH);
         try {
             this.memory = drive.newMemory((long) DEPTH * slotBytes);
@@ -43,17 +54,45 @@ final class IoChannel implements AutoCloseable {
     }
 
     void read(long firstBlock, MemorySegment target) throws FabricException {
-        transfer(false, firstBlock, target);
+        var buffer = target.isReadOnly() ? null : buffers.find(target);
+        transfer(false, firstBlock, target, buffer);
     }
 
     void write(long firstBlock, MemorySegment source) throws FabricException {
-        transfer(true, firstBlock, source);
+        transfer(true, firstBlock, source, buffers.find(source));
+    }
+
+    private void transfer(
+            boolean isWrite, long firstBlock, MemorySegment data, @Nullable DmaMemory buffer)
+            throws FabricException {
+        isDirect = buffer != null;
+        if (buffer == null) {
+            copyingTransfer(isWrite, firstBlock, data);
+        } else {
+            var offset = data.address() - buffer.segment().address();
+            directTransfer(isWrite, firstBlock, buffer, offset, data.byteSize());
+            isDirect = false;
+        }
+    }
+
+    private void directTransfer(
+            boolean isWrite, long firstBlock, DmaMemory buffer, long offset, long total)
+            throws FabricException {
+        for (var next = 0L; next < total || queue.pending() > 0; ) {
+            while (next < total && queue.pending() < DEPTH) {
+                var bytes = Math.min(maxTransferBytes, total - next);
+                var block = firstBlock + (next >>> namespace.blockShift());
+                submit(isWrite, block, bytes, buffer, offset + next, 0);
+                next += bytes;
+            }
+            awaitCompletion();
+        }
     }
 
     /**
      * Submits commands while slots are free. The context of a command is the offset of its data.
      */
-    private void transfer(boolean isWrite, long firstBlock, MemorySegment data)
+    private void copyingTransfer(boolean isWrite, long firstBlock, MemorySegment data)
             throws FabricException {
         var total = data.byteSize();
         var commandBytes = commandBytes(total);
@@ -69,7 +108,10 @@ final class IoChannel implements AutoCloseable {
                 var bytes = Math.min(commandBytes, total - next);
                 var block = firstBlock + (next >>> namespace.blockShift());
                 var context = next / commandBytes * DEPTH + slot;
-                submit(isWrite, block, data.asSlice(next, bytes), slot, context);
+                if (isWrite) {
+                    MemorySegment.copy(data, next, memory.segment(), slot * slotBytes, bytes);
+                }
+                submit(isWrite, block, bytes, memory, slot * slotBytes, context);
                 next += bytes;
             }
             awaitCompletion();
@@ -82,6 +124,7 @@ final class IoChannel implements AutoCloseable {
             slots[free++] = slot;
             completed += bytes;
         }
+        copiedBytes += total;
     }
 
     private long commandBytes(long total) {
@@ -89,21 +132,29 @@ final class IoChannel implements AutoCloseable {
         return Math.min(part, slotBytes);
     }
 
-    /** Submits a command for blocks whose data passes through the memory of a slot. */
-    private void submit(boolean isWrite, long block, MemorySegment data, long slot, long context)
-            throws FabricException {
-        var bytes = data.byteSize();
+    private void submit(
+            boolean isWrite, long block, long bytes, DmaMemory data, long offset, long context) {
         var blocks = (int) (bytes >>> namespace.blockShift());
-        boolean isSubmitted;
-        if (isWrite) {
-            MemorySegment.copy(data, 0, memory.segment(), slot * slotBytes, bytes);
-            isSubmitted = queue.write(namespace, block, blocks, memory, slot * slotBytes, context);
-        } else {
-            isSubmitted = queue.read(namespace, block, blocks, memory, slot * slotBytes, context);
-        }
+        var isSubmitted =
+                isWrite
+                        ? queue.write(namespace, block, blocks, data, offset, context)
+                        : queue.read(namespace, block, blocks, data, offset, context);
         if (!isSubmitted) {
             throw new IllegalStateException(queue + " is full, although a slot is free");
         }
+    }
+
+    /** Returns the number of bytes that passed through the memory of this object. */
+    long copiedBytes() {
+        return copiedBytes;
+    }
+
+    /**
+     * Returns true if this object was closed after a failure, and the drive may still access memory
+     * of the caller.
+     */
+    boolean mayAccessCallerMemory() {
+        return isDirect && queue.isAbandoned();
     }
 
     void flush() throws FabricException {

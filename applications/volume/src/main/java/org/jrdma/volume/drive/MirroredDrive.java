@@ -3,6 +3,7 @@ package org.jrdma.volume.drive;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.model.BufferInUseException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,8 @@ public final class MirroredDrive extends DriveGroup {
             try {
                 drive.read(block, target);
                 return;
+            } catch (BufferInUseException e) {
+                throw e;
             } catch (FabricException e) {
                 if (failure == null) {
                     failure = e;

@@ -16,6 +16,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.NvmeNamespace;
+import org.jrdma.volume.model.BufferInUseException;
 import org.jrdma.volume.model.VolumeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +27,10 @@ import org.slf4j.LoggerFactory;
  * <p>Each platform thread that does I/O gets a queue and memory of its own, up to a limit. All
  * other threads, and virtual threads, share a few I/O threads. A call that fails, or does not
  * complete within the timeout, deletes its queue, so that its commands do not take effect later.
+ *
+ * <p>Data in the memory of {@link #newMemory} is transferred without a copy. If the drive neither
+ * completes the commands for such data nor deletes their queue, although it is reachable, the call
+ * fails with {@link BufferInUseException}.
  *
  * <p>The {@link #fence()} uses reservations if the drive supports them, and was opened with a host
  * identifier. Nodes with the same controller are then excluded together.
@@ -46,6 +51,7 @@ public final class NvmeBlockDrive implements Drive {
     private final Duration timeout;
     private final int shift;
     private final Fence fence;
+    private final DmaBuffers buffers = new DmaBuffers();
     private final Map<Thread, IoChannel> channels = new ConcurrentHashMap<>();
     private final ExecutorService ioThreads =
             Executors.newFixedThreadPool(
@@ -154,6 +160,9 @@ public final class NvmeBlockDrive implements Drive {
                 if (e.getCause() instanceof RuntimeException failure) {
                     throw failure;
                 }
+                if (e.getCause() instanceof BufferInUseException failure) {
+                    throw failure;
+                }
                 throw new VolumeException(e.getCause().getMessage(), e.getCause());
             }
         }
@@ -188,22 +197,34 @@ public final class NvmeBlockDrive implements Drive {
             var thread = Thread.currentThread();
             var channel = channels.get(thread);
             if (channel == null) {
-                channel = new IoChannel(drive, namespace, timeout);
+                channel = new IoChannel(drive, namespace, timeout, buffers);
                 channels.put(thread, channel);
             }
-            var isCompleted = false;
             try {
                 operation.run(channel);
-                isCompleted = true;
-            } finally {
-                if (!isCompleted) {
-                    channels.remove(thread);
-                    channel.close();
+            } catch (Throwable e) {
+                channels.remove(thread);
+                channel.close();
+                if (channel.mayAccessCallerMemory()) {
+                    throw new BufferInUseException(drive.toString(), e);
                 }
+                throw e;
             }
         } finally {
             lifetime.readLock().unlock();
         }
+    }
+
+    @Override
+    public MemorySegment newMemory(int bytes) throws FabricException {
+        var memory = drive.newMemory(bytes);
+        buffers.add(memory);
+        return memory.segment().asSlice(0, bytes);
+    }
+
+    /** Returns the number of bytes that open queues have copied, for tests. */
+    long copiedBytes() {
+        return channels.values().stream().mapToLong(IoChannel::copiedBytes).sum();
     }
 
     @Override

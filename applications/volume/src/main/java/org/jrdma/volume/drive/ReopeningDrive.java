@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The {@link #fence()} does not register its key again: a node may have been excluded meanwhile.
  *
+ * <p>Data is always copied: the memory of a drive ends with the drive, so {@link #newMemory}
+ * returns other memory, which remains valid when the drive is opened again.
+ *
  * <p>Owns the drive that is open.
  */
 public final class ReopeningDrive implements Drive {

@@ -97,10 +97,19 @@ final class VolumeFileChannel extends FileChannel {
         if (!target.hasRemaining()) {
             return 0;
         }
-        var memory = MemorySegment.ofBuffer(target);
+        var memory = memory(target);
         var count = translate(() -> handle.read(from, memory));
         target.position(target.position() + count);
         return count == 0 ? -1 : count;
+    }
+
+    /** Returns the memory of a buffer. Freed memory would look like a failure of the drive. */
+    private static MemorySegment memory(ByteBuffer buffer) {
+        var memory = MemorySegment.ofBuffer(buffer);
+        if (!memory.scope().isAlive()) {
+            throw new IllegalStateException("The memory of the buffer was freed");
+        }
+        return memory;
     }
 
     private static void checkPosition(long position) {
@@ -134,7 +143,7 @@ final class VolumeFileChannel extends FileChannel {
             return count;
         }
         var count = source.remaining();
-        var memory = MemorySegment.ofBuffer(source);
+        var memory = memory(source);
         position = translate(() -> handle.append(memory));
         written(source, count);
         return count;
@@ -145,7 +154,7 @@ final class VolumeFileChannel extends FileChannel {
         checkWritable();
         checkPosition(to);
         var count = source.remaining();
-        var memory = MemorySegment.ofBuffer(source);
+        var memory = memory(source);
         var _ =
                 translate(() -> {
                     handle.write(to, memory);
