@@ -82,9 +82,9 @@ public final class Volume implements AutoCloseable {
      * buffer must be a multiple of 4. All other accesses work as with any buffer. During a write,
      * the program must not change the data.
      *
-     * <p>The memory belongs to the drive, and is freed when the drive is closed, not earlier.
-     * Create few buffers and reuse them. After that, an access to the buffer throws
-     * IllegalStateException. Without a drive, the garbage collector frees the memory.
+     * <p>The buffer is valid until the drive is closed, also while the data is redirected. An NVMe
+     * namespace owns the memory and frees it then, not earlier: create few buffers, and reuse them.
+     * Any later use throws IllegalStateException. Otherwise, the garbage collector frees the memory.
      *
      * <p>If the drive does not respond, and may still access the buffer, an access fails with
      * {@link BufferInUseException}, and is not redirected. Do not use the buffer any more after
