@@ -2,11 +2,14 @@ package org.jrdma.spark;
 
 import com.codahale.metrics.Gauge;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.SparkListener;
@@ -20,7 +23,8 @@ import org.apache.spark.sql.SparkSession;
 final class LocalCluster implements AutoCloseable {
 
     private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
-    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration RELEASE_TIMEOUT = Duration.ofMinutes(1);
     private static final int EXECUTORS = 2;
 
     private final SparkSession session;
@@ -148,15 +152,83 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** Makes Spark forget all shuffles that no object uses, and the executors report metrics. */
-    void forgetShuffles() throws InterruptedException {
-        await(
-                REPORT_TIMEOUT,
-                () -> {
-                    System.gc();
-                    ShuffleJobs.context(session).parallelize(List.of(1, 2, 3, 4), 4).count();
-                    return metric(Metric.REGISTERED_FILES) == 0;
-                });
+    /** Waits as {@link #awaitRelease(long)} does, without a check of the file descriptors. */
+    void awaitRelease() throws InterruptedException {
+        awaitRelease(Long.MAX_VALUE);
+    }
+
+    /**
+     * Makes Spark remove all shuffles that no object uses, and waits until the executors have
+     * released all map outputs and buffers, and have at most the given number of file descriptors
+     * for RDMA. An executor releases what an unreachable peer was reading when the keep-alive of
+     * the channel fails.
+     */
+    void awaitRelease(long maxDescriptors) throws InterruptedException {
+        try {
+            await(
+                    RELEASE_TIMEOUT,
+                    () -> {
+                        System.gc();
+                        // Executors report their metrics after each task.
+                        ShuffleJobs.context(session).parallelize(List.of(1, 2, 3, 4), 4).count();
+                        return held(maxDescriptors).isEmpty();
+                    });
+        } catch (AssertionError e) {
+            throw new AssertionError("Not released: " + held(maxDescriptors), e);
+        }
+    }
+
+    /** What executors hold for shuffles, as reported by them and by the operating system. */
+    private Map<String, Long> held(long maxDescriptors) {
+        var held = new TreeMap<String, Long>();
+        for (var metric :
+                List.of(
+                        Metric.REGISTERED_FILES,
+                        Metric.REGISTERED_BYTES,
+                        Metric.BUFFER_BYTES_USED)) {
+            held.put(metric.key(), metric(metric));
+        }
+        for (var executor : executors()) {
+            held.put("mapped files of process " + executor.pid(), mappedOutputs(executor));
+            var descriptors = rdmaDescriptors(executor);
+            held.put(
+                    "file descriptors of process " + executor.pid(),
+                    descriptors > maxDescriptors ? descriptors : 0);
+        }
+        held.values().removeIf(value -> value == 0);
+        return held;
+    }
+
+    /** The number of memory mappings of map outputs, including deleted files. */
+    private static long mappedOutputs(ProcessHandle executor) {
+        try (var mappings = Files.lines(Path.of("/proc/%d/maps".formatted(executor.pid())))) {
+            return mappings.filter(mapping -> mapping.contains("/shuffle_")).count();
+        } catch (IOException | UncheckedIOException e) {
+            return 0; // The process has ended.
+        }
+    }
+
+    /**
+     * The number of file descriptors that an executor uses for RDMA. The software fabric has an
+     * eventfd for each channel and some more; Netty has one for each epoll instance.
+     */
+    static long rdmaDescriptors(ProcessHandle executor) {
+        var folder = Path.of("/proc/%d/fd".formatted(executor.pid()));
+        try (var descriptors = Files.list(folder)) {
+            var targets = descriptors.map(LocalCluster::target).toList();
+            return Collections.frequency(targets, "anon_inode:[eventfd]")
+                    - Collections.frequency(targets, "anon_inode:[eventpoll]");
+        } catch (IOException | UncheckedIOException e) {
+            return 0; // The process has ended.
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return ""; // The descriptor was closed.
+        }
     }
 
     /** Waits until the executors have reported a value. */

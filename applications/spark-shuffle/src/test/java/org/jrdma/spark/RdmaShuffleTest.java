@@ -2,6 +2,7 @@ package org.jrdma.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.sql.SparkSession;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class RdmaShuffleTest {
 
     private static final int RECORDS = 100_000;
+    private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(30);
 
     private static final Map<String, ShuffleJobs.Job> JOBS =
             Map.of(
@@ -37,20 +39,41 @@ class RdmaShuffleTest {
         return results;
     }
 
+    /** Runs all jobs, compares the results with those of stock Spark, and prints the time. */
+    private static void runJobs(String condition, LocalCluster cluster) throws Exception {
+        var start = System.nanoTime();
+        assertThat(run(cluster.session())).isEqualTo(expected);
+        System.out.printf(
+                "%s: the jobs took %d ms%n", condition, (System.nanoTime() - start) / 1_000_000);
+        cluster.settle();
+        assertThat(cluster.remoteBlocks()).isPositive();
+    }
+
+    private static void shouldHaveReadEveryRemoteBlockByRdma(LocalCluster cluster)
+            throws InterruptedException {
+        cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
+        assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isZero();
+        assertThat(cluster.metric(Metric.REGISTRATIONS)).isPositive();
+    }
+
     @Test
     void shouldReadEveryRemoteBlockByRdmaAndDeregisterAllMapOutputs() throws Exception {
         try (var cluster = LocalCluster.start(Map.of())) {
-            assertThat(run(cluster.session())).isEqualTo(expected);
+            runJobs("no failure", cluster);
 
-            assertThat(cluster.remoteBlocks()).isPositive();
-            cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
-            assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isZero();
-            assertThat(cluster.metric(Metric.REGISTRATIONS)).isPositive();
+            shouldHaveReadEveryRemoteBlockByRdma(cluster);
+            cluster.awaitRelease();
+        }
+    }
 
-            cluster.forgetShuffles();
-            cluster.awaitMetric(Metric.REGISTERED_FILES, 0);
-            cluster.awaitMetric(Metric.REGISTERED_BYTES, 0);
-            cluster.awaitMetric(Metric.BUFFER_BYTES_USED, 0);
+    @Test
+    void shouldReadEveryRemoteBlockByRdmaOnAStandaloneCluster() throws Exception {
+        try (var standalone = StandaloneCluster.start();
+                var cluster = LocalCluster.start(Map.of("spark.master", standalone.url()))) {
+            runJobs("standalone cluster", cluster);
+
+            shouldHaveReadEveryRemoteBlockByRdma(cluster);
+            cluster.awaitRelease();
         }
     }
 
@@ -65,11 +88,11 @@ class RdmaShuffleTest {
                         "spark.executor.extraJavaOptions",
                                 "-Djrdma.fabric=software -Djrdma.soft.loss=0.02");
         try (var cluster = LocalCluster.start(settings)) {
-            assertThat(run(cluster.session())).isEqualTo(expected);
+            runJobs("encryption, and 2 % packet loss", cluster);
 
             assertThat(cluster.remoteBytesToFiles()).isPositive();
-            cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
-            assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isZero();
+            shouldHaveReadEveryRemoteBlockByRdma(cluster);
+            cluster.awaitRelease();
         }
     }
 
@@ -80,14 +103,18 @@ class RdmaShuffleTest {
                         "spark.jrdma.shuffle.registeredBytes", "2m",
                         "spark.jrdma.shuffle.onDemandPaging", "false");
         try (var cluster = LocalCluster.start(settings)) {
-            assertThat(run(cluster.session())).isEqualTo(expected);
+            runJobs("registration limit too small", cluster);
 
-            cluster.awaitMetric(
-                    Metric.BLOCKS_BY_TCP,
-                    cluster.remoteBlocks() - cluster.metric(Metric.BLOCKS_READ));
+            LocalCluster.await(
+                    REPORT_TIMEOUT,
+                    () ->
+                            cluster.metric(Metric.BLOCKS_READ)
+                                            + cluster.metric(Metric.BLOCKS_BY_TCP)
+                                    == cluster.remoteBlocks());
             assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isPositive();
             assertThat(cluster.metric(Metric.BLOCKS_READ)).isPositive();
             assertThat(cluster.metric(Metric.REGISTERED_BYTES)).isLessThanOrEqualTo(4 << 20);
+            cluster.awaitRelease();
         }
     }
 
@@ -95,10 +122,11 @@ class RdmaShuffleTest {
     void shouldReadFromAndOnAnExecutorWithoutDeviceOverTcp() throws Exception {
         var plugins = NoDevicePlugin.class.getName() + "," + RdmaShufflePlugin.class.getName();
         try (var cluster = LocalCluster.start(Map.of("spark.plugins", plugins))) {
-            assertThat(run(cluster.session())).isEqualTo(expected);
+            runJobs("executor without RDMA", cluster);
 
-            assertThat(cluster.remoteBlocks()).isPositive();
+            assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isPositive();
             assertThat(cluster.metric(Metric.BLOCKS_READ)).isZero();
+            cluster.awaitRelease();
         }
     }
 
