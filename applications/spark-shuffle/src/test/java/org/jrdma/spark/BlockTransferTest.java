@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class BlockTransferTest {
 
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final int PARTITION_BYTES = 10_000;
     private static final int PARTITIONS = 20;
     private static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
@@ -93,10 +95,7 @@ class BlockTransferTest {
             throws IOException {
         return ConnectionManager.software()
                 .connectChannel(
-                        directory.find(executor),
-                        domain,
-                        channels.connectOptions(),
-                        Duration.ofSeconds(5));
+                        directory.find(executor), domain, channels.connectOptions(), TIMEOUT);
     }
 
     private MapOutputFile find(MapOutputFile.Key key) throws IOException {
@@ -201,11 +200,20 @@ class BlockTransferTest {
         assertThat(value(Metric.REGISTRATIONS)).isEqualTo(2);
 
         task.release();
-        assertThat(buffers.statistics().usedBytes()).isZero();
+        awaitReturnOfBuffers();
     }
 
     private long value(Metric metric) {
         return metrics.values().get(metric);
+    }
+
+    /** Waits until the thread of the peer has released its references, too. */
+    private void awaitReturnOfBuffers() throws InterruptedException {
+        LocalCluster.await(TIMEOUT, () -> buffers.statistics().usedBytes() == 0);
+    }
+
+    private void awaitValue(Metric metric, long value) throws InterruptedException {
+        LocalCluster.await(TIMEOUT, () -> value(metric) == value);
     }
 
     @Test
@@ -356,6 +364,40 @@ class BlockTransferTest {
         server.closeChannels();
 
         assertThat(fetch("shuffle_0_1_1").stock).isEmpty();
+    }
+
+    @Test
+    void shouldReleaseTheOutputsThatAnExecutorWasReadingWhenItEnded() throws Exception {
+        write(0, 1);
+        try (var channel = connect(new PeerDirectory(plugin), SERVER, settings)) {
+            var block = BlockRange.parse("shuffle_0_1_0").orElseThrow();
+            var request = new PeerMessage.Locate(1, List.of(block)).encode();
+            assertThat(channel.trySend(MemorySegment.ofBuffer(request))).isTrue();
+            awaitValue(Metric.BLOCKS_LOCATED, 1);
+            outputs.forget(0);
+            assertThat(value(Metric.REGISTERED_FILES)).isOne();
+        }
+
+        awaitValue(Metric.REGISTERED_FILES, 0);
+        assertThat(value(Metric.REGISTERED_BYTES)).isZero();
+    }
+
+    @Test
+    void shouldReturnTheBuffersOfReadsThatFail() throws Exception {
+        write(0, 1);
+        var held = buffers.tryTake(POOL_BYTES);
+        var task = new Task();
+        var block =
+                new Fetch.Block("shuffle_0_1_0", BlockRange.parse("shuffle_0_1_0").orElseThrow());
+        peer.submit(new Fetch(List.of(block), task, task::stock, null));
+        awaitValue(Metric.BLOCKS_LOCATED, 1);
+        outputs.close(); // The read, which waits for a buffer, fails with a remote access error.
+
+        held.release();
+
+        task.await(1);
+        task.release();
+        awaitReturnOfBuffers();
     }
 
     @Test
