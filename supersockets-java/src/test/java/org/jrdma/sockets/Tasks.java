@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 /** Runs the tasks of tests on platform threads or on virtual threads. */
 public final class Tasks {
 
-    private static final Set<String> WAITING_CALLS = Set.of("poll", "epollWait");
+    private static final Set<String> WAITING_CALLS = Set.of("poll", "epollWait", "receiveBlocking");
 
     private Tasks() {}
 

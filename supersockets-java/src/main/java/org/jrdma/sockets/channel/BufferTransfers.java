@@ -8,7 +8,7 @@ import org.jrdma.sockets.internal.NonBlockingTransfer;
 import org.jrdma.sockets.internal.Scratch;
 
 /**
- * Transfers bytes between buffers and a {@link NonBlockingTransfer}. If possible, one call$
+ * Transfers bytes between buffers and a {@link NonBlockingTransfer}. If possible, one call
  * transfers the bytes of several buffers.
  *
  * <p>The bytes of a single direct buffer are not copied. Bytes on the heap, and the bytes of
@@ -189,7 +189,8 @@ final class BufferTransfers {
                 || (buffers[first].isDirect() && buffers[first].remaining() >= SINGLE_CALL_BYTES);
     }
 
-    private static void advance(ByteBuffer buffer, int count) {
+    /** Moves the position of a buffer, unless {@code count} is a negative errno. */
+    static void advance(ByteBuffer buffer, int count) {
         if (count > 0) {
             buffer.position(buffer.position() + count);
         }

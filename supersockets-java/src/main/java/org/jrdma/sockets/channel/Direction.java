@@ -6,6 +6,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.BlockingReceive;
 import org.jrdma.sockets.internal.DescriptorWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.Waiting;
@@ -23,6 +24,7 @@ final class Direction {
 
     private final ChannelDescriptor endpoint;
     private final DescriptorWaiting byDescriptor;
+    private final BlockingReceive blockingReceive;
     private volatile Waiting waiting;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -34,6 +36,7 @@ final class Direction {
     Direction(ChannelDescriptor endpoint, int events) {
         this.endpoint = endpoint;
         this.byDescriptor = new DescriptorWaiting(endpoint.descriptor(), events);
+        this.blockingReceive = new BlockingReceive(endpoint.descriptor());
         this.waiting = byDescriptor;
     }
 
@@ -82,6 +85,19 @@ final class Direction {
     /** Returns true if the current operation was started in blocking mode. */
     boolean isBlocking() {
         return blocking;
+    }
+
+    /** Returns true if the current operation may use {@link #blockingReceive()}. */
+    boolean canBlockInKernel(Deadline deadline) {
+        return blocking
+                && deadline.equals(Deadline.NEVER)
+                && waiting == byDescriptor
+                && !Thread.currentThread().isVirtual();
+    }
+
+    /** Returns the object that waits for bytes. A close of the channel ends the wait. */
+    BlockingReceive blockingReceive() {
+        return blockingReceive;
     }
 
     /**
@@ -138,6 +154,7 @@ final class Direction {
     /** Ends the current wait and all later waits, because the channel is closed. */
     void wake() {
         waiting.end();
+        blockingReceive.end();
     }
 
     /**

@@ -6,6 +6,7 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
+import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.SocketFailure;
 
 /**
@@ -45,6 +46,16 @@ final class StreamReader {
     }
 
     int read(ByteBuffer target, Deadline deadline) throws IOException {
+        if (target.isDirect() && direction.canBlockInKernel(deadline)) {
+            var received =
+                    direction
+                            .blockingReceive()
+                            .receive(MemorySegment.ofBuffer(target), target.remaining());
+            if (received != SocketCalls.AGAIN && received != -Errno.EINTR) {
+                BufferTransfers.advance(target, received);
+                return received;
+            }
+        }
         int count;
         do {
             count = BufferTransfers.receive(connection.stream(), target);

@@ -19,8 +19,8 @@ import org.jrdma.ffi.linkage.Downcalls;
 
 /**
  * The system calls of sockets. Each method returns the result of the C function, or the negative
- * errno. All descriptors are non-blocking, so only {@link #poll} waits, and {@link #close} if the
- * option SO_LINGER is set.
+ * errno. Only {@link #poll} and {@link #receiveBlocking} wait, and {@link #close} if the option
+ * SO_LINGER is set.
  */
 public final class SocketCalls {
 
@@ -44,8 +44,10 @@ public final class SocketCalls {
 
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int MSG_DONTWAIT = 0x40;
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final long FIONREAD = 0x541b;
+    private static final long FIONBIO = 0x5421;
 
     private static final MethodHandle INT_1 = linked(JAVA_INT, JAVA_INT);
     private static final MethodHandle INT_2 = linked(JAVA_INT, JAVA_INT, JAVA_INT);
@@ -180,13 +182,34 @@ public final class SocketCalls {
                                 length));
     }
 
-    /** Receives bytes; returns 0 at the end of the stream. */
+    /** Receives bytes without waiting; returns 0 at the end of the stream. */
     public static int receive(int descriptor, MemorySegment target, long bytes) {
+        return transfer(RECEIVE_ADDRESS, descriptor, target, bytes, MSG_DONTWAIT);
+    }
+
+    /**
+     * Receives bytes, and waits for them if {@link #setBlocking} was called; returns 0 at the end
+     * of the stream.
+     */
+    static int receiveBlocking(int descriptor, MemorySegment target, long bytes) {
         return transfer(RECEIVE_ADDRESS, descriptor, target, bytes, 0);
     }
 
+    /** Sends bytes without waiting. */
     public static int send(int descriptor, MemorySegment source, long bytes, int flags) {
-        return transfer(SEND_ADDRESS, descriptor, source, bytes, flags | MSG_NOSIGNAL);
+        return transfer(
+                SEND_ADDRESS, descriptor, source, bytes, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+
+    /** Lets {@link #receiveBlocking} wait. No other method of this class waits afterwards. */
+    static int setBlocking(int descriptor) {
+        try (var scratch = Scratch.take()) {
+            var nonBlocking = scratch.valueLength(0);
+            return call(() ->
+                    (int)
+                            CONTROL.invokeExact(
+                                    CONTROL_ADDRESS, segment(), descriptor, FIONBIO, nonBlocking));
+        }
     }
 
     private static int transfer(
