@@ -90,7 +90,7 @@ public final class TcpChannelComparison {
         compare(
                 "round trip of 64 bytes, us; blocking, virtual threads",
                 provider -> pingPong(provider, virtual, TcpChannelComparison::blocking),
-                "at most 2.0");
+                "at most 1.2");
         compare(
                 "64 KiB at a time, MB/s; blocking, platform threads",
                 provider -> stream(provider, TcpChannelComparison::blocking),

@@ -12,8 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DescriptorWaiting implements Waiting {
 
+    /** The maximum time for which a virtual thread yields before it parks. */
+    private static final long YIELD_NANOS = 100_000;
+
     private final int descriptor;
     private final int events;
+
+    private final SpinBudget yieldBudget = new SpinBudget(YIELD_NANOS);
 
     private boolean ended;
     private boolean wakeUpPending;
@@ -54,9 +59,14 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     private boolean park(Deadline deadline) throws IOException {
-        if (isReadyAfterYield()) {
-            return true;
-        }
+        var start = System.nanoTime();
+        var yielded = isReadyAfterYields(start + yieldBudget.nanos());
+        var ready = yielded || parkUntilReady(deadline);
+        yieldBudget.ended(System.nanoTime() - start, !yielded);
+        return ready;
+    }
+
+    private boolean parkUntilReady(Deadline deadline) throws IOException {
         DescriptorWaiter currentWaiter;
         long ticket;
         synchronized (this) {
@@ -80,15 +90,19 @@ public final class DescriptorWaiting implements Waiting {
     }
 
     /**
-     * Yields once to other virtual threads, and then checks whether the descriptor is ready. If one
-     * of those threads has made the descriptor ready, this thread need not park and be woken up
-     * again. The check does not wait.
+     * Yields to other virtual threads, at least once, and then checks whether the descriptor is
+     * ready. If so, this thread need not park and be woken up again. The checks do not wait.
      */
     // The result is correct whichever thread the scheduler runs next.
     @SuppressWarnings("ThreadPriorityCheck")
-    private boolean isReadyAfterYield() {
-        Thread.yield();
-        return SocketCalls.isReady(descriptor, events);
+    private boolean isReadyAfterYields(long end) {
+        do {
+            Thread.yield();
+            if (SocketCalls.isReady(descriptor, events)) {
+                return true;
+            }
+        } while (System.nanoTime() - end < 0);
+        return false;
     }
 
     private boolean takeWakeUp() {
