@@ -174,12 +174,17 @@ public final class FabricConnections implements AutoCloseable {
     /**
      * Sends a request and waits for the response. Returns empty if the connection is lost, or if no
      * response arrives within 5 s. The caller must close the descriptor of the response to
-     * CONNECT_SEGMENT, ATTACH_SEGMENT and CONNECT_DEVICE_SEGMENT; other responses carry none.
+     * CONNECT_SEGMENT, ATTACH_SEGMENT, CONNECT_DEVICE_SEGMENT and CONNECT_INTERRUPT; other
+     * responses carry none.
      */
     public Optional<Message> request(Connection connection, Message request) {
         var takesDescriptor =
                 switch (request.kind()) {
-                    case CONNECT_SEGMENT, ATTACH_SEGMENT, CONNECT_DEVICE_SEGMENT -> true;
+                    case CONNECT_SEGMENT,
+                            ATTACH_SEGMENT,
+                            CONNECT_DEVICE_SEGMENT,
+                            CONNECT_INTERRUPT ->
+                            true;
                     default -> false;
                 };
         var correlation = lastCorrelation.incrementAndGet();

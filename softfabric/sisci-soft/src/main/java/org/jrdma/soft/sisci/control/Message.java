@@ -92,7 +92,8 @@ public record Message(
         SEGMENT_EVENT,
         /**
          * Requests a connection to an interrupt. subject: interrupt number. first: adapter. second:
-         * connection. value: 1 for a data interrupt.
+         * connection. value: 1 for a data interrupt. The response may carry a socket, by which the
+         * sender triggers the interrupt instead of by messages.
          */
         CONNECT_INTERRUPT,
         /** Ends a connection to an interrupt. subject: connection. */

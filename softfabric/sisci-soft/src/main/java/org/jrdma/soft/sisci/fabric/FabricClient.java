@@ -169,6 +169,19 @@ record FabricClient(
         return response;
     }
 
+    /**
+     * Sends a request whose response may carry a descriptor, which the caller must close. Fails if
+     * the response contains an error code.
+     */
+    Message requestDescriptor(Connection connection, Message request) {
+        var response = send(connection, request);
+        if (response.subject() != SCI_ERR_OK() && response.descriptor() != NO_DESCRIPTOR) {
+            SystemCalls.close(response.descriptor());
+        }
+        throwIf(response.subject() != SCI_ERR_OK(), response.subject());
+        return response;
+    }
+
     private Message send(Connection connection, Message request) {
         return connections
                 .request(connection, request)

@@ -128,6 +128,7 @@ public final class FabricProcess implements FabricConnections.Listener {
             context.callbacks().close();
             context.workers().shutdownNow();
             context.objects().abandon();
+            interrupts.abandon();
             deleteFiles(fabric.directory());
         } finally {
             fabric.directory().close();

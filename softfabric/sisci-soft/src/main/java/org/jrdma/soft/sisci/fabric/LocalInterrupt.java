@@ -3,6 +3,10 @@ package org.jrdma.soft.sisci.fabric;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
+import java.util.Optional;
+import org.jrdma.soft.sisci.control.Connection;
+import org.jspecify.annotations.Nullable;
+
 /**
  * An interrupt of this process. In C: {@code sci_local_interrupt_t} and {@code
  * sci_local_data_interrupt_t}. Safe for use by multiple threads.
@@ -28,6 +32,10 @@ public final class LocalInterrupt {
     private final InterruptKey number;
     private final boolean counts;
     private final EventQueue<Trigger> triggers;
+
+    /** Used instead of {@code triggers} if not null. */
+    private final @Nullable DirectTriggers directTriggers;
+
     private boolean removed;
 
     LocalInterrupt(
@@ -35,12 +43,14 @@ public final class LocalInterrupt {
             SciDescriptor descriptor,
             InterruptKey number,
             boolean counts,
-            EventQueue<Trigger> triggers) {
+            EventQueue<Trigger> triggers,
+            @Nullable DirectTriggers directTriggers) {
         this.all = all;
         this.descriptor = descriptor;
         this.number = number;
         this.counts = counts;
         this.triggers = triggers;
+        this.directTriggers = directTriggers;
     }
 
     public int number() {
@@ -60,7 +70,9 @@ public final class LocalInterrupt {
      * most one of them stays pending.
      */
     void trigger(int times) {
-        if (counts) {
+        if (directTriggers != null) {
+            directTriggers.trigger();
+        } else if (counts) {
             triggers.put(Trigger.PLAIN, times);
         } else {
             triggers.putUnlessWaiting(Trigger.PLAIN);
@@ -75,9 +87,27 @@ public final class LocalInterrupt {
         triggers.put(trigger);
     }
 
+    /**
+     * Creates a socket by which a process can trigger this interrupt. Returns empty if the process
+     * must send messages.
+     */
+    Optional<DirectTriggers.PeerSocket> openSocket(Connection peer) {
+        return directTriggers == null ? Optional.empty() : directTriggers.open(peer);
+    }
+
+    void closeSocket(long key) {
+        if (directTriggers != null) {
+            directTriggers.remove(key);
+        }
+    }
+
     /** Waits for a trigger and removes it from the pending triggers. */
     public void await(int milliseconds) {
-        var _ = triggers.await(milliseconds, true);
+        if (directTriggers != null) {
+            directTriggers.await(milliseconds);
+        } else {
+            var _ = triggers.await(milliseconds, true);
+        }
     }
 
     /**
@@ -100,7 +130,15 @@ public final class LocalInterrupt {
             removed = true;
         }
         all.remove(this);
-        triggers.close();
+        endWaits();
         descriptor.remove();
+    }
+
+    /** Ends all waits. The interrupt cannot be triggered any more. */
+    void endWaits() {
+        triggers.close();
+        if (directTriggers != null) {
+            directTriggers.close();
+        }
     }
 }

@@ -6,6 +6,7 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
@@ -28,7 +29,7 @@ public final class LocalInterrupts {
     private final ProcessContext context;
     private final FabricClient fabric;
     private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
-    private final Map<Caller, Shared> callers = new ConcurrentHashMap<>();
+    private final Map<Caller, Called> callers = new ConcurrentHashMap<>();
 
     /**
      * A process that is connected to an interrupt, with the number that it has chosen for the
@@ -42,6 +43,17 @@ public final class LocalInterrupts {
             int adapter,
             boolean isShared,
             List<LocalInterrupt> interrupts) {}
+
+    /**
+     * The interrupts to which a process is connected.
+     *
+     * @param shared the interrupts
+     * @param socket the key of the socket by which the process triggers the only interrupt; {@link
+     *     #NO_SOCKET} if it sends messages
+     */
+    private record Called(Shared shared, long socket) {}
+
+    private static final long NO_SOCKET = -1;
 
     LocalInterrupts(ProcessContext context) {
         this.context = context;
@@ -76,10 +88,28 @@ public final class LocalInterrupts {
                                             descriptor,
                                             number,
                                             FlagChecks.has(flags, SCI_FLAG_COUNTING_INT()),
-                                            EventQueue.unbounded(context.callbacks(), callback));
-                            add(interrupt, adapter, shared);
-                            return interrupt;
+                                            EventQueue.unbounded(context.callbacks(), callback),
+                                            isAwaited(carriesData, flags)
+                                                    ? new DirectTriggers()
+                                                    : null);
+                            try {
+                                add(interrupt, adapter, shared);
+                                return interrupt;
+                            } catch (Throwable e) {
+                                interrupt.endWaits();
+                                throw e;
+                            }
                         }));
+    }
+
+    /**
+     * Returns true if only threads that wait for an interrupt receive its triggers, and need not
+     * receive each trigger.
+     */
+    private static boolean isAwaited(boolean carriesData, int flags) {
+        return !carriesData
+                && !FlagChecks.has(flags, SCI_FLAG_USE_CALLBACK())
+                && !FlagChecks.has(flags, SCI_FLAG_COUNTING_INT());
     }
 
     private int freeNumber(boolean carriesData) {
@@ -135,7 +165,7 @@ public final class LocalInterrupts {
         }
         byNumber.remove(interrupt.identity());
         callers.forEach((caller, called) -> {
-            if (called == shared) {
+            if (called.shared() == shared) {
                 callers.remove(caller);
                 caller.connection().send(Message.about(Kind.INTERRUPT_GONE, caller.number()));
             }
@@ -146,29 +176,67 @@ public final class LocalInterrupts {
     void received(Connection from, Message message) {
         switch (message.kind()) {
             case CONNECT_INTERRUPT ->
-                    FabricClient.respond(from, message, () -> connect(from, message));
-            case DISCONNECT_INTERRUPT -> callers.remove(new Caller(from, message.subject()));
+                    FabricClient.handle(from, message, () -> connect(from, message));
+            case DISCONNECT_INTERRUPT ->
+                    closeSocket(callers.remove(new Caller(from, message.subject())));
             case TRIGGER, TRIGGER_WITH_DATA -> trigger(from, message);
             default -> throw new AssertionError(message);
         }
     }
 
-    private synchronized long connect(Connection from, Message message) {
+    /**
+     * Connects a process to an interrupt, and responds. The response carries a socket if the
+     * process can trigger the interrupt without messages.
+     */
+    private synchronized void connect(Connection from, Message message) {
         var shared = byNumber.get(new InterruptKey(message.value() != 0, message.subject()));
         throwIf(shared == null || shared.adapter() != message.first(), SCI_ERR_NO_SUCH_INTNO());
-        callers.put(new Caller(from, message.second()), shared);
-        return 0;
+        var caller = new Caller(from, message.second());
+        closeSocket(callers.put(caller, new Called(shared, NO_SOCKET)));
+        var socket =
+                shared.isShared()
+                        ? Optional.<DirectTriggers.PeerSocket>empty()
+                        : shared.interrupts().getFirst().openSocket(from);
+        if (socket.isPresent()) {
+            callers.put(caller, new Called(shared, socket.get().key()));
+            from.respondWithDescriptor(message, 0, socket.get().sender());
+        } else {
+            from.respond(message, SCI_ERR_OK(), 0);
+        }
+    }
+
+    private static void closeSocket(@Nullable Called called) {
+        if (called != null && called.socket() != NO_SOCKET) {
+            called.shared()
+                    .interrupts()
+                    .forEach(interrupt -> interrupt.closeSocket(called.socket()));
+        }
     }
 
     void lost(Connection connection) {
-        callers.keySet().removeIf(caller -> caller.connection() == connection);
+        callers.keySet()
+                .removeIf(caller -> {
+                    var matches = caller.connection() == connection;
+                    if (matches) {
+                        closeSocket(callers.get(caller));
+                    }
+                    return matches;
+                });
+    }
+
+    /** Ends all waits, because this process leaves the fabric. */
+    synchronized void abandon() {
+        for (var shared : byNumber.values()) {
+            shared.interrupts().forEach(LocalInterrupt::endWaits);
+        }
     }
 
     private void trigger(Connection from, Message message) {
-        var shared = callers.get(new Caller(from, message.subject()));
-        if (shared == null) {
+        var called = callers.get(new Caller(from, message.subject()));
+        if (called == null) {
             return; // The interrupt was removed in the meantime.
         }
+        var shared = called.shared();
         if (message.kind() == Kind.TRIGGER) {
             shared.interrupts().forEach(interrupt -> interrupt.trigger(message.first()));
             return;

@@ -2,11 +2,14 @@ package org.jrdma.soft.sisci.fabric;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
+import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.host.SignalSocket;
+import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
  * A connection to an interrupt of another node, or of this node. In C: {@code
@@ -29,6 +32,9 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     private final boolean carriesData;
     private final AtomicInteger untaken = new AtomicInteger();
     private volatile boolean lost;
+
+    // Guarded by this
+    private int socket = NO_DESCRIPTOR;
     private boolean disconnected;
 
     private RemoteInterrupt(
@@ -64,8 +70,8 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         descriptor.add();
         context.objects().add(number, connection, remote);
         try {
-            var _ =
-                    fabric.request(
+            var response =
+                    fabric.requestDescriptor(
                             connection,
                             Message.of(
                                     Kind.CONNECT_INTERRUPT,
@@ -73,12 +79,17 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
                                     adapter,
                                     number,
                                     carriesData ? 1 : 0));
+            remote.signalBy(response.descriptor());
             return remote;
         } catch (Throwable e) {
             context.objects().remove(number);
             descriptor.remove();
             throw e;
         }
+    }
+
+    private synchronized void signalBy(int newSocket) {
+        socket = newSocket;
     }
 
     public boolean carriesData() {
@@ -99,13 +110,31 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         lost = true;
     }
 
+    @Override
+    public synchronized void abandon() {
+        if (socket != NO_DESCRIPTOR) {
+            SystemCalls.close(socket);
+            socket = NO_DESCRIPTOR;
+        }
+    }
+
     /**
-     * Triggers the interrupt without blocking. Triggers that cannot be sent yet are combined into
-     * one message, which contains their number.
+     * Triggers the interrupt without blocking. If the owner of the interrupt has sent a socket, a
+     * signal wakes up the thread that waits for the interrupt. Otherwise, a message is sent.
+     * Triggers by message that cannot be sent yet are combined into one message, which contains
+     * their number.
      */
     public void trigger() {
         checkLink();
-        connection.trigger(number);
+        if (!signals()) {
+            connection.trigger(number);
+        }
+    }
+
+    /** Sends a signal. Returns false if there is no socket. */
+    private synchronized boolean signals() {
+        throwIf(socket != NO_DESCRIPTOR && !SignalSocket.send(socket), SCI_ERR_NOT_CONNECTED());
+        return socket != NO_DESCRIPTOR;
     }
 
     /**
@@ -132,6 +161,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         synchronized (this) {
             throwIf(disconnected, SCI_ERR_ILLEGAL_PARAMETER());
             disconnected = true;
+            abandon();
         }
         connection.send(Message.about(Kind.DISCONNECT_INTERRUPT, number));
         context.objects().remove(number);

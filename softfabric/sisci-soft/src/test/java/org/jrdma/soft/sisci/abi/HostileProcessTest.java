@@ -10,17 +10,21 @@ import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.SeqPacketSocket;
+import org.jrdma.soft.sisci.host.SignalSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +49,11 @@ class HostileProcessTest {
     private LibraryCaller self;
     private long descriptor;
 
+    /** True if the hostile process continues to run after its response. */
+    private boolean keepsConnections;
+
+    private final List<Integer> keptConnections = new ArrayList<>();
+
     @BeforeEach
     void join(@TempDir Path place) {
         folder = place;
@@ -55,6 +64,7 @@ class HostileProcessTest {
     @AfterEach
     void leave() {
         self.close();
+        keptConnections.forEach(SystemCalls::close);
     }
 
     @Test
@@ -137,6 +147,34 @@ class HostileProcessTest {
     }
 
     private String connectTo(int memory, long bytes, int error) throws Exception {
+        return connectTo(
+                "segment",
+                Kind.CONNECT_SEGMENT,
+                memory,
+                bytes,
+                error,
+                () ->
+                        self.attempt(
+                                "SCIConnectSegment",
+                                descriptor,
+                                self.place().address(),
+                                node,
+                                SEGMENT,
+                                0,
+                                0,
+                                0,
+                                -1,
+                                0));
+    }
+
+    /**
+     * Connects to an object of a hostile process.
+     *
+     * @param request the kind of request that the hostile process responds to
+     */
+    private String connectTo(
+            String object, Kind request, int sent, long value, int error, Supplier<String> connect)
+            throws Exception {
         // Each call uses another node, because the process may not have noticed yet that the
         // previous node has ended.
         node += 4;
@@ -148,50 +186,45 @@ class HostileProcessTest {
                         var socket = SeqPacketSocket.listen(member.toString());
                         SystemCalls.close(
                                 SystemCalls.createFile(
-                                        folder.resolve(node + ".segment.7.0").toString()));
+                                        folder.resolve("%d.%s.7.0".formatted(node, object))
+                                                .toString()));
                         return socket;
                     });
         }
         var owner =
                 CompletableFuture.runAsync(
-                        () -> respondWithMemory(listening, memory, bytes, error),
+                        () -> respond(listening, request, sent, value, error),
                         task -> Thread.ofPlatform().daemon().start(task));
         try {
-            return self.attempt(
-                    "SCIConnectSegment",
-                    descriptor,
-                    self.place().address(),
-                    node,
-                    SEGMENT,
-                    0,
-                    0,
-                    0,
-                    -1,
-                    0);
+            return connect.get();
         } finally {
             owner.join();
             SystemCalls.close(listening);
         }
     }
 
-    private static void respondWithMemory(int listening, int memory, long bytes, int error) {
+    private void respond(int listening, Kind request, int descriptor, long value, int error) {
         try (var arena = Arena.ofConfined()) {
             var packet = new SeqPacketSocket.Packet(8192, arena);
-            var socket = acceptRequest(listening, packet);
+            var socket = acceptRequest(listening, request, packet);
             packet.memory().set(JAVA_INT, 0, RawProcess.number(Kind.RESPONSE));
             packet.memory().set(JAVA_INT, 8, error);
-            packet.memory().set(JAVA_LONG, 24, bytes);
-            assertThat(SeqPacketSocket.send(socket, packet, 32, memory)).isZero();
-            SystemCalls.close(socket);
+            packet.memory().set(JAVA_LONG, 24, value);
+            assertThat(SeqPacketSocket.send(socket, packet, 32, descriptor)).isZero();
+            if (keepsConnections) {
+                keptConnections.add(socket);
+            } else {
+                SystemCalls.close(socket);
+            }
         }
     }
 
     /** Skips the connections by which a process only checks whether this process exists. */
-    private static int acceptRequest(int listening, SeqPacketSocket.Packet packet) {
+    private static int acceptRequest(int listening, Kind request, SeqPacketSocket.Packet packet) {
         while (true) {
             var socket = (int) RawProcess.await(() -> SeqPacketSocket.accept(listening));
             while (RawProcess.await(() -> SeqPacketSocket.receive(socket, packet)) > 0) {
-                if (packet.memory().get(JAVA_INT, 0) == RawProcess.number(Kind.CONNECT_SEGMENT)) {
+                if (packet.memory().get(JAVA_INT, 0) == RawProcess.number(request)) {
                     return socket;
                 }
             }
@@ -267,6 +300,97 @@ class HostileProcessTest {
 
         assertThat(count(DESCRIPTORS)).isLessThan(before + 15);
         SystemCalls.close(memory);
+    }
+
+    /** A write to a file descriptor of another kind could block. */
+    @Test
+    void shouldNotTriggerAnInterruptWhoseOwnerSendsAFileInsteadOfASocket() throws Exception {
+        var file = SystemCalls.createFile(folder.resolve("file").toString());
+        keepsConnections = true;
+        var interrupt = self.place();
+
+        assertThat(connectToInterrupt(file, 0, interrupt)).isEqualTo("OK");
+
+        assertThat(self.attempt("SCITriggerInterrupt", LibraryCaller.handle(interrupt), 0))
+                .isEqualTo("NOT_CONNECTED");
+        self.ok("SCIDisconnectInterrupt", LibraryCaller.handle(interrupt), 0);
+        assertThat(Files.size(folder.resolve("file"))).isZero();
+        SystemCalls.close(file);
+    }
+
+    @Test
+    void shouldNotBlockIfTheOwnerOfAnInterruptDoesNotReceiveSignals() throws Exception {
+        var sockets = SignalSocket.open();
+        keepsConnections = true;
+        var interrupt = self.place();
+        assertThat(connectToInterrupt(sockets.sender(), 0, interrupt)).isEqualTo("OK");
+
+        for (var i = 0; i < MANY_REQUESTS; i++) {
+            self.ok("SCITriggerInterrupt", LibraryCaller.handle(interrupt), 0);
+        }
+
+        self.ok("SCIDisconnectInterrupt", LibraryCaller.handle(interrupt), 0);
+        SystemCalls.close(sockets.sender());
+        SystemCalls.close(sockets.receiver());
+    }
+
+    @Test
+    void shouldCloseASocketThatComesWithAnErrorCode() throws Exception {
+        var sockets = SignalSocket.open();
+        var before = count(DESCRIPTORS);
+
+        for (var i = 0; i < 20; i++) {
+            assertThat(connectToInterrupt(sockets.sender(), SCI_ERR_ACCESS(), self.place()))
+                    .isEqualTo("ACCESS");
+        }
+
+        assertThat(count(DESCRIPTORS)).isLessThan(before + 15);
+        SystemCalls.close(sockets.sender());
+        SystemCalls.close(sockets.receiver());
+    }
+
+    private String connectToInterrupt(int sent, int error, MemorySegment interrupt)
+            throws Exception {
+        return connectTo(
+                "interrupt",
+                Kind.CONNECT_INTERRUPT,
+                sent,
+                0,
+                error,
+                () ->
+                        self.attempt(
+                                "SCIConnectInterrupt",
+                                descriptor,
+                                interrupt.address(),
+                                node,
+                                0,
+                                SEGMENT,
+                                -1,
+                                0));
+    }
+
+    @Test
+    void shouldLimitTheSocketsThatAProcessCanRequest() throws Exception {
+        var number = self.place();
+        self.ok(
+                "SCICreateInterrupt",
+                descriptor,
+                self.place().address(),
+                0,
+                number.address(),
+                0,
+                0,
+                0);
+        var before = count(DESCRIPTORS);
+        try (var requester = new RawProcess(folder, self.node()).hello(8)) {
+            for (var i = 0; i < REPETITIONS; i++) {
+                var own = number.get(JAVA_INT, 0);
+                assertThat(requester.request(Kind.CONNECT_INTERRUPT, own, 0, i, 0)).isEqualTo("OK");
+                assertThat(requester.request(Kind.CONNECT_INTERRUPT, own, 0, 0, 0)).isEqualTo("OK");
+            }
+
+            assertThat(count(DESCRIPTORS)).isLessThan(before + 10);
+        }
     }
 
     /** The kernel accepts names of at most 249 bytes for memory. */

@@ -7,6 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -303,6 +305,96 @@ class InterruptTest {
         nodes.first.ok("SCIWaitForInterrupt", second.handle(), 5_000, 0);
     }
 
+    private static boolean waitsInTheKernel(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals("epollWait"));
+    }
+
+    /** The signal of a trigger wakes up only one of the threads. */
+    @Test
+    void shouldWakeUpOneOfSeveralThreadsPerTrigger() throws Exception {
+        var local = create(false, 0, 0);
+        var remote = connect(false, local.number());
+        var waitResults = new LinkedBlockingQueue<String>();
+        for (var i = 0; i < 3; i++) {
+            var waiter =
+                    Thread.ofPlatform()
+                            .start(() ->
+                                    waitResults.add(
+                                            nodes.first.attempt(
+                                                    "SCIWaitForInterrupt",
+                                                    local.handle(),
+                                                    5_000,
+                                                    0)));
+            ThreeNodes.eventually(() -> waitsInTheKernel(waiter));
+        }
+
+        for (var i = 0; i < 3; i++) {
+            nodes.second.ok("SCITriggerInterrupt", remote, 0);
+
+            assertThat(waitResults.poll(5, TimeUnit.SECONDS)).isEqualTo("OK");
+            assertThat(waitResults.poll(20, TimeUnit.MILLISECONDS)).isNull();
+        }
+    }
+
+    @Test
+    void shouldKeepOneOfManyTriggersThatNoThreadAwaits() {
+        var local = create(false, 0, 0);
+        var remotes = new ArrayList<Long>();
+        for (var i = 0; i < 10; i++) { // More connections than the owner gives sockets to.
+            remotes.add(connect(false, local.number()));
+        }
+
+        for (var i = 0; i < 1_000; i++) {
+            for (var remote : remotes) {
+                nodes.second.ok("SCITriggerInterrupt", remote, 0);
+            }
+        }
+
+        nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
+        for (var remote : remotes) {
+            nodes.second.ok("SCIDisconnectInterrupt", remote, 0);
+        }
+        nodes.first.ok("SCIRemoveInterrupt", local.handle(), 0);
+    }
+
+    /** The connections that the owner has given no socket send messages. */
+    @Test
+    void shouldWakeUpAThreadByEachOfManyConnections() {
+        var local = create(false, 0, 0);
+
+        for (var i = 0; i < 10; i++) {
+            var remote = connect(false, local.number());
+            nodes.second.ok("SCITriggerInterrupt", remote, 0);
+
+            nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
+            assertThat(nodes.first.attempt("SCIWaitForInterrupt", local.handle(), 10, 0))
+                    .isEqualTo("TIMEOUT");
+        }
+    }
+
+    @Test
+    void shouldContinueToWaitAfterAConnectedProcessHasLeft() throws Exception {
+        var local = create(false, 0, 0);
+        var remote = connect(false, local.number());
+        var other = nodes.third.place();
+        nodes.third.ok(
+                "SCIConnectInterrupt",
+                nodes.thirdDescriptor,
+                other.address(),
+                nodes.first.node(),
+                0,
+                local.number(),
+                -1,
+                0);
+        nodes.third.close();
+
+        assertThat(nodes.first.attempt("SCIWaitForInterrupt", local.handle(), 50, 0))
+                .isEqualTo("TIMEOUT");
+        nodes.second.ok("SCITriggerInterrupt", remote, 0);
+        nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
+    }
+
     @Test
     void shouldCancelTheWaitForARemovedInterruptAndRejectTriggers() throws Exception {
         var local = create(false, 0, 0);
@@ -314,9 +406,7 @@ class InterruptTest {
                                 waitResults.add(
                                         nodes.first.attempt(
                                                 "SCIWaitForInterrupt", local.handle(), -1, 0)));
-        ThreeNodes.eventually(() ->
-                waiter.getState() == Thread.State.WAITING
-                        || waiter.getState() == Thread.State.TIMED_WAITING);
+        ThreeNodes.eventually(() -> waitsInTheKernel(waiter));
 
         nodes.first.ok("SCIRemoveInterrupt", local.handle(), 0);
 
