@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define NODE 4
 #define LENDER 8
@@ -1050,8 +1051,10 @@ struct interrupt {
 	unsigned int number, with_data;
 	void *callback, *argument;
 	unsigned int count;
+	int pending;
 };
 static struct interrupt *interrupts[SLOTS];
+static pthread_cond_t triggered = PTHREAD_COND_INITIALIZER;
 
 static struct interrupt *find_interrupt(unsigned int number, int with_data)
 {
@@ -1072,7 +1075,7 @@ static void create_interrupt(void *handle, unsigned int *number, void *callback,
 {
 	struct interrupt *interrupt;
 
-	if (!callback || !IS(flags, SCI_FLAG_USE_CALLBACK))
+	if (!callback != !IS(flags, SCI_FLAG_USE_CALLBACK))
 		RETURN_ERROR(SCI_ERR_ILLEGAL_PARAMETER);
 	if (!IS(flags, SCI_FLAG_FIXED_INTNO))
 		for (*number = 17; find_interrupt(*number, with_data); ++*number)
@@ -1080,7 +1083,7 @@ static void create_interrupt(void *handle, unsigned int *number, void *callback,
 	if (find_interrupt(*number, with_data))
 		RETURN_ERROR((sci_error_t) SCI_ERR_SEGMENTID_USED);
 	interrupt = calloc(1, sizeof *interrupt);
-	*interrupt = (struct interrupt) {*number, with_data, callback, argument, 0};
+	*interrupt = (struct interrupt) {*number, with_data, callback, argument, 0, 0};
 	replace_entry(interrupts, NULL, interrupt);
 	*(struct interrupt **) handle = interrupt;
 }
@@ -1225,7 +1228,37 @@ void EXPORT(SCITriggerInterrupt)(sci_remote_interrupt_t remote, unsigned int fla
 
 	(void) flags;
 	ENTER(SCITriggerInterrupt);
-	enqueue(job);
+	if (interrupt->callback) {
+		enqueue(job);
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	interrupt->pending = 1;
+	pthread_cond_broadcast(&triggered);
+	pthread_mutex_unlock(&lock);
+}
+
+DECLARE(SCIWaitForInterrupt)
+void EXPORT(SCIWaitForInterrupt)(sci_local_interrupt_t handle, unsigned int timeout, unsigned int flags, sci_error_t *error)
+{
+	struct interrupt *interrupt = (void *) handle;
+	struct timespec end;
+	int taken;
+
+	(void) flags;
+	ENTER(SCIWaitForInterrupt);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += timeout % 1000 * 1000000L;
+	end.tv_sec += timeout / 1000 + end.tv_nsec / 1000000000L;
+	end.tv_nsec %= 1000000000L;
+	pthread_mutex_lock(&lock);
+	while (!interrupt->pending && !pthread_cond_timedwait(&triggered, &lock, &end))
+		;
+	taken = interrupt->pending;
+	interrupt->pending = 0;
+	pthread_mutex_unlock(&lock);
+	if (!taken)
+		RETURN_ERROR(SCI_ERR_TIMEOUT);
 }
 
 DECLARE(SCITriggerDataInterrupt)

@@ -5,7 +5,9 @@ import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.EventQueue;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.internal.RemovalRetry;
 import org.jrdma.sisci.model.SisciException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The handle and the number of a new interrupt of this node, before its API object is created.
@@ -19,13 +21,16 @@ record InterruptHandle(ObjectHandle handle, int number) {
     /**
      * Creates an interrupt. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
      * lifetime of the node.
+     *
+     * @param events the queue that {@code listener} fills; null together with {@code listener} if
+     *     the interrupt has no callback
      */
     static <E> InterruptHandle create(
             NodeHandle node,
             InterruptOptions options,
             boolean withData,
-            EventQueue<E> events,
-            Consumer<E> listener)
+            @Nullable EventQueue<E> events,
+            @Nullable Consumer<E> listener)
             throws SisciException {
         var functions = node.functions();
         var kind = withData ? "data interrupt" : "interrupt";
@@ -45,18 +50,15 @@ record InterruptHandle(ObjectHandle handle, int number) {
                                             flags,
                                             kind + " with " + options);
                     var name = "%s %d of %s".formatted(kind, created.number(), node);
+                    RemovalRetry.Removal removal =
+                            () -> functions.interrupts().remove(withData, created.handle(), name);
+                    if (events == null) {
+                        var handle = node.own(name, created.handle(), removal);
+                        return new InterruptHandle(handle, created.number());
+                    }
                     events.name(name);
                     var handle =
-                            node.own(
-                                    name,
-                                    created.handle(),
-                                    node.lifetime(),
-                                    key,
-                                    events,
-                                    () ->
-                                            functions
-                                                    .interrupts()
-                                                    .remove(withData, created.handle(), name));
+                            node.own(name, created.handle(), node.lifetime(), key, events, removal);
                     return new InterruptHandle(handle, created.number());
                 });
     }

@@ -44,11 +44,11 @@ public final class LocalDataInterrupt extends SisciObject {
      */
     static LocalDataInterrupt create(NodeHandle node, InterruptOptions options)
             throws SisciException {
-        if (options.shared() || options.counting()) {
+        if (options.shared() || options.counting() || options.awaited()) {
             throw new IllegalArgumentException(
                     "Cannot create a data interrupt with "
                             + options
-                            + ": the options shared and counting are not supported");
+                            + ": the options shared, counting and awaited are not supported");
         }
         var events =
                 new EventQueue<byte[]>(

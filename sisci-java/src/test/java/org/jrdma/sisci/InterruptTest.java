@@ -4,10 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -49,6 +53,64 @@ class InterruptTest {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() -> interrupt.await(Duration.ofMillis(1)))
                 .withMessage("No trigger of interrupt 17 of node 4 within 0.001s");
+    }
+
+    @Test
+    void shouldWaitInTheLibraryWithoutACallback() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
+        var remote = node.connectInterrupt(4, interrupt.number(), TIMEOUT);
+
+        remote.trigger();
+        interrupt.await(TIMEOUT);
+
+        assertThat(library.calls("SCIWaitForInterrupt")).isOne();
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> interrupt.await(Duration.ofMillis(1)))
+                .withMessage("No trigger of interrupt 17 of node 4 within 0.001s");
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> interrupt.await(Duration.ofMillis(-1)));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> interrupt.onTrigger(() -> {}))
+                .withMessageContaining("asAwaited");
+    }
+
+    @Test
+    void shouldEndAWaitInTheLibraryOnAThreadInterruptAndOnClose() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
+        for (var builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+            var failure = new CompletableFuture<Throwable>();
+            var thread =
+                    builder.start(() -> {
+                        failure.complete(catchThrowable(() -> interrupt.await(Duration.ofDays(1))));
+                    });
+            Thread.sleep(20);
+
+            thread.interrupt();
+
+            assertThat(failure.get(5, TimeUnit.SECONDS)).isInstanceOf(InterruptedIOException.class);
+        }
+        var failure = new CompletableFuture<Throwable>();
+        Thread.ofPlatform()
+                .start(() ->
+                        failure.complete(
+                                catchThrowable(() -> interrupt.await(Duration.ofDays(1)))));
+        Thread.sleep(20);
+
+        interrupt.close();
+
+        assertThat(failure.get(5, TimeUnit.SECONDS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("interrupt 17 of node 4 is closed");
+    }
+
+    @Test
+    void shouldReportAFailureOfAWaitInTheLibrary() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
+        library.fail("SCIWaitForInterrupt", sisci_h.SCI_ERR_CANCELLED(), 1);
+
+        assertThatExceptionOfType(SisciException.class)
+                .isThrownBy(() -> interrupt.await(TIMEOUT))
+                .withMessageStartingWith("SCIWaitForInterrupt failed for interrupt 17 of node 4");
     }
 
     @Test
@@ -168,6 +230,8 @@ class InterruptTest {
                 .isThrownBy(() -> node.newDataInterrupt(InterruptOptions.ANY.asShared()));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> node.newDataInterrupt(InterruptOptions.ANY.asCounting()));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> node.newDataInterrupt(InterruptOptions.ANY.asAwaited()));
     }
 
     @Test

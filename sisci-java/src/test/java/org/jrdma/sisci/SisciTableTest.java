@@ -38,7 +38,6 @@ class SisciTableTest {
                     Map.entry("SCIWaitForLocalSegmentEvent", WAITS),
                     Map.entry("SCIWaitForRemoteSegmentEvent", WAITS),
                     Map.entry("SCIWaitForDMAQueue", WAITS),
-                    Map.entry("SCIWaitForInterrupt", WAITS),
                     Map.entry("SCIWaitForDataInterrupt", WAITS),
                     Map.entry("SCIGetMapPointer", "not needed: the function that maps returns it"),
                     Map.entry("SCIMemWrite", "not needed: `RemoteMap#copyFrom`"));

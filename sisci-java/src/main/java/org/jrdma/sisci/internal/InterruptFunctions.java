@@ -20,6 +20,8 @@ public final class InterruptFunctions {
     private static final MethodHandle CREATE =
             capturingErrno(sisci_h.SCICreateInterrupt$descriptor());
 
+    private static final MethodHandle AWAIT =
+            capturingErrno(sisci_h.SCIWaitForInterrupt$descriptor());
     private static final MethodHandle CONNECT =
             capturingErrno(sisci_h.SCIConnectInterrupt$descriptor());
     private static final MethodHandle REGISTER_FLAG =
@@ -43,7 +45,7 @@ public final class InterruptFunctions {
      *
      * @param number the number of the interrupt if the flags contain {@code SCI_FLAG_FIXED_INTNO};
      *     otherwise, the library chooses the number
-     * @param listener the key of a listener in {@link Callbacks}
+     * @param listener the key of a listener in {@link Callbacks}; 0 for no listener
      */
     public Created create(
             boolean withData,
@@ -54,8 +56,8 @@ public final class InterruptFunctions {
             int flags,
             Object subject)
             throws SisciException {
-        var callback = withData ? Callbacks.data() : Callbacks.status();
-        var allFlags = flags | library.number(Constant.SCI_FLAG_USE_CALLBACK);
+        var callback = Callbacks.orNull(withData ? Callbacks.data() : Callbacks.status(), listener);
+        var allFlags = flags | (listener == 0 ? 0 : library.number(Constant.SCI_FLAG_USE_CALLBACK));
         return library.call(
                 withData ? "SCICreateDataInterrupt" : "SCICreateInterrupt",
                 subject,
@@ -75,6 +77,23 @@ public final class InterruptFunctions {
                             allFlags,
                             error);
                     return new Created(handle.get(ADDRESS, 0), numbered.get(JAVA_INT, 0));
+                });
+    }
+
+    /**
+     * Waits in the library for an interrupt that was created without a listener. Several threads
+     * can wait at the same time. Neither an interrupt of the thread nor a removal ends the wait.
+     *
+     * @return false if the timeout expired
+     */
+    public boolean await(MemorySegment interrupt, int milliseconds, Object subject)
+            throws SisciException {
+        return library.tryRun(
+                "SCIWaitForInterrupt",
+                subject,
+                sisci_h.SCI_ERR_TIMEOUT(),
+                (function, _, error) -> {
+                    AWAIT.invokeExact(function, segment(), interrupt, milliseconds, 0, error);
                 });
     }
 

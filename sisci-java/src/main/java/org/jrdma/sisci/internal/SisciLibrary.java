@@ -139,6 +139,27 @@ public final class SisciLibrary {
         });
     }
 
+    /**
+     * Calls a function without a result, like {@link #call}, but creates no exception for one of
+     * its error codes.
+     *
+     * @return false if the function fails with the code {@code expected}
+     */
+    boolean tryRun(String function, Object subject, int expected, VoidCall call)
+            throws SisciException {
+        return call(
+                function,
+                subject,
+                (address, arena, error) -> {
+                    call.invoke(address, arena, error);
+                    var failed = error.get(JAVA_INT, 0) == expected;
+                    if (failed) {
+                        error.set(JAVA_INT, 0, sisci_h.SCI_ERR_OK());
+                    }
+                    return !failed;
+                });
+    }
+
     /** Calls a function without a result, like {@link #call}. */
     public void run(String function, Object subject, VoidCall call) throws SisciException {
         var _ =

@@ -10,6 +10,7 @@ import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -93,6 +94,93 @@ class InterruptTest extends AbstractMultiNodeTest {
         trigger(1);
 
         woken.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldWakeUpAThreadThatWaitsInTheLibrary() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
+        connectPeer(interrupt.number());
+        for (var builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+            var woken = new CompletableFuture<Boolean>();
+            builder.start(() -> {
+                try {
+                    interrupt.await(TIMEOUT);
+                    woken.complete(true);
+                } catch (Exception e) {
+                    woken.completeExceptionally(e);
+                }
+            });
+            Thread.sleep(20);
+
+            trigger(1);
+
+            assertThat(woken.get(10, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> interrupt.await(ofMillis(20)));
+    }
+
+    @Test
+    void shouldKeepATriggerUntilAThreadWaitsInTheLibrary() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
+        connectPeer(interrupt.number());
+
+        trigger(MANY_TRIGGERS);
+
+        interrupt.await(TIMEOUT);
+    }
+
+    @Test
+    void shouldReportEachTriggerToThreadsThatWaitInTheLibraryIfCounting() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited().asCounting());
+        connectPeer(interrupt.number());
+
+        trigger(TRIGGERS);
+
+        for (var i = 0; i < TRIGGERS; i++) {
+            interrupt.await(TIMEOUT);
+        }
+        assertThatExceptionOfType(FabricTimeoutException.class)
+                .isThrownBy(() -> interrupt.await(ofMillis(20)));
+    }
+
+    @Test
+    void shouldTriggerAllInterruptsThatShareANumberAndWaitInTheLibrary() throws Exception {
+        var options = InterruptOptions.number(NUMBER).asShared().asAwaited();
+        var first = node.newInterrupt(options);
+        var second = node.newInterrupt(options);
+        connectPeer(NUMBER);
+
+        trigger(1);
+
+        first.await(TIMEOUT);
+        second.await(TIMEOUT);
+    }
+
+    @Test
+    void shouldEndAWaitInTheLibraryOnAThreadInterruptAndOnClose() throws Exception {
+        var interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
+        Thread.currentThread().interrupt();
+        assertThatExceptionOfType(InterruptedIOException.class)
+                .isThrownBy(() -> interrupt.await(TIMEOUT));
+        assertThat(Thread.interrupted()).isTrue();
+        var failure = new CompletableFuture<Throwable>();
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    try {
+                        interrupt.await(TIMEOUT);
+                    } catch (Exception e) {
+                        failure.complete(e);
+                    }
+                });
+        Thread.sleep(20);
+
+        interrupt.close();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(interrupt + " is closed");
     }
 
     @Test
