@@ -100,7 +100,7 @@ public final class SisciSocketsComparison {
                     tcp,
                     SLOW_ROUNDS,
                     PAUSE_NANOS,
-                    "");
+                    "at most 1.1");
             for (var kibibytes : List.of(64, 1024)) {
                 compareStreams(kibibytes, sisci, tcp);
             }

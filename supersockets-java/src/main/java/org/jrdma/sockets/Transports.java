@@ -43,8 +43,8 @@ public final class Transports {
      *
      * <p>The system property {@code jrdma.sockets.sisci.hosts} names another table; if that file is
      * missing or malformed, the transport cannot be used. {@code jrdma.fabric} selects libsisci.
-     * {@code jrdma.sockets.sisci.spin} is the number of microseconds for which a waiting thread
-     * spins before it sleeps (by default 30).
+     * {@code jrdma.sockets.sisci.spin} is the maximum number of microseconds for which a waiting
+     * thread spins before it sleeps (by default 100).
      */
     public static Transport sisci() {
         return SisciTransport.CONFIGURED;
@@ -62,8 +62,8 @@ public final class Transports {
      * Returns the sockets of librdmacm (rsockets), over RoCE and InfiniBand. They reach a peer if
      * the kernel's route to it uses the network address of an RDMA device.
      *
-     * <p>The system property {@code jrdma.sockets.rsocket.spin} is the number of microseconds for
-     * which a waiting thread spins before it sleeps (by default 30). {@code
+     * <p>The system property {@code jrdma.sockets.rsocket.spin} is the maximum number of
+     * microseconds for which a waiting thread spins before it sleeps (by default 100). {@code
      * jrdma.sockets.rsocket.connections} is the capacity of the connection table of a librdmacm
      * before version 53 (by default 256). The capacity limits the number of connections, and a
      * larger table takes longer to initialize.

@@ -138,5 +138,5 @@ public abstract class BypassConnector extends ReadinessSource {
 
     @Override
     // The source calls changed() at the end of each attempt without being armed.
-    protected final void arm(int events) {}
+    protected final void arm(int events, boolean parks) {}
 }

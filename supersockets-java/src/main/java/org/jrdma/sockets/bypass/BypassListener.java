@@ -69,7 +69,7 @@ public abstract class BypassListener extends ReadinessSource {
 
     @Override
     // The listener calls changed() for each new connection without being armed.
-    protected final void arm(int events) {}
+    protected final void arm(int events, boolean parks) {}
 
     /**
      * Closes the listener, and resets the connections in the accept queue. The port is free when

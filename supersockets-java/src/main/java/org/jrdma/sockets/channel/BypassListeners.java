@@ -104,7 +104,7 @@ final class BypassListeners extends ReadinessSource {
     }
 
     @Override
-    protected void arm(int events) {
+    protected void arm(int events, boolean parks) {
         for (var entry : entries) {
             if (entry.listener != null) {
                 entry.listener.readyOrArmed(events);

@@ -20,19 +20,30 @@ public abstract class ReadinessSource {
     /**
      * Requests that {@link #changed()} is called when the source becomes ready for one of these
      * events.
+     *
+     * @param parks true if the current thread then sleeps by means of {@link #parker()}
      */
-    protected abstract void arm(int events);
+    protected abstract void arm(int events, boolean parks);
+
+    /** Creates an object by which the current thread sleeps until this source may be ready. */
+    protected ThreadParker parker() {
+        return ThreadParker.ofCurrentThread();
+    }
 
     /**
      * Returns the events among {@code events} for which the source is ready. If there are none, the
      * listeners are notified when the source becomes ready for one of them.
      */
     public final int readyOrArmed(int events) {
+        return readyOrArmed(events, false);
+    }
+
+    final int readyOrArmed(int events, boolean parks) {
         var ready = ready() & events;
         if (ready != 0) {
             return ready;
         }
-        arm(events);
+        arm(events, parks);
         return ready() & events; // An event may have occurred before the source was armed.
     }
 

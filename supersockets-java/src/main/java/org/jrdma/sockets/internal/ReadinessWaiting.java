@@ -1,6 +1,5 @@
 package org.jrdma.sockets.internal;
 
-import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -13,58 +12,69 @@ public final class ReadinessWaiting implements Waiting {
 
     private final ReadinessSource source;
     private final int events;
-    private final long spinNanos;
+    private final SpinBudget spinBudget;
     private final Runnable listener = this::wakeUp;
-    private volatile @Nullable Thread parked;
+    private volatile @Nullable ThreadParker parked;
     private volatile boolean ended;
 
     /**
      * Creates an object that waits for one event of a source.
      *
      * @param events {@link SocketCalls#POLLIN} or {@link SocketCalls#POLLOUT}
-     * @param spinNanos the number of nanoseconds for which a thread spins before it parks
+     * @param spinNanos the maximum number of nanoseconds for which a thread spins before it parks
      */
     public ReadinessWaiting(ReadinessSource source, int events, long spinNanos) {
         this.source = source;
         this.events = events;
-        this.spinNanos = spinNanos;
+        this.spinBudget = new SpinBudget(spinNanos);
     }
 
     @Override
     public boolean await(Deadline deadline) {
-        return spin() || park(deadline);
+        var start = System.nanoTime();
+        var spun = spin(start + spinBudget.nanos());
+        var ready = spun || park(deadline);
+        spinBudget.ended(System.nanoTime() - start, !spun);
+        return ready;
     }
 
-    private boolean spin() {
-        var end = System.nanoTime() + spinNanos;
+    /**
+     * Checks for the event until a time passes. A virtual thread yields between the checks, so that
+     * other threads can use its carrier.
+     *
+     * @param end the time as in {@link System#nanoTime}
+     * @return false if the event has not occurred
+     */
+    // The result is correct whichever thread the scheduler runs next.
+    @SuppressWarnings("ThreadPriorityCheck")
+    private boolean spin(long end) {
+        var virtual = Thread.currentThread().isVirtual();
         do {
             if (ended || (source.ready() & events) != 0) {
                 return true;
             }
-            Thread.onSpinWait();
-        } while (System.nanoTime() < end);
+            if (virtual) {
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
+        } while (System.nanoTime() - end < 0);
         return false;
     }
 
     private boolean park(Deadline deadline) {
         var thread = Thread.currentThread();
-        parked = thread;
-        source.add(listener);
-        try {
+        try (var parker = source.parker()) {
+            parked = parker;
+            source.add(listener);
             while (true) {
-                if (ended || thread.isInterrupted() || source.readyOrArmed(events) != 0) {
+                if (ended || thread.isInterrupted() || source.readyOrArmed(events, true) != 0) {
                     return true;
                 }
-                if (deadline.equals(Deadline.NEVER)) {
-                    // Calling parkNanos would set a timer for a virtual thread.
-                    LockSupport.park(this);
-                    continue;
-                }
-                var remaining = deadline.remainingNanos();
-                if (remaining <= 0) {
+                if (deadline.hasPassed()) {
                     return false;
                 }
-                LockSupport.parkNanos(this, remaining);
+                parker.park(deadline);
             }
         } finally {
             source.remove(listener);
@@ -79,9 +89,9 @@ public final class ReadinessWaiting implements Waiting {
     }
 
     private void wakeUp() {
-        var thread = parked;
-        if (thread != null) {
-            LockSupport.unpark(thread);
+        var parker = parked;
+        if (parker != null) {
+            parker.wakeUp();
         }
     }
 }

@@ -120,7 +120,7 @@ public final class RsocketConnector extends BypassConnector {
         }
 
         @Override
-        protected void arm(int events) {
+        protected void arm(int events, boolean parks) {
             fabric.poller().watch(this, events);
         }
 

@@ -124,7 +124,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     @Override
-    protected void arm(int events) {
+    protected void arm(int events, boolean parks) {
         fabric.poller().watch(this, events);
     }
 

@@ -2,21 +2,39 @@ package org.jrdma.sockets.sisci;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The events of poll(2) for which threads of one end of a stream sleep. */
+/**
+ * The events of poll(2) for which threads of one end of a stream sleep, and which of these threads
+ * can receive the wake-ups of this process themselves; see {@link IncomingWakeUps}.
+ */
 final class AwaitedEvents {
+
+    /** The position of the events whose threads receive wake-ups. */
+    private static final int RECEIVERS = 16;
 
     private final AtomicInteger events = new AtomicInteger();
 
     /**
      * Records that threads sleep until one of the events occurs. Returns those of the events for
      * which no thread slept before.
+     *
+     * @param receives true if the threads can receive the wake-ups of this process
      */
-    int add(int awaited) {
-        return awaited & ~events.getAndAccumulate(awaited, (before, added) -> before | added);
+    int add(int awaited, boolean receives) {
+        var before =
+                events.getAndUpdate(now ->
+                        (receives ? now | awaited << RECEIVERS : now & ~(awaited << RECEIVERS))
+                                | awaited);
+        return awaited & ~before;
     }
 
     boolean isAny() {
         return events.get() != 0;
+    }
+
+    /** Returns true if a thread sleeps that cannot receive the wake-ups of this process. */
+    boolean needReceiver() {
+        var now = events.get();
+        return (now & ~(now >>> RECEIVERS) & (1 << RECEIVERS) - 1) != 0;
     }
 
     /**
@@ -25,7 +43,7 @@ final class AwaitedEvents {
      */
     boolean remove(int occurred) {
         return (events.get() & occurred) != 0
-                && (events.getAndAccumulate(occurred, (before, removed) -> before & ~removed)
+                && (events.getAndUpdate(now -> now & ~(occurred | occurred << RECEIVERS))
                                 & occurred)
                         != 0;
     }

@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.Sequence;
@@ -58,6 +59,22 @@ record PeerSegment(
             segment.close();
             throw e;
         }
+    }
+
+    /**
+     * Connects to the segment of the accepting peer, which has stored its location. May block.
+     *
+     * @param memory the segment of this end
+     */
+    static PeerSegment connectAccepting(SisciStreamNode fabric, LocalMap memory, Duration timeout)
+            throws FabricException, InterruptedIOException {
+        var location = memory.getLong(StreamLayout.SEGMENT);
+        return connect(
+                fabric,
+                StreamLayout.upper(location),
+                StreamLayout.lower(location),
+                (int) memory.getLong(StreamLayout.WAKE_UP),
+                timeout);
     }
 
     /** Returns true if all stores so far have arrived in the segment of the peer. */

@@ -38,7 +38,8 @@ final class SegmentRecycling {
     private final SisciStream stream;
     private final SisciStreamNode fabric;
     private final StreamSegment segment;
-    private State state = State.IN_USE;
+    // Volatile, because isKept() is also called without the monitor.
+    private volatile State state = State.IN_USE;
     private Deadline waitsUntil = Deadline.NEVER;
     private Deadline absentUntil = Deadline.NEVER;
 
@@ -54,6 +55,11 @@ final class SegmentRecycling {
 
     boolean isUnused() {
         return state == State.UNUSED;
+    }
+
+    /** Returns true if the segments are kept for another stream. */
+    boolean isKept() {
+        return state == State.ENDING || state == State.UNUSED;
     }
 
     /** Records that this end of the stream was closed. */

@@ -3,6 +3,7 @@ package org.jrdma.sockets.sisci;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.jrdma.sisci.LocalMap;
+import org.jrdma.sockets.internal.SocketCalls;
 
 /**
  * The ring buffer in the peer's segment, into which this end stores bytes; see {@link
@@ -133,8 +134,20 @@ final class SendRing {
         return wakes;
     }
 
-    /** Reports to the peer that a writer of this end is about to sleep. */
-    void announceSleep() {
-        peer.map().putLong(StreamLayout.WRITER_SLEEPS, ++sleeps);
+    /**
+     * Announces sleeping threads to the peer, which wakes this end up once for each announcement.
+     * The caller holds the stream's lock for acknowledgements.
+     *
+     * @param events the events of poll(2) for which threads sleep
+     * @param incoming the ring of this end
+     */
+    void announceSleep(int events, ReceiveRing incoming) {
+        if ((events & SocketCalls.POLLIN) != 0) {
+            incoming.announceSleep(peer);
+        }
+        if ((events & SocketCalls.POLLOUT) != 0) {
+            peer.map().putLong(StreamLayout.WRITER_SLEEPS, ++sleeps);
+        }
+        peer.map().flush();
     }
 }

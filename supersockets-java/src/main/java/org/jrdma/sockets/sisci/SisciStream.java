@@ -12,6 +12,7 @@ import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.ThreadParker;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,9 +33,7 @@ public final class SisciStream extends BypassStream {
 
     private final SisciStreamNode fabric;
     private final StreamSegment segment;
-
     private final long number;
-
     private final LocalMap memory;
     private final ReceiveRing incoming;
 
@@ -51,7 +50,6 @@ public final class SisciStream extends BypassStream {
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
     private volatile boolean failed;
-
     private volatile boolean failureReported;
 
     // Guarded by this, so that memory remains mapped while a thread reads it.
@@ -133,14 +131,7 @@ public final class SisciStream extends BypassStream {
 
     void joinAccepting(Duration timeout) throws FabricException, InterruptedIOException {
         if (outgoing == null) {
-            var location = memory.getLong(StreamLayout.SEGMENT);
-            join(
-                    PeerSegment.connect(
-                            fabric,
-                            StreamLayout.upper(location),
-                            StreamLayout.lower(location),
-                            (int) memory.getLong(StreamLayout.WAKE_UP),
-                            timeout));
+            join(PeerSegment.connectAccepting(fabric, memory, timeout));
         }
         joined = true;
     }
@@ -204,23 +195,19 @@ public final class SisciStream extends BypassStream {
         return flag(StreamLayout.CLOSE) != 0;
     }
 
-    /**
-     * Announces sleeping threads to the peer, which wakes this end up once for each announcement.
-     */
     @Override
-    protected void arm(int events) {
+    protected ThreadParker parker() {
+        return fabric.incomingWakeUps().parker();
+    }
+
+    @Override
+    protected void arm(int events, boolean parks) {
         acknowledging.lock();
         try {
             var ring = closed ? null : outgoing;
-            var asleep = awaited.add(events);
+            var asleep = awaited.add(events, parks && !Thread.currentThread().isVirtual());
             if (ring != null) {
-                if ((asleep & SocketCalls.POLLIN) != 0) {
-                    incoming.announceSleep(ring.peer());
-                }
-                if ((asleep & SocketCalls.POLLOUT) != 0) {
-                    ring.announceSleep();
-                }
-                ring.peer().map().flush();
+                ring.announceSleep(asleep, incoming);
             }
             // The fence orders the announcement before the next check of readiness.
             VarHandle.fullFence();
@@ -228,6 +215,9 @@ public final class SisciStream extends BypassStream {
             acknowledging.unlock();
         }
         fabric.scanSoon();
+        if (!parks) {
+            fabric.incomingWakeUps().requireService();
+        }
     }
 
     /**
@@ -265,6 +255,15 @@ public final class SisciStream extends BypassStream {
         if (next != null && use() instanceof StreamSegment.Accepted(var listener, var client)) {
             listener.requested(next, client, segment.request(next.number));
         }
+    }
+
+    /**
+     * Returns true if the service thread of {@link IncomingWakeUps} must receive wake-ups for this
+     * stream: a virtual thread or a selector waits for it, or its segments are kept for the next
+     * stream, which the peer requests.
+     */
+    boolean needsService() {
+        return closed ? recycling.isKept() : awaited.needReceiver();
     }
 
     @Override

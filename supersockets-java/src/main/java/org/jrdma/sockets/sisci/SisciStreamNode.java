@@ -1,7 +1,9 @@
 package org.jrdma.sockets.sisci;
 
+import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,8 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.sisci.InterruptOptions;
 import org.jrdma.sisci.LocalInterrupt;
 import org.jrdma.sisci.Node;
+import org.jrdma.sisci.RemoteInterrupt;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -27,7 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A process has one interrupt for all of its streams. A peer triggers the interrupt after it has
  * stored something for a stream whose threads sleep. The process then scans all of its streams,
- * which takes a few loads for each. Exists until the JVM exits. Safe for use by multiple threads.
+ * which takes a few loads for each; see {@link IncomingWakeUps}. Exists until the JVM exits. Safe
+ * for use by multiple threads.
  */
 public final class SisciStreamNode {
 
@@ -44,6 +49,7 @@ public final class SisciStreamNode {
 
     private final Node node;
     private final LocalInterrupt wakeUp;
+    private final IncomingWakeUps incoming;
     private final WakeUps wakeUps;
     private final RingMemoryLimit ringMemory = new RingMemoryLimit();
     private final StreamScanner scanner = new StreamScanner(this::scan);
@@ -83,6 +89,7 @@ public final class SisciStreamNode {
     private SisciStreamNode(Node node, LocalInterrupt wakeUp) {
         this.node = node;
         this.wakeUp = wakeUp;
+        this.incoming = new IncomingWakeUps(wakeUp, connect(node, wakeUp), this::scan);
         this.wakeUps = new WakeUps(node);
     }
 
@@ -94,15 +101,25 @@ public final class SisciStreamNode {
     public static SisciStreamNode open(Sisci library) throws SisciException {
         var node = library.open();
         try {
-            var wakeUp = node.newInterrupt();
+            var wakeUp = node.newInterrupt(InterruptOptions.ANY.asAwaited());
             var fabric = new SisciStreamNode(node, wakeUp);
-            wakeUp.onTrigger(fabric::scan);
+            fabric.incoming.start();
             fabric.scanner.start();
             LOG.info("Using SISCI streams from node {} with {}", node.id(), library);
             return fabric;
         } catch (Throwable e) {
             node.close();
             throw e;
+        }
+    }
+
+    /** Connects to an interrupt of this process. Returns null if the driver does not allow it. */
+    private static @Nullable RemoteInterrupt connect(Node node, LocalInterrupt own) {
+        try {
+            return node.connectInterrupt(node.id(), own.number(), Duration.ZERO);
+        } catch (FabricException | InterruptedIOException e) {
+            LOG.debug("Could not connect to {}: {}", own, e.getMessage());
+            return null;
         }
     }
 
@@ -129,11 +146,16 @@ public final class SisciStreamNode {
     /**
      * Calls {@link SisciStream#scan} for all streams. If one call fails, the other streams are
      * scanned nevertheless.
+     *
+     * @return true if one of the streams {@linkplain SisciStream#needsService needs the service
+     *     thread}
      */
-    private void scan() {
+    private boolean scan() {
+        var needsService = false;
         for (var stream : streams) {
             try {
                 stream.scan();
+                needsService |= stream.needsService();
             } catch (OutOfMemoryError e) {
                 FailureLog.error(LOG, "Could not scan a SISCI stream; the scan is repeated", e);
             } catch (Throwable e) {
@@ -141,6 +163,7 @@ public final class SisciStreamNode {
                 fail(stream);
             }
         }
+        return needsService;
     }
 
     private static void fail(SisciStream stream) {
@@ -149,6 +172,10 @@ public final class SisciStreamNode {
         } catch (Throwable e) {
             FailureLog.error(LOG, "Could not wake up the threads of a SISCI stream", e);
         }
+    }
+
+    IncomingWakeUps incomingWakeUps() {
+        return incoming;
     }
 
     void scanSoon() {
@@ -184,7 +211,11 @@ public final class SisciStreamNode {
      * there are too many.
      */
     boolean tryKeep(SisciStream stream) {
-        return kept.size() < MAX_KEPT && kept.add(stream);
+        if (kept.size() >= MAX_KEPT || !kept.add(stream)) {
+            return false;
+        }
+        incoming.requireService(); // The peer may close the stream, or request the next one.
+        return true;
     }
 
     /**

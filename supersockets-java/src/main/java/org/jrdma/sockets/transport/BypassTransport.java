@@ -45,11 +45,11 @@ public non-sealed interface BypassTransport extends StreamTransport {
             throws FabricException;
 
     /**
-     * Returns the number of nanoseconds for which a waiting thread spins before it sleeps. A system
-     * property for each transport, for example {@code jrdma.sockets.rsocket.spin}, sets the number
-     * in microseconds; the default is 30 microseconds.
+     * Returns the maximum number of nanoseconds for which a waiting thread spins before it sleeps.
+     * A system property for each transport, for example {@code jrdma.sockets.rsocket.spin}, sets
+     * the number in microseconds; the default is 100 microseconds.
      */
     default long spinNanos() {
-        return 1_000 * Math.max(0, Long.getLong("jrdma.sockets." + name() + ".spin", 30));
+        return 1_000 * Math.max(0, Long.getLong("jrdma.sockets." + name() + ".spin", 100));
     }
 }

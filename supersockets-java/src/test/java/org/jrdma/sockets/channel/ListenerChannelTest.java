@@ -86,7 +86,7 @@ class ListenerChannelTest {
         }
 
         @Override
-        protected void arm(int events) {}
+        protected void arm(int events, boolean parks) {}
 
         @Override
         public int receive(MemorySegment target, long maxBytes) {
