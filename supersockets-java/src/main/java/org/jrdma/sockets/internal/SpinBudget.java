@@ -4,19 +4,25 @@ package org.jrdma.sockets.internal;
  * Determines for how long a thread spins before it sleeps, from its earlier waits.
  *
  * <ul>
- *   <li>The thread first spins for the full time, and continues to do so while its waits end before
- *       it sleeps.
- *   <li>From the second time in a row that the thread has slept in spite of spinning, the time is
- *       halved each time, but not below a small minimum. An idle stream then uses little processor
- *       time, and on a busy machine, the peer can run.
- *   <li>The full time is restored if a wait ends while the thread spins, and also after a number of
- *       short waits for which the thread has slept: the peer may sleep only because this thread
- *       does, and answer a spinning thread in time.
+ *   <li>The thread spins for the full time while its waits end before it sleeps.
+ *   <li>If it has slept a number of times in a row in spite of spinning, the time is halved each
+ *       time, but not below a small minimum. An idle stream then uses little processor time, and on
+ *       a busy machine, the peer can run.
+ *   <li>After a number of short waits for which the thread has slept, it tries the full time again:
+ *       the peer may sleep only because this thread does, and answer a spinning thread in time.
+ *       Each attempt that fails doubles the number of waits until the next one.
  * </ul>
  *
- * Used by one thread at a time.
+ * <p>An attempt takes some ten milliseconds, because a thread that was woken up is often placed on
+ * the processor of the thread that has woken it up. The scheduler moves one of them to another
+ * processor only if both are ready to run for some time.
+ *
+ * <p>Used by one thread at a time.
  */
 final class SpinBudget {
+
+    /** The number of times in a row that the thread sleeps before the time is halved. */
+    private static final int ATTEMPT_SLEEPS = 256;
 
     /** The number of times that the full time is halved at most. */
     private static final int MAX_HALVINGS = 5;
@@ -24,12 +30,15 @@ final class SpinBudget {
     /** The duration below which a wait is short, divided by the full time. */
     private static final int SHORT_TO_FULL = 4;
 
-    /** The number of short waits after which the full time is restored. */
-    private static final int SHORT_WAITS = 32;
+    /** The number of short waits between the first two attempts. */
+    private static final int FIRST_PAUSE = 1_024;
+
+    private static final int MAX_PAUSE = 1 << 16;
 
     private final long fullNanos;
     private int sleeps;
     private int shortWaits;
+    private int pause = FIRST_PAUSE;
 
     /**
      * Creates a budget.
@@ -42,7 +51,7 @@ final class SpinBudget {
 
     /** Returns the time for which the thread spins now. */
     long nanos() {
-        return fullNanos >> Math.clamp(sleeps - 1, 0, MAX_HALVINGS);
+        return fullNanos >> Math.max(0, sleeps - ATTEMPT_SLEEPS);
     }
 
     /**
@@ -52,14 +61,21 @@ final class SpinBudget {
      * @param slept true if the thread has slept after it had spun
      */
     void ended(long waitNanos, boolean slept) {
-        if (slept && waitNanos < SHORT_TO_FULL * fullNanos) {
-            shortWaits++;
-        }
-        if (!slept || shortWaits == SHORT_WAITS) {
+        if (!slept) {
             sleeps = 0;
             shortWaits = 0;
-        } else if (sleeps <= MAX_HALVINGS) {
+            pause = FIRST_PAUSE;
+            return;
+        }
+        if (sleeps < ATTEMPT_SLEEPS + MAX_HALVINGS) {
             sleeps++;
+        } else if (waitNanos < SHORT_TO_FULL * fullNanos) {
+            shortWaits++;
+            if (shortWaits == pause) {
+                sleeps = 0;
+                shortWaits = 0;
+                pause = Math.min(2 * pause, MAX_PAUSE);
+            }
         }
     }
 }
