@@ -121,10 +121,16 @@ final class DirectTriggers {
         }
     }
 
-    /** Closes a socket, unless it is closed already. */
+    /**
+     * Closes a socket, unless it is closed already. A trigger that the peer has sent before remains
+     * pending.
+     */
     synchronized void remove(long key) {
         var socket = sockets.remove(key);
         if (socket != null) {
+            if (SignalSocket.receive(socket.receiver()) > 0) {
+                trigger();
+            }
             SystemCalls.close(socket.receiver()); // This also removes it from the epoll set.
         }
     }

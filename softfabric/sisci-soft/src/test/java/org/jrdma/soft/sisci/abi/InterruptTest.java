@@ -373,6 +373,22 @@ class InterruptTest {
         }
     }
 
+    /** The owner closes the socket of the connection when it receives the disconnect. */
+    @Test
+    void shouldKeepATriggerIfThePeerDisconnectsAfterwards() {
+        var local = create(false, 0, 0);
+        for (var i = 0; i < 20; i++) {
+            var remote = connect(false, local.number());
+            nodes.second.ok("SCITriggerInterrupt", remote, 0);
+            nodes.second.ok("SCIDisconnectInterrupt", remote, 0);
+            // The response arrives after the owner has handled the disconnect.
+            var next = connect(false, local.number());
+
+            nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
+            nodes.second.ok("SCIDisconnectInterrupt", next, 0);
+        }
+    }
+
     @Test
     void shouldContinueToWaitAfterAConnectedProcessHasLeft() throws Exception {
         var local = create(false, 0, 0);
