@@ -266,9 +266,14 @@ final class IncomingWakeUps {
         synchronized (this) {
             serviceNeeded = false;
         }
-        if (scan.getAsBoolean()) {
-            synchronized (this) {
-                serviceNeeded = true;
+        var needed = true; // also if the scan fails
+        try {
+            needed = scan.getAsBoolean();
+        } finally {
+            if (needed) {
+                synchronized (this) {
+                    serviceNeeded = true;
+                }
             }
         }
     }
