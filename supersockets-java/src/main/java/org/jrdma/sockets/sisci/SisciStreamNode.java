@@ -214,17 +214,19 @@ public final class SisciStreamNode {
         if (kept.size() >= MAX_KEPT || !kept.add(stream)) {
             return false;
         }
-        incoming.requireService(); // The peer may close the stream, or request the next one.
+        incoming.requireService(); // The peer may close the stream.
         return true;
     }
 
     /**
      * Makes the segments of a stream whose ends are both closed available for new connections to
-     * the same listener. Does nothing at the accepting end of the stream.
+     * the same listener. At the accepting end of the stream, the peer requests these connections.
      */
     void addUnused(SisciStream stream) {
         if (stream.use() instanceof StreamSegment.Route) {
             unused.push(stream);
+        } else {
+            incoming.requireService(); // The peer may request the next stream.
         }
     }
 
