@@ -5,6 +5,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -27,6 +30,9 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /** Runs the fuzzer on supersockets-java over one transport. */
 final class SocketsTarget implements Target {
+
+    /** The time within which an established connection must be in the accept queue. */
+    private static final int ACCEPT_MILLIS = 30_000;
 
     private final String transport;
     private final InetAddress address;
@@ -81,37 +87,57 @@ final class SocketsTarget implements Target {
         var selector = provider.openSelector();
         keep.accept(selector);
         var server = provider.openServerSocketChannel();
-        keep.accept(server);
-        server.bind(new InetSocketAddress(address, 0));
-        keep.accept(server.getLocalAddress());
         var client = provider.openSocketChannel();
-        keep.accept(client);
-        client.connect(server.getLocalAddress());
-        var accepted = server.accept();
-        keep.accept(accepted);
-        keep.accept(client.socket());
-        accepted.configureBlocking(false);
-        accepted.register(selector, SelectionKey.OP_READ | SelectionKey.OP_WRITE);
-        accepted.write(ByteBuffer.allocate(100));
-        var second =
-                FabricSockets.connect(
-                        address.getHostAddress(),
-                        ((InetSocketAddress) server.getLocalAddress()).getPort(),
-                        transports,
-                        Duration.ofSeconds(2));
-        keep.accept(second);
-        keep.accept(server.accept());
+        try {
+            server.bind(new InetSocketAddress(address, 0));
+            keep.accept(server.getLocalAddress());
+            client.connect(server.getLocalAddress());
+            var accepted = accept(server.socket()).getChannel();
+            keep.accept(accepted);
+            keep.accept(client.socket());
+            accepted.configureBlocking(false);
+            accepted.register(selector, SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+            accepted.write(ByteBuffer.allocate(100));
+            var second =
+                    FabricSockets.connect(
+                            address.getHostAddress(),
+                            ((InetSocketAddress) server.getLocalAddress()).getPort(),
+                            transports,
+                            Duration.ofSeconds(2));
+            keep.accept(second);
+            keep.accept(accept(server.socket()).getChannel());
+        } finally {
+            keep.accept(server);
+            keep.accept(client);
+        }
         var listener = new FabricServerSocketFactory(transports).createServerSocket(0, 5, address);
-        keep.accept(listener);
-        var socket =
-                new FabricSocketFactory(transports).createSocket(address, listener.getLocalPort());
-        socket.setSoTimeout(1);
-        keep.accept(socket);
-        keep.accept(socket.getInputStream());
-        keep.accept(socket.getOutputStream());
-        keep.accept(listener.accept());
+        try {
+            var socket =
+                    new FabricSocketFactory(transports)
+                            .createSocket(address, listener.getLocalPort());
+            socket.setSoTimeout(1);
+            keep.accept(socket);
+            keep.accept(socket.getInputStream());
+            keep.accept(socket.getOutputStream());
+            keep.accept(accept(listener));
+        } finally {
+            keep.accept(listener);
+        }
         keep.accept(provider.openPipe());
         keep.accept(provider.openDatagramChannel().bind(new InetSocketAddress(address, 0)));
+    }
+
+    /**
+     * Accepts a connection that was established before. Other threads must not use the listener
+     * yet, because they could accept the connection.
+     */
+    private static Socket accept(ServerSocket listener) throws IOException {
+        listener.setSoTimeout(ACCEPT_MILLIS);
+        try {
+            return listener.accept();
+        } catch (SocketTimeoutException e) {
+            throw new AssertionError("No connection arrived at " + listener, e);
+        }
     }
 
     @Override
