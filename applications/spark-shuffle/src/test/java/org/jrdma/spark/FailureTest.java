@@ -129,11 +129,11 @@ class FailureTest {
 
     @Test
     @Order(3)
-    void shouldReadOverTcpIfACableIsPulledForGood() throws Exception {
+    void shouldReadOverTcpIfACableIsPulledPermanently() throws Exception {
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
         pullCable(FOREVER);
 
-        readDuring("cable pulled for good");
+        readDuring("cable pulled permanently");
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
         awaitRelease(descriptors - CHANNELS);
     }
