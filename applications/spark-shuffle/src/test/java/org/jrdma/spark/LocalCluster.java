@@ -216,7 +216,7 @@ final class LocalCluster implements AutoCloseable {
         var folder = Path.of("/proc/%d/fd".formatted(executor.pid()));
         try (var descriptors = Files.list(folder)) {
             var targets = descriptors.map(LocalCluster::target).toList();
-            return Collections.frequency(targets, "anon_inode:[eventfd]")
+            return (long) Collections.frequency(targets, "anon_inode:[eventfd]")
                     - Collections.frequency(targets, "anon_inode:[eventpoll]");
         } catch (IOException | UncheckedIOException e) {
             return 0; // The process has ended.
