@@ -168,6 +168,26 @@ class NvmeDriveTest {
     }
 
     @Test
+    void shouldReportAQueueThatAReachableControllerHasNotDeleted() throws Exception {
+        try (var drive = Nvme.open(harness, QUICK)) {
+            var deleted = drive.newQueue(4);
+            var abandoned = drive.newQueue(4);
+            var unreachable = drive.newQueue(4);
+            deleted.close();
+            harness.stopController();
+            abandoned.close();
+            harness.registers().write(Registers.STATUS, Registers.UNREACHABLE);
+            unreachable.close();
+            harness.registers().write(Registers.STATUS, Registers.READY);
+            harness.resumeController();
+
+            assertThat(deleted.isAbandoned()).isFalse();
+            assertThat(abandoned.isAbandoned()).isTrue();
+            assertThat(unreachable.isAbandoned()).isFalse();
+        }
+    }
+
+    @Test
     void shouldKeepTheMemoryOfAControllerThatDoesNotStop() throws Exception {
         var drive = Nvme.open(harness, QUICK);
         var queue = drive.newQueue(4);
