@@ -84,7 +84,8 @@ public final class Volume implements AutoCloseable {
      *
      * <p>The buffer is valid until the drive is closed, also while the data is redirected. An NVMe
      * namespace owns the memory and frees it then, not earlier: create few buffers, and reuse them.
-     * Any later use throws IllegalStateException. Otherwise, the garbage collector frees the memory.
+     * Any later use throws IllegalStateException. Otherwise, the garbage collector frees the
+     * memory.
      *
      * <p>If the drive does not respond, and may still access the buffer, an access fails with
      * {@link BufferInUseException}, and is not redirected. Do not use the buffer any more after

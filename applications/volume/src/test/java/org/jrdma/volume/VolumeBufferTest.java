@@ -131,8 +131,7 @@ class VolumeBufferTest {
         assertThat(read(file, buffer, 0)).isEqualTo(expected);
         var target = buffer.slice(7, 2 * BLOCK + 1);
         assertThat(read(file, target, 3 * BLOCK + 1))
-                .isEqualTo(
-                        java.util.Arrays.copyOfRange(expected, 3 * BLOCK + 1, 5 * BLOCK + 2));
+                .isEqualTo(java.util.Arrays.copyOfRange(expected, 3 * BLOCK + 1, 5 * BLOCK + 2));
         assertThat(file.read(buffer.clear(), FILE_BYTES)).isEqualTo(-1);
     }
 
