@@ -28,7 +28,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             DevicesCommand.class,
             DoctorCommand.class,
-            LendCommand.class,
+            LendSoftwareDeviceCommand.class,
             NetCommand.class,
             NvmeCommand.class,
             PerfCommand.class,

@@ -91,8 +91,8 @@ class CommandPageTest {
     @CsvSource({
         "devices, org.jrdma.cli.Devices",
         "doctor, org.jrdma.ffi.doctor.Finding",
-        "lend, org.jrdma.cli.LendCommand$Line",
-        "lend available, org.jrdma.cli.LendAvailabilityCommand$Changed",
+        "lend, org.jrdma.cli.LendSoftwareDeviceCommand$Line",
+        "lend available, org.jrdma.cli.SetLendAvailabilityCommand$Changed",
         "net, org.jrdma.cli.net.ProcessConnections",
         "nvme serve, org.jrdma.cli.nvme.ServeCommand$Served",
         "nvme list, org.jrdma.cli.nvme.ListNamespacesCommand$Drive",
@@ -107,7 +107,7 @@ class CommandPageTest {
         "volume cp, org.jrdma.cli.volume.CpCommand$Copied",
         "volume check, org.jrdma.cli.volume.CheckCommand$Checked",
         "volume nodes, org.jrdma.cli.volume.Node",
-        "volume net, org.jrdma.cli.volume.NetCommand$Connection",
+        "volume net, org.jrdma.cli.volume.ListConnectionsCommand$Connection",
         "volume demo, org.jrdma.cli.volume.Demo$Result"
     })
     void shouldDocumentEveryKey(String section, String type) throws Exception {

@@ -218,7 +218,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
      * queue and a spare entry of the completion queue.
      */
     private void tryPostMarker(PolledWorkQueue queue) throws VerbsException {
-        var spare = sendCompletions.nativeQueue().attachments();
+        var spare = sendCompletions.nativeQueue().reservations();
         // The lifetime is held before the completion queue entry is reserved, because close()
         // releases the entry.
         try (var _ = lifetime().held()) {

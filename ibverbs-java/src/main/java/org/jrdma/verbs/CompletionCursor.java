@@ -69,7 +69,7 @@ public final class CompletionCursor implements AutoCloseable {
         this.queue = queue;
         this.lifetime = queue.ownLifetime();
         this.nativeQueue = queue.nativeQueue();
-        this.table = queue.nativeQueue().attachments().table();
+        this.table = queue.nativeQueue().reservations().table();
         this.batch = new WorkCompletions(batch);
         this.fields = queue.fields();
     }
@@ -123,7 +123,7 @@ public final class CompletionCursor implements AutoCloseable {
                     return true;
                 }
                 work.clearMarker();
-                nativeQueue.attachments().releaseMarkerSlot(work);
+                nativeQueue.reservations().releaseMarkerSlot(work);
             }
         }
         current = count;

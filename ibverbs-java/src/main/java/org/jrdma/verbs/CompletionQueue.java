@@ -69,7 +69,7 @@ public final class CompletionQueue extends NativeObject {
 
     /** The requested capacity in completions. The device may provide a larger capacity. */
     public int capacity() {
-        return nativeQueue.attachments().capacity();
+        return nativeQueue.reservations().capacity();
     }
 
     /**
@@ -77,7 +77,7 @@ public final class CompletionQueue extends NativeObject {
      * with this number of requests in total cannot overrun the queue.
      */
     public int remainingCapacity() {
-        return nativeQueue.attachments().remainingCapacity();
+        return nativeQueue.reservations().remainingCapacity();
     }
 
     /**

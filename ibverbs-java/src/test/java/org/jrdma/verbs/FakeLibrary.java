@@ -53,7 +53,7 @@ import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,7 +91,7 @@ final class FakeLibrary implements LibraryProvider {
     }
 
     private record ConnectionChannel(
-            EventDescriptor descriptor, ConcurrentLinkedQueue<MemorySegment> events) {}
+            RaisableDescriptor descriptor, ConcurrentLinkedQueue<MemorySegment> events) {}
 
     private record Answer(Object value, int errno) {}
 
@@ -121,7 +121,7 @@ final class FakeLibrary implements LibraryProvider {
 
     private final MemorySegment device = ibv_device.allocate(arena);
     private final MemorySegment context;
-    private @Nullable EventDescriptor channel;
+    private @Nullable RaisableDescriptor channel;
     private int devices = 1;
     private volatile int queuePairState;
     private volatile int linkLayer = rdma_h.IBV_LINK_LAYER_ETHERNET();
@@ -322,7 +322,7 @@ final class FakeLibrary implements LibraryProvider {
             }
             case "rdma_create_event_channel" -> {
                 var created = rdma_event_channel.allocate(arena);
-                var descriptor = EventDescriptor.open();
+                var descriptor = RaisableDescriptor.open();
                 rdma_event_channel.fd(created, descriptor.number());
                 channels.put(
                         created.address(),
@@ -358,7 +358,7 @@ final class FakeLibrary implements LibraryProvider {
             case "ibv_free_device_list", "ibv_ack_cq_events", "ibv_ack_async_event" -> success("");
             case "ibv_get_device_guid" -> success(bigEndian(0x5054_00ff_fe12_3456L));
             case "ibv_open_device" -> {
-                ibv_context.async_fd(context, EventDescriptor.open().number());
+                ibv_context.async_fd(context, RaisableDescriptor.open().number());
                 yield success(context);
             }
             case "ibv_query_device" -> {
@@ -395,7 +395,7 @@ final class FakeLibrary implements LibraryProvider {
                 yield success(window);
             }
             case "ibv_create_comp_channel" -> {
-                channel = EventDescriptor.open();
+                channel = RaisableDescriptor.open();
                 var created = ibv_comp_channel.allocate(arena);
                 ibv_comp_channel.fd(created, channel.number());
                 yield success(created);

@@ -66,7 +66,7 @@ final class FaultProcess {
             threads.add(
                     Thread.startVirtualThread(() -> {
                         if (arguments[4].equals("writes")) {
-                            TransferResult.write(
+                            StreamTransfer.write(
                                     channel,
                                     new StreamContent(seed + stream),
                                     Long.MAX_VALUE,
@@ -74,11 +74,11 @@ final class FaultProcess {
                                     upTo -> written.putLong(stream * ENTRY, upTo),
                                     taken -> written.putLong(stream * ENTRY + 8, taken));
                         } else {
-                            TransferResult.read(
+                            StreamTransfer.read(
                                     channel,
                                     new StreamContent(seed + stream),
                                     Long.MAX_VALUE,
-                                    TransferResult.Pace.SLOW,
+                                    StreamTransfer.Pace.SLOW,
                                     random);
                         }
                     }));

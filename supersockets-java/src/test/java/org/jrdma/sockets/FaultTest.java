@@ -13,9 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import org.jrdma.sockets.StreamTransfer.Pace;
 import org.jrdma.sockets.Tasks.Kind;
 import org.jrdma.sockets.Tasks.Task;
-import org.jrdma.sockets.TransferResult.Pace;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -101,7 +101,7 @@ class FaultTest {
         void end(SocketChannel channel) throws Exception;
     }
 
-    private static Task<TransferResult> startWriting(
+    private static Task<StreamTransfer> startWriting(
             SocketChannel channel,
             StreamContent content,
             long bytes,
@@ -111,20 +111,20 @@ class FaultTest {
         return Tasks.start(
                 anyKind(random),
                 () -> {
-                    var written = TransferResult.write(channel, content, bytes, own);
+                    var written = StreamTransfer.write(channel, content, bytes, own);
                     ending.end(channel);
                     return written;
                 });
     }
 
-    private static Task<TransferResult> startWriting(
+    private static Task<StreamTransfer> startWriting(
             SocketChannel channel, StreamContent content, long bytes, Random random) {
         return startWriting(channel, content, bytes, random, _ -> {});
     }
 
-    private static TransferResult readToTheEnd(
+    private static StreamTransfer readToTheEnd(
             SocketChannel channel, StreamContent content, Pace pace, Random random) {
-        return TransferResult.read(channel, content, Long.MAX_VALUE, pace, random);
+        return StreamTransfer.read(channel, content, Long.MAX_VALUE, pace, random);
     }
 
     @Test
@@ -141,17 +141,17 @@ class FaultTest {
                                     SocketChannel::shutdownOutput);
 
                     var read = readToTheEnd(pair.server(), content, Pace.QUICK, random);
-                    assertThat(read).isEqualTo(new TransferResult(bytes, null));
+                    assertThat(read).isEqualTo(new StreamTransfer(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
 
                     var reply = new StreamContent(content.seed() + 1);
                     var replyWriter = startWriting(pair.server(), reply, bytes, random);
                     var receivedReply =
-                            TransferResult.read(pair.client(), reply, bytes, Pace.QUICK, random);
+                            StreamTransfer.read(pair.client(), reply, bytes, Pace.QUICK, random);
                     assertThat(replyWriter.get()).isEqualTo(receivedReply);
                     pair.server().close();
                     var end = readToTheEnd(pair.client(), reply, Pace.QUICK, random);
-                    assertThat(end).isEqualTo(new TransferResult(0, null));
+                    assertThat(end).isEqualTo(new StreamTransfer(0, null));
                 });
     }
 
@@ -194,7 +194,7 @@ class FaultTest {
 
                     var read = readToTheEnd(pair.server(), content, Pace.SLOW, random);
 
-                    assertThat(read).isEqualTo(new TransferResult(bytes, null));
+                    assertThat(read).isEqualTo(new StreamTransfer(bytes, null));
                     assertThat(writer.get()).isEqualTo(read);
                 });
     }
@@ -207,11 +207,11 @@ class FaultTest {
                     var writer = startWriting(pair.client(), content, Long.MAX_VALUE, random);
 
                     var read =
-                            TransferResult.read(pair.server(), content, bytes, Pace.QUICK, random);
+                            StreamTransfer.read(pair.server(), content, bytes, Pace.QUICK, random);
                     pair.server().close();
 
                     var written = writer.get();
-                    assertThat(read).isEqualTo(new TransferResult(bytes, null));
+                    assertThat(read).isEqualTo(new StreamTransfer(bytes, null));
                     assertThat(written.bytes()).isGreaterThanOrEqualTo(bytes);
                     assertThat(written.failure()).isNotNull();
                 });
@@ -222,7 +222,7 @@ class FaultTest {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
             var file = folder.resolve("written" + kill);
-            var readers = new ArrayList<Task<TransferResult>>();
+            var readers = new ArrayList<Task<StreamTransfer>>();
             try (var streams = startProcess("writes", seed, file)) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     var channel = streams.channels.get(i);
@@ -237,7 +237,7 @@ class FaultTest {
                 Thread.sleep(new Random(seed).nextInt(100, 500));
                 streams.process.destroyForcibly().waitFor();
 
-                var ends = new ArrayList<TransferResult>();
+                var ends = new ArrayList<StreamTransfer>();
                 for (var reader : readers) {
                     ends.add(reader.get());
                 }
@@ -260,7 +260,7 @@ class FaultTest {
     void shouldFailTheWritesToAKilledReader() throws Exception {
         for (var kill = 0; kill < KILLS / 2; kill++) {
             var seed = SEED + kill;
-            var writers = new ArrayList<Task<TransferResult>>();
+            var writers = new ArrayList<Task<StreamTransfer>>();
             try (var streams = startProcess("reads", seed, folder.resolve("unused"))) {
                 for (var i = 0; i < STREAMS_OF_A_KILL; i++) {
                     writers.add(

@@ -81,19 +81,19 @@ class RsocketTest {
                             kind,
                             () -> {
                                 var all =
-                                        TransferResult.write(client, content, bytes, new Random(1));
+                                        StreamTransfer.write(client, content, bytes, new Random(1));
                                 client.shutdownOutput();
                                 return all;
                             });
             var read =
-                    TransferResult.read(
+                    StreamTransfer.read(
                             server,
                             content,
                             Long.MAX_VALUE,
-                            TransferResult.Pace.QUICK,
+                            StreamTransfer.Pace.QUICK,
                             new Random(2));
 
-            assertThat(read).isEqualTo(new TransferResult(bytes, null));
+            assertThat(read).isEqualTo(new StreamTransfer(bytes, null));
             assertThat(writer.get()).isEqualTo(read);
             server.write(TestBytes.of("thanks"));
             assertThat(TestBytes.read(client, 6)).isEqualTo("thanks");

@@ -13,7 +13,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.pcie.DmaAllocation;
 
 /**
@@ -142,7 +142,7 @@ final class AdminQueue {
         pending = true;
         var registers = controller.registers();
         var stride = controller.capabilities().doorbellStride();
-        registers.write(Registers.tailDoorbell(0, stride), tail);
+        registers.write(MappedRegisters.tailDoorbell(0, stride), tail);
         var completion = awaitCompletion(name, deadline);
         if (completion.status() != 0) {
             throw new NvmeException(name, controller.toString(), completion.status());
@@ -171,7 +171,7 @@ final class AdminQueue {
         phase = head == 0 ? 1 - phase : phase;
         pending = false;
         var stride = controller.capabilities().doorbellStride();
-        controller.registers().write(Registers.headDoorbell(0, stride), head);
+        controller.registers().write(MappedRegisters.headDoorbell(0, stride), head);
         if (completion.commandId() != nextId) {
             throw new NvmeException(
                     "%s completed the unknown admin command %d instead of %s"

@@ -11,7 +11,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.HostIdentifier;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.slf4j.Logger;
@@ -42,13 +42,15 @@ final class AdministeredController extends PcieController {
         disable();
         registers()
                 .write(
-                        Registers.ADMIN_QUEUE_ATTRIBUTES,
-                        Registers.adminQueueAttributes(AdminQueue.ENTRIES, AdminQueue.ENTRIES));
-        registers().writeLong(Registers.ADMIN_SUBMISSION_QUEUE, admin.submissionAddress());
-        registers().writeLong(Registers.ADMIN_COMPLETION_QUEUE, admin.completionAddress());
-        registers().write(Registers.INTERRUPT_MASK_SET, -1);
-        registers().write(Registers.CONFIGURATION, Configuration.ENABLED.encode());
-        awaitStatus("become ready", resetTimeout(), status -> (status & Registers.READY) != 0);
+                        MappedRegisters.ADMIN_QUEUE_ATTRIBUTES,
+                        MappedRegisters.adminQueueAttributes(
+                                AdminQueue.ENTRIES, AdminQueue.ENTRIES));
+        registers().writeLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE, admin.submissionAddress());
+        registers().writeLong(MappedRegisters.ADMIN_COMPLETION_QUEUE, admin.completionAddress());
+        registers().write(MappedRegisters.INTERRUPT_MASK_SET, -1);
+        registers().write(MappedRegisters.CONFIGURATION, Configuration.ENABLED.encode());
+        awaitStatus(
+                "become ready", resetTimeout(), status -> (status & MappedRegisters.READY) != 0);
         requestQueues();
         setHostIdentifier(options().hostIdentifier());
     }
@@ -86,21 +88,21 @@ final class AdministeredController extends PcieController {
 
     /** Resets the controller, after which it does not access memory. */
     private void disable() throws FabricException {
-        var configuration = Configuration.decode(registers().read(Registers.CONFIGURATION));
+        var configuration = Configuration.decode(registers().read(MappedRegisters.CONFIGURATION));
         var deadline = Deadline.after(resetTimeout());
         if (configuration.enabled()) {
             // a driver that was killed may have left a start or a failure behind
-            while ((readStatus() & (Registers.READY | Registers.FATAL)) == 0
+            while ((readStatus() & (MappedRegisters.READY | MappedRegisters.FATAL)) == 0
                     && !deadline.hasPassed()) {
                 pause(deadline, "become ready before its reset");
             }
             registers()
                     .write(
-                            Registers.CONFIGURATION,
+                            MappedRegisters.CONFIGURATION,
                             configuration.enabled(false).shutdown(0).encode());
         }
         deadline = Deadline.after(resetTimeout());
-        while ((readStatus() & (Registers.READY | Registers.FATAL)) != 0) {
+        while ((readStatus() & (MappedRegisters.READY | MappedRegisters.FATAL)) != 0) {
             pause(deadline, "complete its reset");
         }
     }
@@ -264,27 +266,28 @@ final class AdministeredController extends PcieController {
      * does not access the memory of this object then.
      */
     private boolean isOwnAdminQueue() {
-        var address = registers().readLong(Registers.ADMIN_SUBMISSION_QUEUE);
-        return address == admin.submissionAddress() || address == Registers.UNREACHABLE;
+        var address = registers().readLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE);
+        return address == admin.submissionAddress() || address == MappedRegisters.UNREACHABLE;
     }
 
     /** Asks the controller to make all data durable. A failure does not prevent the reset. */
     private void shutDown() throws FabricException {
         var status = readStatus();
-        if ((status & Registers.READY) == 0 || (status & Registers.FATAL) != 0) {
+        if ((status & MappedRegisters.READY) == 0 || (status & MappedRegisters.FATAL) != 0) {
             return;
         }
         registers()
                 .write(
-                        Registers.CONFIGURATION,
+                        MappedRegisters.CONFIGURATION,
                         Configuration.ENABLED.shutdown(Configuration.NORMAL_SHUTDOWN).encode());
         try {
             awaitStatus(
                     "shut down",
                     options().adminTimeout(),
                     each ->
-                            (each & Registers.SHUTDOWN_MASK) == Registers.SHUTDOWN_COMPLETE
-                                    || (each & Registers.READY) == 0);
+                            (each & MappedRegisters.SHUTDOWN_MASK)
+                                            == MappedRegisters.SHUTDOWN_COMPLETE
+                                    || (each & MappedRegisters.READY) == 0);
         } catch (FabricException e) {
             LOG.warn("{} was reset without a shutdown: {}", this, e.getMessage());
         }

@@ -55,7 +55,8 @@ public final class NvmeFabrics {
                 var admin = new RdmaAdminQueue(library, domain, target, name, options)) {
             var deadline = Deadline.after(options.drive().adminTimeout());
             var session =
-                    RdmaSession.start(admin, QualifiedName.DISCOVERY, options, 0, name, deadline);
+                    ControllerSession.start(
+                            admin, QualifiedName.DISCOVERY, options, 0, name, deadline);
             return readLog(session.admin(), deadline);
         } catch (InterruptedIOException _) {
             throw new NvmeException("Interrupted while connecting to " + name);

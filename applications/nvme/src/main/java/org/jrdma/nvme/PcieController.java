@@ -8,7 +8,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
 
@@ -19,7 +19,7 @@ abstract sealed class PcieController extends Controller
     private static final long POLL_NANOS = 20_000;
 
     private final ControllerAccess access;
-    private final Registers registers;
+    private final MappedRegisters registers;
     private Capabilities capabilities = Capabilities.decode(0);
 
     PcieController(ControllerAccess access, NvmeOptions options) {
@@ -39,7 +39,7 @@ abstract sealed class PcieController extends Controller
     /** Deletes a queue pair. The controller does not access its memory any more after that. */
     abstract void deleteQueue(int id) throws FabricException;
 
-    final Registers registers() {
+    final MappedRegisters registers() {
         return registers;
     }
 
@@ -49,8 +49,8 @@ abstract sealed class PcieController extends Controller
 
     /** Reads the capabilities, and checks that this driver supports the controller. */
     final void readCapabilities() throws NvmeException {
-        var register = registers.readLong(Registers.CAPABILITIES);
-        if (register == Registers.UNREACHABLE) {
+        var register = registers.readLong(MappedRegisters.CAPABILITIES);
+        if (register == MappedRegisters.UNREACHABLE) {
             throw new NvmeException(
                     "%s is unreachable: its registers read as all ones".formatted(access));
         }
@@ -85,12 +85,12 @@ abstract sealed class PcieController extends Controller
      * Returns false if the registers read as all ones. The controller cannot access memory then.
      */
     final boolean isReachable() {
-        return registers.read(Registers.STATUS) != Registers.UNREACHABLE;
+        return registers.read(MappedRegisters.STATUS) != MappedRegisters.UNREACHABLE;
     }
 
     final int readStatus() throws NvmeException {
-        var status = registers.read(Registers.STATUS);
-        if (status == Registers.UNREACHABLE) {
+        var status = registers.read(MappedRegisters.STATUS);
+        if (status == MappedRegisters.UNREACHABLE) {
             throw new NvmeException(
                     "%s is unreachable: its registers read as all ones".formatted(access));
         }
@@ -100,7 +100,7 @@ abstract sealed class PcieController extends Controller
     /** Reads the status, and throws an exception if the controller has failed. */
     private int checkedStatus() throws NvmeException {
         var status = readStatus();
-        if ((status & Registers.FATAL) != 0) {
+        if ((status & MappedRegisters.FATAL) != 0) {
             throw new NvmeException(
                     "%s reports a fatal error (CSTS 0x%x). Close the drive and open it again."
                             .formatted(access, status));
@@ -111,7 +111,8 @@ abstract sealed class PcieController extends Controller
     @Override
     final void checkRunning() throws NvmeException {
         var status = checkedStatus();
-        if ((status & Registers.READY) == 0 || (status & Registers.SHUTDOWN_MASK) != 0) {
+        if ((status & MappedRegisters.READY) == 0
+                || (status & MappedRegisters.SHUTDOWN_MASK) != 0) {
             throw new NvmeException(
                     "%s was stopped by another program (CSTS 0x%x). Close the drive and open it again."
                             .formatted(access, status));

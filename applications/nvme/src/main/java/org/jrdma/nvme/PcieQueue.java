@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jspecify.annotations.Nullable;
 
 /** A submission queue and a completion queue in memory that the controller accesses. */
@@ -19,7 +19,7 @@ final class PcieQueue extends NvmeQueue {
     private static final VarHandle LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
     private final QueueResources resources;
-    private final Registers registers;
+    private final MappedRegisters registers;
     private final long tailDoorbell;
     private final long headDoorbell;
     private final MemorySegment memory;
@@ -43,8 +43,8 @@ final class PcieQueue extends NvmeQueue {
         var stride = controller.capabilities().doorbellStride();
         this.resources = resources;
         this.registers = controller.registers();
-        this.tailDoorbell = Registers.tailDoorbell(resources.id(), stride);
-        this.headDoorbell = Registers.headDoorbell(resources.id(), stride);
+        this.tailDoorbell = MappedRegisters.tailDoorbell(resources.id(), stride);
+        this.headDoorbell = MappedRegisters.headDoorbell(resources.id(), stride);
         this.memory = resources.memory().memory();
         this.completionOffset = resources.completionOffset();
         this.submissionEntries = resources.depth() + 1;

@@ -49,7 +49,7 @@ final class RdmaQueueResources {
             new CompletableFuture<>();
 
     private RdmaQueueResources(
-            RdmaController controller, RdmaSession session, int id, int depth, Lifetime owner)
+            RdmaController controller, ControllerSession session, int id, int depth, Lifetime owner)
             throws FabricException {
         this.controller = controller;
         this.id = id;
@@ -85,7 +85,7 @@ final class RdmaQueueResources {
      * @param owner the lifetime of the drive, which the caller holds
      */
     static RdmaQueueResources create(
-            RdmaController controller, RdmaSession session, int id, int depth, Lifetime owner)
+            RdmaController controller, ControllerSession session, int id, int depth, Lifetime owner)
             throws FabricException {
         var created = new RdmaQueueResources(controller, session, id, depth, owner);
         try {
@@ -111,7 +111,7 @@ final class RdmaQueueResources {
         }
     }
 
-    private ConnectionOptions<PolledQueuePair> options(RdmaSession session) {
+    private ConnectionOptions<PolledQueuePair> options(ControllerSession session) {
         var entries = entries(session);
         var request = new ConnectPrivateData(0, id, entries, entries, session.controllerId());
         return ConnectionOptions.of(
@@ -120,7 +120,7 @@ final class RdmaQueueResources {
     }
 
     /** Starts to connect the queue again. */
-    void reconnect(RdmaSession session) {
+    void reconnect(ControllerSession session) {
         connection =
                 controller
                         .library()
@@ -178,7 +178,7 @@ final class RdmaQueueResources {
     }
 
     /** Returns the number of entries that this queue announces to the target. */
-    int entries(RdmaSession session) {
+    int entries(ControllerSession session) {
         return Math.min(Math.max(slots(), MIN_ENTRIES), session.capabilities().maxQueueEntries());
     }
 

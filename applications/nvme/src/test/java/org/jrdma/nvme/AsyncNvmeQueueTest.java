@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -182,11 +182,12 @@ class AsyncNvmeQueueTest {
         try (var queue = drive.newAsyncQueue(1)) {
             harness.stopController();
             var operation = queue.flush(namespace);
-            harness.registers().write(Registers.STATUS, Registers.READY | Registers.FATAL);
+            harness.registers()
+                    .write(MappedRegisters.STATUS, MappedRegisters.READY | MappedRegisters.FATAL);
             assertThatThrownBy(() -> operation.await(TIMEOUT))
                     .isInstanceOf(NvmeException.class)
                     .hasMessageContaining("reports a fatal error");
-            harness.registers().write(Registers.STATUS, Registers.READY);
+            harness.registers().write(MappedRegisters.STATUS, MappedRegisters.READY);
             harness.resumeController();
         }
     }

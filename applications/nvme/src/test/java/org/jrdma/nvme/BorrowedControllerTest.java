@@ -10,7 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.pcie.BorrowedController;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
@@ -101,7 +101,7 @@ class BorrowedControllerTest {
         assertThatIllegalStateException().isThrownBy(() -> memory.memory().fill((byte) 1));
         assertThatIllegalStateException().isThrownBy(() -> access.allocate(4096));
         assertThatIllegalStateException()
-                .isThrownBy(() -> access.registers().read(Registers.STATUS));
+                .isThrownBy(() -> access.registers().read(MappedRegisters.STATUS));
         assertThat(lender.device().borrowers()).isEqualTo(1);
         try (var again = BorrowedController.of(node, device);
                 var drive = Nvme.open(again, NvmeOptions.DEFAULTS)) {
@@ -151,7 +151,9 @@ class BorrowedControllerTest {
             TestFabric.eventually(
                     "loss of the registers",
                     ofSeconds(10),
-                    () -> access.registers().read(Registers.STATUS) == Registers.UNREACHABLE);
+                    () ->
+                            access.registers().read(MappedRegisters.STATUS)
+                                    == MappedRegisters.UNREACHABLE);
             var start = System.nanoTime();
             assertThat(queue.read(drive.namespaces().getFirst(), 0, 8, memory, 0, 0)).isTrue();
             assertThatThrownBy(() -> queue.await(ofSeconds(10)))

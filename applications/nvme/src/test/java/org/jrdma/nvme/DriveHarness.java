@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
-import org.jrdma.nvme.pcie.InProcessController;
+import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.WatchedModel;
@@ -26,7 +26,7 @@ final class DriveHarness implements ControllerAccess {
     private final Subsystem subsystem;
     private final WatchedModel model;
     private final DeviceHost host;
-    private final InProcessController access;
+    private final InProcessControllerAccess access;
     private boolean failsReleases;
     final List<DmaAllocation> allocations = new ArrayList<>();
 
@@ -50,7 +50,7 @@ final class DriveHarness implements ControllerAccess {
         var bar = arena.allocate(0x4000, 4096);
         model = new WatchedModel(subsystem.newController());
         host = DeviceHost.start(model, List.of(bar));
-        access = new InProcessController(host, bar, 1);
+        access = new InProcessControllerAccess(host, bar, 1);
     }
 
     NvmeDrive open() throws FabricException {
@@ -75,7 +75,7 @@ final class DriveHarness implements ControllerAccess {
     }
 
     @Override
-    public Registers registers() {
+    public MappedRegisters registers() {
         return access.registers();
     }
 

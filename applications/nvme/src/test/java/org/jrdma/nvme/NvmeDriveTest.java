@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
@@ -59,7 +59,7 @@ class NvmeDriveTest {
         assertThat(harness.allocated()).isEqualTo(3);
         drive.close();
         drive.close();
-        assertThat(harness.registers().read(Registers.STATUS)).isZero();
+        assertThat(harness.registers().read(MappedRegisters.STATUS)).isZero();
         assertThat(harness.allocated()).isZero();
         assertThatThrownBy(() -> drive.newQueue(4)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> drive.newMemory(1)).isInstanceOf(IllegalStateException.class);
@@ -112,8 +112,8 @@ class NvmeDriveTest {
 
     @Test
     void shouldTakeOverAControllerWhoseStartFailed() throws Exception {
-        harness.registers().write(Registers.CONFIGURATION, Configuration.ENABLED.encode());
-        while ((harness.registers().read(Registers.STATUS) & Registers.FATAL) == 0) {
+        harness.registers().write(MappedRegisters.CONFIGURATION, Configuration.ENABLED.encode());
+        while ((harness.registers().read(MappedRegisters.STATUS) & MappedRegisters.FATAL) == 0) {
             Thread.onSpinWait();
         }
         try (var drive = harness.open()) {
@@ -176,9 +176,9 @@ class NvmeDriveTest {
             deleted.close();
             harness.stopController();
             abandoned.close();
-            harness.registers().write(Registers.STATUS, Registers.UNREACHABLE);
+            harness.registers().write(MappedRegisters.STATUS, MappedRegisters.UNREACHABLE);
             unreachable.close();
-            harness.registers().write(Registers.STATUS, Registers.READY);
+            harness.registers().write(MappedRegisters.STATUS, MappedRegisters.READY);
             harness.resumeController();
 
             assertThat(deleted.isAbandoned()).isFalse();
@@ -206,7 +206,8 @@ class NvmeDriveTest {
     void shouldReportAFatalErrorAtOnce() throws Exception {
         try (var drive = harness.open()) {
             var queue = drive.newQueue(4);
-            harness.registers().write(Registers.STATUS, Registers.READY | Registers.FATAL);
+            harness.registers()
+                    .write(MappedRegisters.STATUS, MappedRegisters.READY | MappedRegisters.FATAL);
             assertThatThrownBy(drive::smartLog)
                     .isInstanceOf(NvmeException.class)
                     .hasMessageContaining("reports a fatal error (CSTS 0x3)");
@@ -242,14 +243,15 @@ class NvmeDriveTest {
                             drive.close();
                             wasInterrupted.complete(Thread.interrupted());
                         });
-        while (Configuration.decode(harness.registers().read(Registers.CONFIGURATION)).shutdown()
+        while (Configuration.decode(harness.registers().read(MappedRegisters.CONFIGURATION))
+                        .shutdown()
                 == 0) {
             Thread.onSpinWait();
         }
         closer.interrupt();
         harness.resumeController();
         assertThat(wasInterrupted.get(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(harness.registers().read(Registers.STATUS)).isZero();
+        assertThat(harness.registers().read(MappedRegisters.STATUS)).isZero();
         assertThat(harness.allocated()).isZero();
     }
 
@@ -284,10 +286,11 @@ class NvmeDriveTest {
     /** Registers that no controller serves. */
     private static final class DeadController implements ControllerAccess {
 
-        private final Registers registers = new Registers(Arena.ofAuto().allocate(0x4000, 4096));
+        private final MappedRegisters registers =
+                new MappedRegisters(Arena.ofAuto().allocate(0x4000, 4096));
 
         @Override
-        public Registers registers() {
+        public MappedRegisters registers() {
             return registers;
         }
 
@@ -316,11 +319,11 @@ class NvmeDriveTest {
     @Tag("slow")
     void shouldReportAControllerThatDoesNotBecomeReady() {
         try (var dead = new DeadController()) {
-            dead.registers.writeLong(Registers.CAPABILITIES, capabilities(true, 12).encode());
+            dead.registers.writeLong(MappedRegisters.CAPABILITIES, capabilities(true, 12).encode());
             assertThatThrownBy(() -> Nvme.open(dead, QUICK))
                     .isInstanceOf(FabricTimeoutException.class)
                     .hasMessage("the dead controller did not become ready within 1s");
-            dead.registers.write(Registers.STATUS, Registers.READY);
+            dead.registers.write(MappedRegisters.STATUS, MappedRegisters.READY);
             assertThatThrownBy(() -> Nvme.open(dead, QUICK))
                     .isInstanceOf(FabricTimeoutException.class)
                     .hasMessage("the dead controller did not complete its reset within 1s");
@@ -330,15 +333,15 @@ class NvmeDriveTest {
     @Test
     void shouldReportAControllerThatFailsToStart() {
         try (var dead = new DeadController()) {
-            dead.registers.writeLong(Registers.CAPABILITIES, capabilities(true, 12).encode());
-            dead.registers.write(Registers.STATUS, 0);
+            dead.registers.writeLong(MappedRegisters.CAPABILITIES, capabilities(true, 12).encode());
+            dead.registers.write(MappedRegisters.STATUS, 0);
             var failing =
                     Thread.ofPlatform()
                             .start(() -> {
-                                while (dead.registers.read(Registers.CONFIGURATION) == 0) {
+                                while (dead.registers.read(MappedRegisters.CONFIGURATION) == 0) {
                                     Thread.onSpinWait();
                                 }
-                                dead.registers.write(Registers.STATUS, Registers.FATAL);
+                                dead.registers.write(MappedRegisters.STATUS, MappedRegisters.FATAL);
                             });
             assertThatThrownBy(() -> Nvme.open(dead, QUICK))
                     .isInstanceOf(NvmeException.class)
@@ -354,15 +357,16 @@ class NvmeDriveTest {
             assertThatThrownBy(() -> Nvme.open(dead, QUICK))
                     .isInstanceOf(NvmeException.class)
                     .hasMessageContaining("unreachable");
-            dead.registers.writeLong(Registers.CAPABILITIES, capabilities(false, 12).encode());
+            dead.registers.writeLong(
+                    MappedRegisters.CAPABILITIES, capabilities(false, 12).encode());
             assertThatThrownBy(() -> Nvme.open(dead, QUICK))
                     .isInstanceOf(NvmeException.class)
                     .hasMessageContaining("not supported");
-            dead.registers.writeLong(Registers.CAPABILITIES, capabilities(true, 13).encode());
+            dead.registers.writeLong(MappedRegisters.CAPABILITIES, capabilities(true, 13).encode());
             assertThatThrownBy(() -> Nvme.open(dead, QUICK))
                     .isInstanceOf(NvmeException.class)
                     .hasMessageContaining("pages of 4 KiB");
-            assertThat(dead.registers.read(Registers.CONFIGURATION))
+            assertThat(dead.registers.read(MappedRegisters.CONFIGURATION))
                     .as("the driver has not touched the controller")
                     .isEqualTo(-1);
         }

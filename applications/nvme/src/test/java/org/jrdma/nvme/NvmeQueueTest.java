@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.Completion;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -409,11 +409,12 @@ class NvmeQueueTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {Registers.READY | Registers.FATAL, 0, Registers.UNREACHABLE})
+    @ValueSource(
+            ints = {MappedRegisters.READY | MappedRegisters.FATAL, 0, MappedRegisters.UNREACHABLE})
     void shouldReportAControllerThatFailed(int status) throws Exception {
         var queue = drive.newQueue(4);
         harness.stopController();
-        harness.registers().write(Registers.STATUS, status);
+        harness.registers().write(MappedRegisters.STATUS, status);
         assertThat(queue.flush(namespace, 0)).isTrue();
         assertThatThrownBy(() -> queue.await(TIMEOUT))
                 .isInstanceOf(NvmeException.class)
@@ -425,7 +426,7 @@ class NvmeQueueTest {
                             }
                         })
                 .isInstanceOf(NvmeException.class);
-        harness.registers().write(Registers.STATUS, Registers.READY);
+        harness.registers().write(MappedRegisters.STATUS, MappedRegisters.READY);
         harness.resumeController();
     }
 

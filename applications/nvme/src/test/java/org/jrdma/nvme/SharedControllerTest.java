@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.BorrowedController;
 import org.jrdma.sisci.Node;
@@ -179,7 +179,7 @@ class SharedControllerTest {
         var connection = connect();
         var memory = borrowed.access().allocate(4 * 4096);
         var first = memory.pageAddress(0);
-        var admin = owner.access().registers().readLong(Registers.ADMIN_SUBMISSION_QUEUE);
+        var admin = owner.access().registers().readLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE);
         execute(
                 connection,
                 new ManagerRequest.CreateQueue(new QueueMemory(first, 8, first + 4096, 8)));

@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  */
 final class MapOutputs implements AutoCloseable {
 
-    /** Finds the files of a map output. */
-    interface Files {
-        MapOutputFile find(MapOutputFile.Key key) throws IOException;
+    /** Finds the index of a map output. */
+    interface Indexes {
+        MapOutputIndex find(MapOutputIndex.Key key) throws IOException;
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(MapOutputs.class);
@@ -32,7 +32,7 @@ final class MapOutputs implements AutoCloseable {
     private static final float LOAD_FACTOR = 0.75f;
 
     private final ProtectionDomain domain;
-    private final Files files;
+    private final Indexes indexes;
     private final long maxBytes;
     private final boolean onDemandPaging;
     private final ShuffleMetrics metrics;
@@ -42,7 +42,7 @@ final class MapOutputs implements AutoCloseable {
             IntStream.range(0, LOCKS).mapToObj(_ -> new Object()).toList();
 
     // Guarded by this.
-    private final LinkedHashMap<MapOutputFile.Key, MapOutput> outputs =
+    private final LinkedHashMap<MapOutputIndex.Key, RegisteredMapOutput> outputs =
             new LinkedHashMap<>(LOCKS, LOAD_FACTOR, true);
     private long pinnedBytes;
     private long openFiles;
@@ -57,12 +57,12 @@ final class MapOutputs implements AutoCloseable {
      */
     MapOutputs(
             ProtectionDomain domain,
-            Files files,
+            Indexes indexes,
             long maxBytes,
             boolean onDemandPaging,
             ShuffleMetrics metrics) {
         this.domain = domain;
-        this.files = files;
+        this.indexes = indexes;
         this.maxBytes = maxBytes;
         this.onDemandPaging = onDemandPaging;
         this.metrics = metrics;
@@ -84,7 +84,7 @@ final class MapOutputs implements AutoCloseable {
      * @return empty if the limit is reached
      * @throws IOException if the output does not exist or cannot be registered
      */
-    Optional<MapOutput> acquire(MapOutputFile.Key key) throws IOException {
+    Optional<RegisteredMapOutput> acquire(MapOutputIndex.Key key) throws IOException {
         var open = acquireOpen(key);
         if (open.isPresent()) {
             return open;
@@ -95,7 +95,7 @@ final class MapOutputs implements AutoCloseable {
         }
     }
 
-    private synchronized Optional<MapOutput> acquireOpen(MapOutputFile.Key key) {
+    private synchronized Optional<RegisteredMapOutput> acquireOpen(MapOutputIndex.Key key) {
         var output = outputs.get(key);
         if (output != null) {
             output.users++;
@@ -103,32 +103,32 @@ final class MapOutputs implements AutoCloseable {
         return Optional.ofNullable(output);
     }
 
-    private Optional<MapOutput> register(MapOutputFile.Key key) throws IOException {
+    private Optional<RegisteredMapOutput> register(MapOutputIndex.Key key) throws IOException {
         var forgetsBefore = forgets();
-        var file = files.find(key);
-        var isPinned = reserve(file.length());
+        var index = indexes.find(key);
+        var isPinned = reserve(index.dataLength());
         if (!isPinned && !onDemandPaging) {
             return Optional.empty();
         }
-        MapOutput output;
+        RegisteredMapOutput output;
         try {
-            output = new MapOutput(file, region(file, isPinned), isPinned);
+            output = new RegisteredMapOutput(index, region(index, isPinned), isPinned);
         } catch (Throwable e) {
-            unreserve(isPinned ? file.length() : 0);
+            unreserve(isPinned ? index.dataLength() : 0);
             throw e;
         }
         metrics.add(Metric.REGISTRATIONS, 1);
-        LOG.debug("Registered {} bytes of {}", file.length(), file.data());
+        LOG.debug("Registered {} bytes of {}", index.dataLength(), index.dataFile());
         add(key, output, forgetsBefore);
         return Optional.of(output);
     }
 
-    private MemoryRegion region(MapOutputFile file, boolean isPinned) throws IOException {
-        try (var channel = FileChannel.open(file.data())) {
+    private MemoryRegion region(MapOutputIndex index, boolean isPinned) throws IOException {
+        try (var channel = FileChannel.open(index.dataFile())) {
             return isPinned
-                    ? domain.registerMapped(channel, 0, file.length(), Access.REMOTE_READ)
+                    ? domain.registerMapped(channel, 0, index.dataLength(), Access.REMOTE_READ)
                     : domain.registerMapped(
-                            channel, 0, file.length(), Access.REMOTE_READ, Access.ON_DEMAND);
+                            channel, 0, index.dataLength(), Access.REMOTE_READ, Access.ON_DEMAND);
         }
     }
 
@@ -136,10 +136,11 @@ final class MapOutputs implements AutoCloseable {
         return forgets;
     }
 
-    private synchronized void add(MapOutputFile.Key key, MapOutput output, long forgetsBefore) {
+    private synchronized void add(
+            MapOutputIndex.Key key, RegisteredMapOutput output, long forgetsBefore) {
         output.users++;
         openFiles++;
-        // The shuffle may have been forgotten since the file was found.
+        // The shuffle may have been forgotten since the index was found.
         output.isForgotten = closed || forgets != forgetsBefore;
         if (!output.isForgotten) {
             outputs.put(key, output);
@@ -148,7 +149,7 @@ final class MapOutputs implements AutoCloseable {
 
     /** Reserves bytes within the limit, for which unused outputs are closed. */
     private boolean reserve(long bytes) {
-        var evicted = new ArrayList<MapOutput>();
+        var evicted = new ArrayList<RegisteredMapOutput>();
         synchronized (this) {
             if (pinnedBytes - evictableBytes() + bytes > maxBytes) {
                 return false; // without an eviction, which would not help
@@ -164,7 +165,7 @@ final class MapOutputs implements AutoCloseable {
             }
             pinnedBytes += bytes;
         }
-        evicted.forEach(MapOutput::close);
+        evicted.forEach(RegisteredMapOutput::close);
         metrics.add(Metric.EVICTIONS, evicted.size());
         return true;
     }
@@ -173,11 +174,11 @@ final class MapOutputs implements AutoCloseable {
     private long evictableBytes() {
         return outputs.values().stream()
                 .filter(MapOutputs::isEvictable)
-                .mapToLong(MapOutput::pinnedBytes)
+                .mapToLong(RegisteredMapOutput::pinnedBytes)
                 .sum();
     }
 
-    private static boolean isEvictable(MapOutput output) {
+    private static boolean isEvictable(RegisteredMapOutput output) {
         return output.users == 0 && output.pinnedBytes() > 0;
     }
 
@@ -186,7 +187,7 @@ final class MapOutputs implements AutoCloseable {
     }
 
     /** Ends the use of an output by a request. */
-    void release(MapOutput output) {
+    void release(RegisteredMapOutput output) {
         synchronized (this) {
             if (--output.users > 0 || !output.isForgotten) {
                 return;
@@ -197,14 +198,14 @@ final class MapOutputs implements AutoCloseable {
     }
 
     /** Guarded by this. */
-    private void closing(MapOutput output) {
+    private void closing(RegisteredMapOutput output) {
         pinnedBytes -= output.pinnedBytes();
         openFiles--;
     }
 
     /** Closes the outputs of a shuffle, those in use when their last user has finished. */
     void forget(int shuffle) {
-        var unused = new ArrayList<MapOutput>();
+        var unused = new ArrayList<RegisteredMapOutput>();
         synchronized (this) {
             forgets++;
             for (var entries = outputs.entrySet().iterator(); entries.hasNext(); ) {
@@ -220,23 +221,23 @@ final class MapOutputs implements AutoCloseable {
                 }
             }
         }
-        unused.forEach(MapOutput::close);
+        unused.forEach(RegisteredMapOutput::close);
     }
 
     /** Closes all outputs, also those in use. */
     @Override
     public void close() {
-        List<MapOutput> open;
+        List<RegisteredMapOutput> open;
         synchronized (this) {
             closed = true;
             open = List.copyOf(outputs.values());
             outputs.clear();
         }
-        open.forEach(MapOutput::close);
+        open.forEach(RegisteredMapOutput::close);
     }
 
     /** Reports that an output cannot be offered, which only costs time. */
-    static void logRefusal(MapOutputFile.Key key, Exception cause) {
+    static void logRefusal(MapOutputIndex.Key key, Exception cause) {
         if (cause instanceof VerbsException) {
             LOG.warn("Cannot register map output {}. Its blocks are sent over TCP.", key, cause);
         } else {

@@ -56,7 +56,7 @@ final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
         outputs =
                 new MapOutputs(
                         domain,
-                        key -> MapOutputFile.find(blockResolver(), key),
+                        key -> MapOutputIndex.find(blockResolver(), key),
                         settings.registeredBytes(),
                         settings.onDemandPaging() && canReadOnDemand(device),
                         metrics);

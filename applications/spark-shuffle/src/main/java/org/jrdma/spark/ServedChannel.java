@@ -27,7 +27,7 @@ final class ServedChannel implements RdmaChannel.Handler {
     private final Queue<PeerMessage> replies = new ArrayDeque<>();
 
     /** The outputs that the other executor may be reading, by the number of its request. */
-    private final Map<Integer, List<MapOutput>> inUse = new HashMap<>();
+    private final Map<Integer, List<RegisteredMapOutput>> inUse = new HashMap<>();
 
     ServedChannel(RdmaChannel channel, MapOutputs outputs, ShuffleMetrics metrics) {
         this.channel = channel;
@@ -74,7 +74,7 @@ final class ServedChannel implements RdmaChannel.Handler {
                 || inUse.containsKey(request)) {
             throw new ProtocolException("Unexpected request " + request);
         }
-        var used = new ArrayList<MapOutput>();
+        var used = new ArrayList<RegisteredMapOutput>();
         inUse.put(request, used);
         var locations = new ArrayList<Optional<RemoteMemory>>();
         for (var block : blocks) {
@@ -85,8 +85,8 @@ final class ServedChannel implements RdmaChannel.Handler {
         return locations;
     }
 
-    private Optional<RemoteMemory> locate(BlockRange block, List<MapOutput> used) {
-        var key = new MapOutputFile.Key(block.shuffle(), block.map());
+    private Optional<RemoteMemory> locate(BlockRange block, List<RegisteredMapOutput> used) {
+        var key = new MapOutputIndex.Key(block.shuffle(), block.map());
         try {
             var output = outputs.acquire(key);
             output.ifPresent(used::add);

@@ -51,7 +51,7 @@ class BlockTransferTest {
 
     private final ShuffleMetrics metrics = new ShuffleMetrics();
     private final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
-    private final Map<MapOutputFile.Key, MapOutputFile> files = new ConcurrentHashMap<>();
+    private final Map<MapOutputIndex.Key, MapOutputIndex> indexes = new ConcurrentHashMap<>();
     private final FakePluginContext plugin = new FakePluginContext();
     private Runnable afterFind = () -> {};
     private Device device;
@@ -98,13 +98,13 @@ class BlockTransferTest {
                         directory.find(executor), domain, channels.connectOptions(), TIMEOUT);
     }
 
-    private MapOutputFile find(MapOutputFile.Key key) throws IOException {
+    private MapOutputIndex find(MapOutputIndex.Key key) throws IOException {
         afterFind.run();
-        var file = files.get(key);
-        if (file == null) {
+        var index = indexes.get(key);
+        if (index == null) {
             throw new NoSuchFileException(key.toString());
         }
-        return file;
+        return index;
     }
 
     @AfterEach
@@ -124,9 +124,9 @@ class BlockTransferTest {
         var file = Files.write(folder.resolve(shuffle + "-" + map), content);
         var offsets =
                 IntStream.rangeClosed(0, PARTITIONS).mapToLong(i -> (long) i * PARTITION_BYTES);
-        files.put(
-                new MapOutputFile.Key(shuffle, map),
-                new MapOutputFile(file, FILE_BYTES, offsets.toArray()));
+        indexes.put(
+                new MapOutputIndex.Key(shuffle, map),
+                new MapOutputIndex(file, FILE_BYTES, offsets.toArray()));
     }
 
     /** A task that stores the blocks that it receives. */
@@ -263,8 +263,8 @@ class BlockTransferTest {
         write(0, 1);
         write(0, 2);
         write(0, 3);
-        var first = outputs.acquire(new MapOutputFile.Key(0, 1)).orElseThrow();
-        var second = outputs.acquire(new MapOutputFile.Key(0, 2)).orElseThrow();
+        var first = outputs.acquire(new MapOutputIndex.Key(0, 1)).orElseThrow();
+        var second = outputs.acquire(new MapOutputIndex.Key(0, 2)).orElseThrow();
 
         assertThat(fetch("shuffle_0_3_0").stock).containsExactly("shuffle_0_3_0");
 
@@ -276,7 +276,7 @@ class BlockTransferTest {
     @Test
     void shouldKeepAForgottenOutputUntilItsLastUserHasFinished() throws Exception {
         write(5, 1);
-        var output = outputs.acquire(new MapOutputFile.Key(5, 1)).orElseThrow();
+        var output = outputs.acquire(new MapOutputIndex.Key(5, 1)).orElseThrow();
 
         outputs.forget(5);
         assertThat(value(Metric.REGISTERED_FILES)).isOne();
@@ -290,7 +290,7 @@ class BlockTransferTest {
     void shouldNotKeepAnOutputWhoseShuffleIsForgottenDuringTheRegistration() throws Exception {
         write(5, 1);
         afterFind = () -> outputs.forget(5);
-        var output = outputs.acquire(new MapOutputFile.Key(5, 1)).orElseThrow();
+        var output = outputs.acquire(new MapOutputIndex.Key(5, 1)).orElseThrow();
         assertThat(value(Metric.REGISTERED_FILES)).isOne();
 
         outputs.release(output);
@@ -303,9 +303,9 @@ class BlockTransferTest {
         write(0, 1);
         fetch("shuffle_0_1_0").release();
         var file = Files.write(folder.resolve("large"), new byte[3 * FILE_BYTES]);
-        files.put(
-                new MapOutputFile.Key(0, 2),
-                new MapOutputFile(file, 3 * FILE_BYTES, 0, 3 * FILE_BYTES));
+        indexes.put(
+                new MapOutputIndex.Key(0, 2),
+                new MapOutputIndex(file, 3 * FILE_BYTES, 0, 3 * FILE_BYTES));
 
         assertThat(fetch("shuffle_0_2_0").stock).containsExactly("shuffle_0_2_0");
         assertThat(value(Metric.EVICTIONS)).isZero();

@@ -148,9 +148,9 @@ class FailureTest {
                                 .daemon()
                                 .start(() -> {
                                     sleep(BEFORE_FAILURE);
-                                    PluggableFabric.pullCable();
+                                    UnpluggableFabric.pullCable();
                                     sleep(duration);
-                                    PluggableFabric.insertCable();
+                                    UnpluggableFabric.insertCable();
                                     System.clearProperty("test.cable");
                                 });
                     }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.client.BlockServer;
+import org.jrdma.volume.client.BlockService;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
@@ -54,7 +54,7 @@ public final class VolumeServer implements AutoCloseable {
     private final Takeover takeover;
     private final Thread blockServerStart;
     private volatile @Nullable VolumeClient client;
-    private volatile @Nullable BlockServer blocks;
+    private volatile @Nullable BlockService blocks;
     private volatile boolean isClosed;
 
     @SuppressWarnings("this-escape") // the listener serves requests when the fields are set
@@ -79,7 +79,7 @@ public final class VolumeServer implements AutoCloseable {
                 Thread.ofPlatform()
                         .daemon()
                         .name("volume-blocks-" + options.name())
-                        .start(this::startBlockServer);
+                        .start(this::startBlockService);
     }
 
     /**
@@ -167,7 +167,7 @@ public final class VolumeServer implements AutoCloseable {
                 coordinator.map(Coordinator::use));
     }
 
-    private void startBlockServer() {
+    private void startBlockService() {
         var servers = new ArrayList<List<String>>();
         servers.add(addresses());
         servers.addAll(options.others());
@@ -188,7 +188,7 @@ public final class VolumeServer implements AutoCloseable {
                                     new NodeConnector(options.node()),
                                     Optional.of(drive));
                 }
-                blocks = java.util.Objects.requireNonNull(client).newBlockServer(drive);
+                blocks = java.util.Objects.requireNonNull(client).newBlockService(drive);
             } catch (FabricException e) {
                 LOG.info("{} does not serve blocks yet: {}", options.name(), e.getMessage());
                 pause();
@@ -211,11 +211,11 @@ public final class VolumeServer implements AutoCloseable {
             StatusEncoding.encode(reply, state());
             return ByteBuffer.wrap(reply.bytes());
         }
-        if (BlockServer.accepts(operation)) {
-            var server = blocks;
-            return server == null
+        if (BlockService.accepts(operation)) {
+            var service = blocks;
+            return service == null
                     ? rejection("This server does not serve blocks yet")
-                    : server.handle(request.message(), request.bulk());
+                    : service.handle(request.message(), request.bulk());
         }
         var coordinator = takeover.coordinator();
         return coordinator.isEmpty()

@@ -16,7 +16,7 @@ import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.DataPathState.Kind;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,7 +27,7 @@ class ServerQueryTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final NodeOptions NODE =
-            NodeOptions.of(NodeTransport.SOCKETS)
+            NodeOptions.of(TransportKind.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
     private final FileDrive drive;
@@ -110,7 +110,7 @@ class ServerQueryTest {
         var options = VolumeOptions.of("direct", List.of(coordinator.addresses())).node(NODE);
         var withoutDrive =
                 VolumeOptions.of("redirected", List.of(coordinator.addresses()))
-                        .node(NODE.transports(List.of(NodeTransport.VERBS, NodeTransport.SOCKETS)));
+                        .node(NODE.transports(List.of(TransportKind.VERBS, TransportKind.SOCKETS)));
         try (var query = query(coordinator);
                 var direct = Volume.open(options.drive(drive));
                 var redirected = Volume.open(withoutDrive)) {

@@ -19,7 +19,7 @@ import org.jrdma.volume.drive.SoftNvmeHost;
 import org.jrdma.volume.model.BufferInUseException;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +31,7 @@ class VolumeBufferTest {
     private static final int BLOCK = Drive.BLOCK_BYTES;
     private static final int FILE_BYTES = 3 << 20;
     private static final NodeOptions NODE =
-            NodeOptions.of(NodeTransport.SOCKETS)
+            NodeOptions.of(TransportKind.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
     private final BlockStorage storage = BlockStorage.inMemory(8192, BLOCK);

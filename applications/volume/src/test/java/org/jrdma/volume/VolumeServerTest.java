@@ -10,7 +10,7 @@ import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -61,7 +61,7 @@ class VolumeServerTest {
     void shouldPauseBeforeItUsesADriveThatHasFailedAgain() throws Exception {
         var drive = new CountedDrive();
         VolumeServer.create(drive);
-        var options = ServerOptions.named("server").node(NodeOptions.of(NodeTransport.SOCKETS));
+        var options = ServerOptions.named("server").node(NodeOptions.of(TransportKind.SOCKETS));
         try (var _ = VolumeServer.start(drive, options)) {
             Thread.sleep(1000);
 

@@ -20,7 +20,7 @@ import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeFabrics;
 import org.jrdma.nvme.NvmeOptions;
 import org.jrdma.nvme.pcie.ControllerAccess;
-import org.jrdma.nvme.pcie.InProcessController;
+import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
@@ -112,7 +112,7 @@ final class MeasuredDrive implements AutoCloseable {
         var _ = subsystem.addNamespace(keep(BlockStorage.inMemory(BLOCKS, BLOCK_BYTES)));
         var bar = keep(Arena.ofShared()).allocate(BAR_BYTES, BLOCK_BYTES);
         var host = keep(DeviceHost.start(subsystem.newController(), List.of(bar)));
-        return keep(new InProcessController(host, bar, BORROWER));
+        return keep(new InProcessControllerAccess(host, bar, BORROWER));
     }
 
     private NvmeDrive borrow() throws IOException {

@@ -82,8 +82,7 @@ final class VolumeMeter {
     /** Reads and writes before the first measurement, so that the JVM compiles the code. */
     static void warmUp(MeasuredVolume volume, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
-            var meter =
-                    new VolumeMeter(volume, operation, VolumeResult.Pattern.RANDOM, bytes);
+            var meter = new VolumeMeter(volume, operation, VolumeResult.Pattern.RANDOM, bytes);
             Measurement.warmUp(time, meter::slice);
         }
     }

@@ -3,28 +3,28 @@ package org.jrdma.cli.perf;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.cli.output.Json;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** A path from a client of a volume to its data. */
 enum VolumePath {
     /** The client accesses the drive, whose controller it has borrowed. */
-    DIRECT(NodeTransport.SOCKETS, "tcp", ""),
+    DIRECT(TransportKind.SOCKETS, "tcp", ""),
     /** A server accesses the drive. The data is redirected by RDMA. */
-    VERBS(NodeTransport.VERBS, "tcp", "read,write"),
+    VERBS(TransportKind.VERBS, "tcp", "read,write"),
     /** A server accesses the drive. The data is redirected by stores into SISCI segments. */
-    SISCI(NodeTransport.SISCI, "tcp", "pio,dma"),
+    SISCI(TransportKind.SISCI, "tcp", "pio,dma"),
     /** A server accesses the drive. The data is redirected over sockets that use SISCI. */
-    SISCI_SOCKETS(NodeTransport.SOCKETS, "sisci,tcp", ""),
+    SISCI_SOCKETS(TransportKind.SOCKETS, "sisci,tcp", ""),
     /** A server accesses the drive. The data is redirected over TCP. */
-    TCP(NodeTransport.SOCKETS, "tcp", "");
+    TCP(TransportKind.SOCKETS, "tcp", "");
 
-    private final NodeTransport transport;
+    private final TransportKind transport;
     private final String streams;
     private final String raw;
 
-    VolumePath(NodeTransport transport, String streams, String raw) {
+    VolumePath(TransportKind transport, String streams, String raw) {
         this.transport = transport;
         this.streams = streams;
         this.raw = raw;
@@ -43,7 +43,7 @@ enum VolumePath {
     }
 
     /** Returns the transport of the connections of the client. */
-    NodeTransport transport() {
+    TransportKind transport() {
         return transport;
     }
 

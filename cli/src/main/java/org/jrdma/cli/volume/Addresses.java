@@ -6,7 +6,7 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /** Parses the addresses of servers. */
 final class Addresses {
@@ -52,14 +52,14 @@ final class Addresses {
     }
 
     private static String address(String text) {
-        for (var transport : NodeTransport.values()) {
+        for (var transport : TransportKind.values()) {
             if (text.startsWith(transport + ":")) {
                 return text;
             }
         }
         var parsed = HostAndPort.parse(text);
         var host = parsed.host().contains(":") ? "[%s]".formatted(parsed.host()) : parsed.host();
-        return "%s:%s:%d".formatted(NodeTransport.SOCKETS, host, parsed.port());
+        return "%s:%s:%d".formatted(TransportKind.SOCKETS, host, parsed.port());
     }
 
     /**

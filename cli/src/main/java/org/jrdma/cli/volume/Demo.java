@@ -16,7 +16,7 @@ import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /** The steps of {@code jrdma volume demo}, and the lines that describe them. */
 final class Demo {
@@ -64,11 +64,11 @@ final class Demo {
         }
     }
 
-    private final List<NodeTransport> transports;
+    private final List<TransportKind> transports;
     private final Consumer<String> output;
     private final long started = System.nanoTime();
 
-    Demo(List<NodeTransport> transports, Consumer<String> output) {
+    Demo(List<TransportKind> transports, Consumer<String> output) {
         this.transports = transports;
         this.output = output;
     }

@@ -17,12 +17,12 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /** The servers of the demo, each in a child process. */
 final class DemoServers implements AutoCloseable {
 
-    private static final NodeOptions SOCKETS = NodeOptions.of(NodeTransport.SOCKETS);
+    private static final NodeOptions SOCKETS = NodeOptions.of(TransportKind.SOCKETS);
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(10);
@@ -41,7 +41,7 @@ final class DemoServers implements AutoCloseable {
      * @param lease the lease of the coordinator, and the timeout of the sessions of clients
      */
     static DemoServers start(
-            Path drive, List<NodeTransport> transports, Duration lease, List<String> names)
+            Path drive, List<TransportKind> transports, Duration lease, List<String> names)
             throws IOException {
         var addresses =
                 FreePorts.of(names.size()).stream().map(port -> "127.0.0.1:" + port).toList();
@@ -61,7 +61,7 @@ final class DemoServers implements AutoCloseable {
                                         "--servers=" + String.join(",", addresses),
                                         "--transports="
                                                 + transports.stream()
-                                                        .map(NodeTransport::toString)
+                                                        .map(TransportKind::toString)
                                                         .collect(joining(",")),
                                         "--lease=" + lease.toMillis(),
                                         "--session=" + lease.toMillis()));

@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.model.VolumeUse;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /**
  * A node of a volume, as the output of {@code jrdma volume nodes} has it.
@@ -95,7 +95,7 @@ record Node(
 
     private static Interface place(String address) {
         var transport = address.substring(0, Math.max(0, address.indexOf(':')));
-        return new Interface(transport, address, transport.equals(NodeTransport.VERBS.toString()));
+        return new Interface(transport, address, transport.equals(TransportKind.VERBS.toString()));
     }
 
     private static Node unreachable(QueriedServer server) {

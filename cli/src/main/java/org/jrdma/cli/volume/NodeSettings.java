@@ -19,7 +19,7 @@ import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /**
  * The settings of a node. The resource {@code volume.properties} has the defaults and describes the
@@ -30,7 +30,7 @@ import org.jrdma.volume.net.NodeTransport;
  */
 record NodeSettings(
         List<List<String>> servers,
-        List<NodeTransport> transports,
+        List<TransportKind> transports,
         Optional<Path> drive,
         String name,
         InetSocketAddress listen,
@@ -96,11 +96,11 @@ record NodeSettings(
         }
     }
 
-    private static List<NodeTransport> transports(String text) {
-        var transports = new ArrayList<NodeTransport>();
+    private static List<TransportKind> transports(String text) {
+        var transports = new ArrayList<TransportKind>();
         for (var name : text.split(",", -1)) {
             var transport =
-                    List.of(NodeTransport.values()).stream()
+                    List.of(TransportKind.values()).stream()
                             .filter(each -> each.toString().equals(name.strip()))
                             .findAny()
                             .orElseThrow(() ->

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
             CpCommand.class,
             CheckCommand.class,
             NodesCommand.class,
-            NetCommand.class,
+            ListConnectionsCommand.class,
             DemoCommand.class,
             HelpCommand.class
         },

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,7 +28,7 @@ class NodeSettingsTest {
         var settings = NodeSettings.read(Optional.empty(), Map.of());
 
         assertThat(settings.servers()).containsExactly(List.of("sockets:localhost:7471"));
-        assertThat(settings.transports()).containsExactly(NodeTransport.values());
+        assertThat(settings.transports()).containsExactly(TransportKind.values());
         assertThat(settings.drive()).isEmpty();
         assertThat(settings.nodeName()).isNotEmpty();
         assertThat(settings.listen().getAddress().isLoopbackAddress()).isTrue();
@@ -65,7 +65,7 @@ class NodeSettingsTest {
                         List.of("sockets:node2:99", "verbs:10.0.0.2:98"),
                         List.of("sockets:[fd00::1]:7"));
         assertThat(settings.nodeOptions().transports())
-                .containsExactly(NodeTransport.SOCKETS, NodeTransport.VERBS);
+                .containsExactly(TransportKind.SOCKETS, TransportKind.VERBS);
         assertThat(settings.drive()).contains(Path.of("/other"));
         assertThat(settings.nodeName()).isEqualTo("n");
         assertThat(settings.lease()).isEqualTo(Duration.ofMillis(700));

@@ -24,7 +24,7 @@ import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,7 +77,7 @@ class VolumeCommandTest {
                         drive,
                         ServerOptions.named("one")
                                 .node(
-                                        NodeOptions.of(NodeTransport.SOCKETS)
+                                        NodeOptions.of(TransportKind.SOCKETS)
                                                 .socketAddress(
                                                         new InetSocketAddress(
                                                                 InetAddress.getLoopbackAddress(),
@@ -157,7 +157,7 @@ class VolumeCommandTest {
                             "\nsockets:127.0.0.1:1: unreachable\n  Cannot connect to sockets:127.0.0.1:1: Connection refused\n");
 
             while (run("net", "-t", "sockets", "-s", servers).isEmpty()) {
-                Thread.sleep(50); // the block server reports to the coordinator a little later
+                Thread.sleep(50); // the block service reports to the coordinator a little later
             }
             assertThat(output)
                     .asString()
@@ -166,7 +166,7 @@ class VolumeCommandTest {
                                     + "one, data: direct \\(the client has started\\)\\R");
             var options =
                     VolumeOptions.of("client", List.of(server.addresses()))
-                            .node(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS));
+                            .node(NodeOptions.of(TransportKind.VERBS, TransportKind.SOCKETS));
             try (var client = Volume.open(options)) {
                 Files.writeString(client.path("/file"), "content");
                 do {

@@ -25,7 +25,7 @@ final class ChannelCompletions {
     private final MessageRings rings;
     private final RemoteOperations operations;
     private final KeepAlive keepAlive;
-    private final RdmaChannelState state;
+    private final ChannelTermination termination;
     private final CompletionCursor cursor;
 
     /** True if {@link #await} has not reported a call of {@link #wake} yet. */
@@ -37,11 +37,11 @@ final class ChannelCompletions {
             MessageRings rings,
             RemoteOperations operations,
             KeepAlive keepAlive,
-            RdmaChannelState state) {
+            ChannelTermination termination) {
         this.rings = rings;
         this.operations = operations;
         this.keepAlive = keepAlive;
-        this.state = state;
+        this.termination = termination;
         this.cursor = rings.completions().newCursor(Math.min(MAX_BATCH, rings.capacity()));
     }
 
@@ -51,7 +51,7 @@ final class ChannelCompletions {
         try {
             cursor.poll();
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
         return handle(handler);
     }
@@ -63,14 +63,14 @@ final class ChannelCompletions {
         var freeBefore = rings.freeMessages();
         do {
             // No further completions arrive, so the thread must not wait for them.
-            if (state.isTerminated()) {
+            if (termination.isTerminated()) {
                 poll(handler); // Throws if there is nothing left to handle.
                 return WaitResult.HANDLED;
             }
             try {
                 cursor.await(Duration.ofNanos(Math.min(deadline.remainingNanos(), untilProbe())));
             } catch (IllegalStateException e) {
-                throw state.explained(e);
+                throw termination.explained(e);
             }
             var handled = handle(handler);
             if (woken.getAndSet(false)) {
@@ -107,7 +107,7 @@ final class ChannelCompletions {
             while (hasNext()) {
                 completed = true;
                 if (!cursor.isSuccess()) {
-                    state.requestFailed(cursor.status());
+                    termination.requestFailed(cursor.status());
                 } else if (handle(cursor.id(), handler)) {
                     handled++;
                 }
@@ -116,7 +116,7 @@ final class ChannelCompletions {
             handling = false;
         }
         if (handled == 0) {
-            state.check();
+            termination.check();
         }
         if (completed) {
             keepAlive.completed();
@@ -138,9 +138,9 @@ final class ChannelCompletions {
         try {
             keepAlive.probeIfDue();
         } catch (VerbsException e) {
-            throw state.postFailed(e);
+            throw termination.postFailed(e);
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
     }
 
@@ -148,7 +148,7 @@ final class ChannelCompletions {
         try {
             return cursor.next();
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
     }
 
@@ -166,11 +166,11 @@ final class ChannelCompletions {
             return false;
         }
         try {
-            rings.sent(id, !state.isTerminated());
+            rings.sent(id, !termination.isTerminated());
         } catch (VerbsException e) {
-            throw state.postFailed(e);
+            throw termination.postFailed(e);
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
         return false;
     }
@@ -180,10 +180,10 @@ final class ChannelCompletions {
         try {
             isMessage = rings.received(slot, cursor.bytes());
         } catch (InvalidMessageException e) {
-            throw state.terminate(
+            throw termination.terminate(
                     new TerminationCause(TerminationCause.Cause.PROTOCOL_ERROR, e.getMessage()), e);
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
         var done = false;
         try {
@@ -205,15 +205,15 @@ final class ChannelCompletions {
      */
     private void release(int slot, boolean isMessage, boolean done) throws VerbsException {
         try {
-            rings.handled(slot, isMessage, !state.isTerminated());
+            rings.handled(slot, isMessage, !termination.isTerminated());
         } catch (VerbsException e) {
-            var failure = state.postFailed(e);
+            var failure = termination.postFailed(e);
             if (done) {
                 throw failure;
             }
         } catch (IllegalStateException e) {
             if (done) {
-                throw state.explained(e);
+                throw termination.explained(e);
             }
         }
     }

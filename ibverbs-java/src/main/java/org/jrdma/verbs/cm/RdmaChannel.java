@@ -101,7 +101,7 @@ public final class RdmaChannel implements AutoCloseable {
     private final ChannelCompletions completions;
     private final Runnable queuePairClosed;
     private final int maxMessageBytes;
-    private final RdmaChannelState state;
+    private final ChannelTermination termination;
 
     private boolean claimed;
 
@@ -123,12 +123,12 @@ public final class RdmaChannel implements AutoCloseable {
         this.operations = new RemoteOperations(connection.queuePair(), options.operations);
         this.privateData = ChannelParameters.programData(connection.privateData());
         var queue = rings.completions();
-        this.state = new RdmaChannelState(toString(), domain, connection, queue);
+        this.termination = new ChannelTermination(toString(), domain, connection, queue);
         // The queue is closed to wake up a thread in await(), for example when the protection
         // domain is closed.
         this.queuePairClosed = () -> BlockingCalls.start(queue::close);
         var keepAlive = new KeepAlive(connection.queuePair(), options.keepAlive);
-        this.completions = new ChannelCompletions(rings, operations, keepAlive, state);
+        this.completions = new ChannelCompletions(rings, operations, keepAlive, termination);
         this.maxMessageBytes = Math.min(rings.parameters().messageBytes(), peer.messageBytes());
         rings.start(connection.queuePair(), peer, connection.isIwarp() && !asInitiator);
         if (connection.isIwarp() && asInitiator) {
@@ -159,7 +159,7 @@ public final class RdmaChannel implements AutoCloseable {
      * be called by any thread.
      */
     public Optional<TerminationCause> termination() {
-        return state.termination();
+        return termination.cause();
     }
 
     /** The maximum length of a message that can be sent, in bytes. */
@@ -188,7 +188,7 @@ public final class RdmaChannel implements AutoCloseable {
             throw new IllegalStateException(
                     "Cannot send a message while another one is claimed. Call send() first.");
         }
-        state.check();
+        termination.check();
         if (rings.freeMessages() <= 0) {
             return false;
         }
@@ -207,7 +207,7 @@ public final class RdmaChannel implements AutoCloseable {
      */
     public @Nullable MemorySegment tryClaim() throws VerbsException {
         checkThread();
-        state.check();
+        termination.check();
         if (!claimed && rings.freeMessages() <= 0) {
             return null;
         }
@@ -229,7 +229,7 @@ public final class RdmaChannel implements AutoCloseable {
         if (!claimed) {
             throw new IllegalStateException("No message is claimed. Call tryClaim() first.");
         }
-        state.check();
+        termination.check();
         claimed = false;
         post(bytes);
     }
@@ -239,9 +239,9 @@ public final class RdmaChannel implements AutoCloseable {
         try {
             rings.send(bytes);
         } catch (VerbsException e) {
-            throw state.postFailed(e); // Some devices report a failure after posting.
+            throw termination.postFailed(e); // Some devices report a failure after posting.
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
     }
 
@@ -265,11 +265,11 @@ public final class RdmaChannel implements AutoCloseable {
     public boolean tryWriteRemote(MemorySlice local, RemoteMemory remote, long id)
             throws VerbsException {
         checkThread();
-        state.check();
+        termination.check();
         try {
             return rings.isStarted() && operations.tryWrite(local, remote, id);
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
     }
 
@@ -284,11 +284,11 @@ public final class RdmaChannel implements AutoCloseable {
     public boolean tryReadRemote(MemorySlice local, RemoteMemory remote, long id)
             throws VerbsException {
         checkThread();
-        state.check();
+        termination.check();
         try {
             return rings.isStarted() && operations.tryRead(local, remote, id);
         } catch (IllegalStateException e) {
-            throw state.explained(e);
+            throw termination.explained(e);
         }
     }
 
@@ -365,7 +365,7 @@ public final class RdmaChannel implements AutoCloseable {
      */
     @Override
     public void close() {
-        state.closeLocally();
+        termination.closeLocally();
         connection.queuePair().removeOnClose(queuePairClosed);
         connection.close();
         rings.close();

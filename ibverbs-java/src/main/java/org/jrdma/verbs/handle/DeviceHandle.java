@@ -30,7 +30,7 @@ public final class DeviceHandle {
     private final VerbsContext context;
     private final HotPath hotPath;
     private final Lifetime lifetime;
-    private final AsyncEventQueue events;
+    private final AsyncEventSubjects events;
 
     /**
      * The API object of this device. This reference keeps it reachable, because every object that
@@ -59,7 +59,7 @@ public final class DeviceHandle {
         this.lifetime = lifetime(library, description, context);
         try {
             this.hotPath = HotPath.of(context, critical, library.library().isProvided());
-            this.events = new AsyncEventQueue(context.asyncDescriptor());
+            this.events = new AsyncEventSubjects(context.asyncDescriptor());
         } catch (FabricException e) {
             lifetime.close();
             throw new VerbsException(
@@ -122,7 +122,7 @@ public final class DeviceHandle {
         return lifetime;
     }
 
-    public AsyncEventQueue events() {
+    public AsyncEventSubjects events() {
         return events;
     }
 

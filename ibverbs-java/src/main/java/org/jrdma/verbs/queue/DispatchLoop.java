@@ -36,8 +36,8 @@ public final class DispatchLoop {
 
     private DispatchLoop(NativeCompletionQueue<AsyncWorkQueue> queue) throws VerbsException {
         this.queue = queue;
-        this.table = queue.attachments().table();
-        this.batch = new WorkCompletions(Math.min(BATCH, queue.attachments().capacity()));
+        this.table = queue.reservations().table();
+        this.batch = new WorkCompletions(Math.min(BATCH, queue.reservations().capacity()));
         this.waiter = queue.newWaiter(descriptor -> DescriptorWaiter.watch(descriptor, this::run));
     }
 
@@ -84,8 +84,8 @@ public final class DispatchLoop {
     private void fail(Exception e) {
         if (!queue.lifetime().isClosed()) {
             LOG.error("The dispatcher of {} has stopped", queue.lifetime(), e);
-            queue.attachments().failAll(work -> work.fail(e));
-            queue.attachments().shared().forEach(work -> work.fail(e));
+            queue.reservations().failAll(work -> work.fail(e));
+            queue.reservations().shared().forEach(work -> work.fail(e));
         }
     }
 

@@ -66,7 +66,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
     private final Lifetime lifetime;
     private final AtomicInteger unacknowledged = new AtomicInteger();
 
-    private final CompletionQueueUsers<W> attachments;
+    private final CompletionQueueReservations<W> reservations;
 
     /**
      * The configuration of a completion queue.
@@ -116,7 +116,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         this.context = device.context();
         this.hotPath = device.hotPath();
         this.solicitedOnly = config.solicitedOnly;
-        this.attachments = new CompletionQueueUsers<>(config.capacity, shared);
+        this.reservations = new CompletionQueueReservations<>(config.capacity, shared);
         var attributes = device.attributes();
         this.maxCapacity = attributes.maxCompletions();
         this.channel = config.withEvents ? openChannel(device) : null;
@@ -339,8 +339,8 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         }
     }
 
-    public CompletionQueueUsers<W> attachments() {
-        return attachments;
+    public CompletionQueueReservations<W> reservations() {
+        return reservations;
     }
 
     /** Returns true if the queue belongs to the given device. */
@@ -355,7 +355,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      *     the queue pairs of this queue have reserved
      */
     public void resize(int capacity) throws VerbsException {
-        attachments.resize(capacity, lifetime, () -> resizeNative(capacity));
+        reservations.resize(capacity, lifetime, () -> resizeNative(capacity));
     }
 
     private void resizeNative(int capacity) throws VerbsException {

@@ -311,7 +311,7 @@ public final class NativeQueuePair {
 
     /**
      * Changes the state or other attributes of the queue pair, after a check against {@link
-     * QueuePairTransition}.
+     * QueuePairTransitionRules}.
      */
     public void modify(QueuePairChange change) throws VerbsException {
         modifying.lock();
@@ -321,7 +321,8 @@ public final class NativeQueuePair {
             var violation =
                     change.isFromConnectionManager() && isIwarp()
                             ? Optional.<String>empty() // iWARP has other transitions.
-                            : QueuePairTransition.violation(type, from, to, change.attributes());
+                            : QueuePairTransitionRules.violation(
+                                    type, from, to, change.attributes());
             if (violation.isPresent()) {
                 throw new VerbsException(
                         "ibv_modify_qp",

@@ -67,7 +67,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
 
         private void attach(SharedReceiveQueueUsers<W> sharing, int receives)
                 throws VerbsException {
-            if (!sharing.attach(completions.attachments(), false)) {
+            if (!sharing.attach(completions.reservations(), false)) {
                 throw new VerbsException(
                         "ibv_create_srq_ex",
                         String.format(
@@ -75,7 +75,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
                                 "A shared receive queue for %,d receives could overrun the %s, which has a remaining capacity of %,d. Increase its capacity.",
                                 receives,
                                 completions.lifetime(),
-                                completions.attachments().remainingCapacity()));
+                                completions.reservations().remainingCapacity()));
             }
         }
     }
@@ -109,7 +109,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
             owners.add(xrc.completions.lifetime());
         }
         Lifetime.holdAll(owners);
-        var attached = xrc == null ? null : xrc.completions.attachments();
+        var attached = xrc == null ? null : xrc.completions.reservations();
         var isAttached = false;
         try {
             table.add(queue);

@@ -48,10 +48,10 @@ public final class QueuePairCreation {
             @Nullable SharedReceiveQueueUsers<W> sharing) {
 
         private void attach(boolean mayOverrun) throws VerbsException {
-            var attachments = completions.attachments();
+            var reservations = completions.reservations();
             if (sharing == null
-                    ? !attachments.attach(queue, mayOverrun)
-                    : !sharing.attach(attachments, mayOverrun)) {
+                    ? !reservations.attach(queue, mayOverrun)
+                    : !sharing.attach(reservations, mayOverrun)) {
                 throw new VerbsException(
                         "ibv_create_qp",
                         String.format(
@@ -59,15 +59,15 @@ public final class QueuePairCreation {
                                 "A queue pair with %,d requests could overrun the %s, which has a remaining capacity of %,d. Increase its capacity, reduce the number of sends and receives, or call completionQueueMayOverrun().",
                                 sharing == null ? queue.capacity() : sharing.capacity(),
                                 completions.lifetime(),
-                                attachments.remainingCapacity()));
+                                reservations.remainingCapacity()));
             }
         }
 
         private void detach() {
             if (sharing == null) {
-                completions.attachments().detach(queue);
+                completions.reservations().detach(queue);
             } else {
-                sharing.detach(completions.attachments());
+                sharing.detach(completions.reservations());
             }
         }
     }

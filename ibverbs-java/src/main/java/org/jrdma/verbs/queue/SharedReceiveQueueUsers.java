@@ -18,7 +18,7 @@ import org.jrdma.verbs.model.VerbsException;
 public final class SharedReceiveQueueUsers<W extends WorkQueue> {
 
     private final W queue;
-    private final Map<CompletionQueueUsers<W>, Integer> queuePairs = new HashMap<>();
+    private final Map<CompletionQueueReservations<W>, Integer> queuePairs = new HashMap<>();
     private final Set<Integer> datagramQueuePairs = ConcurrentHashMap.newKeySet();
 
     public SharedReceiveQueueUsers(W queue) {
@@ -32,7 +32,7 @@ public final class SharedReceiveQueueUsers<W extends WorkQueue> {
      *
      * @param mayOverrun true to reserve more than the remaining capacity
      */
-    public synchronized boolean attach(CompletionQueueUsers<W> source, boolean mayOverrun) {
+    public synchronized boolean attach(CompletionQueueReservations<W> source, boolean mayOverrun) {
         if (!queuePairs.containsKey(source)) {
             if (!source.reserve(queue.capacity(), mayOverrun)) {
                 return false;
@@ -43,7 +43,7 @@ public final class SharedReceiveQueueUsers<W extends WorkQueue> {
         return true;
     }
 
-    public synchronized void detach(CompletionQueueUsers<W> source) {
+    public synchronized void detach(CompletionQueueReservations<W> source) {
         if (queuePairs.merge(source, -1, Integer::sum) == 0) {
             queuePairs.remove(source);
             source.shared().remove(queue);
@@ -67,7 +67,7 @@ public final class SharedReceiveQueueUsers<W extends WorkQueue> {
      */
     public synchronized void resize(int newCapacity, Resizing resizing) throws VerbsException {
         var before = queue.capacity();
-        var reserved = new ArrayList<CompletionQueueUsers<W>>();
+        var reserved = new ArrayList<CompletionQueueReservations<W>>();
         var additional = newCapacity - before;
         try {
             for (var source : queuePairs.keySet()) {

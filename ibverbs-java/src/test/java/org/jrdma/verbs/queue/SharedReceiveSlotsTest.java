@@ -206,8 +206,8 @@ class SharedReceiveSlotsTest {
 
         private final PolledSharedReceives receives = shared(8);
         private final SharedReceiveQueueUsers<PolledWorkQueue> sharing = receives.sharing();
-        private final CompletionQueueUsers<PolledWorkQueue> source =
-                new CompletionQueueUsers<>(20, TABLE);
+        private final CompletionQueueReservations<PolledWorkQueue> source =
+                new CompletionQueueReservations<>(20, TABLE);
 
         @Test
         void shouldReserveCompletionsOnceForAllQueuePairs() {
@@ -235,7 +235,7 @@ class SharedReceiveSlotsTest {
 
         @Test
         void shouldResizeTheReservationsOfAllQueuesOrNone() throws Exception {
-            var small = new CompletionQueueUsers<PolledWorkQueue>(10, TABLE);
+            var small = new CompletionQueueReservations<PolledWorkQueue>(10, TABLE);
             sharing.attach(source, false);
             sharing.attach(small, false);
 

@@ -125,20 +125,20 @@ class WorkQueueTest {
 
         @Test
         void shouldFreeTheSpareSlotOnceIfCompletionAndCloseCoincide() {
-            var attachments =
-                    new CompletionQueueUsers<PolledWorkQueue>(4, WorkQueueTable.ofShared());
+            var reservations =
+                    new CompletionQueueReservations<PolledWorkQueue>(4, WorkQueueTable.ofShared());
             var first = new PolledWorkQueue(2);
             var second = new PolledWorkQueue(2);
-            attachments.attach(first, false);
-            attachments.attach(second, false);
-            assertThat(attachments.reserveMarkerSlot(first)).isTrue();
-            assertThat(attachments.reserveMarkerSlot(second)).isFalse();
+            reservations.attach(first, false);
+            reservations.attach(second, false);
+            assertThat(reservations.reserveMarkerSlot(first)).isTrue();
+            assertThat(reservations.reserveMarkerSlot(second)).isFalse();
 
-            attachments.releaseMarkerSlot(first);
-            assertThat(attachments.reserveMarkerSlot(second)).isTrue();
-            attachments.detach(first);
+            reservations.releaseMarkerSlot(first);
+            assertThat(reservations.reserveMarkerSlot(second)).isTrue();
+            reservations.detach(first);
 
-            assertThat(attachments.reserveMarkerSlot(first))
+            assertThat(reservations.reserveMarkerSlot(first))
                     .as("the second queue has the slot")
                     .isFalse();
         }

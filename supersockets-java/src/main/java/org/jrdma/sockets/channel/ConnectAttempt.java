@@ -12,7 +12,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassConnector;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.policy.TransportList.Bypass;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +23,12 @@ import org.slf4j.LoggerFactory;
  * An attempt to connect a stream: first over each transport without a kernel socket, in order of
  * preference, and then with the kernel socket.
  */
-final class ConnectAttempt implements LocalAddress {
+final class ConnectAttempt implements LazyBinding {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
     private static final long FULL_QUEUE_RETRY_NANOS = 1_000_000;
 
-    private final StreamState connection;
+    private final StreamConnection connection;
     private final ChannelDescriptor endpoint;
     private final SocketAddress target;
     private final Deadline deadline;
@@ -44,7 +44,7 @@ final class ConnectAttempt implements LocalAddress {
     private record BypassAttempt(Bypass bypass, BypassConnector connector) {}
 
     ConnectAttempt(
-            StreamState connection,
+            StreamConnection connection,
             ChannelDescriptor endpoint,
             SocketAddress target,
             Deadline deadline) {

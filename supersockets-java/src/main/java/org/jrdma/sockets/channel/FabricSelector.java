@@ -30,9 +30,9 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
-import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.LinuxCalls.EpollEvent;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.internal.WakeablePoll;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +47,7 @@ public final class FabricSelector extends AbstractSelector {
     private static final long WAKE_UP = -1;
 
     private final int epoll;
-    private final EventDescriptor signal;
+    private final RaisableDescriptor signal;
     private final MemorySegment events = Arena.ofAuto().allocate(BATCH * EpollEvent.BYTES, 8);
 
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
@@ -86,7 +86,7 @@ public final class FabricSelector extends AbstractSelector {
 
     public FabricSelector(SelectorProvider provider) throws IOException {
         super(provider);
-        signal = EventDescriptor.open();
+        signal = RaisableDescriptor.open();
         try {
             epoll = LinuxCalls.epollCreate();
         } catch (Throwable e) {

@@ -30,13 +30,13 @@ import org.jspecify.annotations.Nullable;
  * A stream over a kernel socket, or over a transport without a kernel socket.
  *
  * <p>This class ensures that the operations of each direction run one after another, and closes the
- * channel when one of its threads is interrupted. A {@link StreamState} connects, a {@link
+ * channel when one of its threads is interrupted. A {@link StreamConnection} connects, a {@link
  * StreamReader} reads and a {@link StreamWriter} writes.
  */
 public final class StreamChannel extends FabricSocketChannel implements Selectable {
 
     private final ChannelDescriptor endpoint;
-    private final StreamState connection;
+    private final StreamConnection connection;
     private final Direction input;
     private final Direction output;
     private final StreamReader reader;
@@ -59,7 +59,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
         super(provider);
         this.adaptors = adaptors;
         endpoint = new ChannelDescriptor(this, descriptor);
-        connection = new StreamState(endpoint, selected, replacement);
+        connection = new StreamConnection(endpoint, selected, replacement);
         input = endpoint.input();
         output = endpoint.output();
         reader = new StreamReader(connection, input);

@@ -16,7 +16,7 @@ final class StreamReader {
 
     private static final int END = -1;
 
-    private final StreamState connection;
+    private final StreamConnection connection;
     private final Direction direction;
     private volatile boolean shut;
 
@@ -26,7 +26,7 @@ final class StreamReader {
      */
     private volatile boolean reset;
 
-    StreamReader(StreamState connection, Direction direction) {
+    StreamReader(StreamConnection connection, Direction direction) {
         this.connection = connection;
         this.direction = direction;
     }

@@ -14,11 +14,11 @@ import org.jrdma.sockets.internal.SocketFailure;
  */
 final class StreamWriter {
 
-    private final StreamState connection;
+    private final StreamConnection connection;
     private final Direction direction;
     private volatile boolean shut;
 
-    StreamWriter(StreamState connection, Direction direction) {
+    StreamWriter(StreamConnection connection, Direction direction) {
         this.connection = connection;
         this.direction = direction;
     }

@@ -9,7 +9,7 @@ import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +26,12 @@ public final class WakeablePoll {
     private static final int PAUSE_MILLIS = 10;
     private static final BlockingQueue<WakeablePoll> CACHE = new ArrayBlockingQueue<>(CACHE_SIZE);
 
-    private final @Nullable EventDescriptor wakeUp;
+    private final @Nullable RaisableDescriptor wakeUp;
     private final MemorySegment both = pollfd.allocateArray(2, Arena.ofAuto());
     private final MemorySegment awaited = both.asSlice(0, pollfd.sizeof());
     private boolean raised;
 
-    private WakeablePoll(@Nullable EventDescriptor wakeUp) {
+    private WakeablePoll(@Nullable RaisableDescriptor wakeUp) {
         this.wakeUp = wakeUp;
         if (wakeUp != null) {
             var second = pollfd.asSlice(both, 1);
@@ -46,7 +46,7 @@ public final class WakeablePoll {
             return cached;
         }
         try {
-            return new WakeablePoll(EventDescriptor.open());
+            return new WakeablePoll(RaisableDescriptor.open());
         } catch (FabricException _) {
             return new WakeablePoll(null);
         }

@@ -8,7 +8,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassStream;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
@@ -19,24 +19,24 @@ public final class RsocketConnector extends BypassConnector {
     private final RsocketRuntime fabric;
     private final InetSocketAddress target;
     private final int receiveBuffer;
-    private final LocalAddress local;
+    private final LazyBinding binding;
 
     public RsocketConnector(
             RsocketRuntime fabric,
             InetSocketAddress target,
             int receiveBuffer,
-            LocalAddress local,
+            LazyBinding binding,
             Consumer<String> onFailure) {
         super(fabric.threads(), onFailure);
         this.fabric = fabric;
         this.target = target;
         this.receiveBuffer = receiveBuffer;
-        this.local = local;
+        this.binding = binding;
     }
 
     @Override
     protected BypassStream connect(Deadline deadline) throws IOException {
-        var source = local.source();
+        var source = binding.source();
         if (!fabric.addresses().has(source)) {
             throw new FabricException(
                     "%s is reached from %s, which is not an address of an RDMA device"
@@ -59,7 +59,7 @@ public final class RsocketConnector extends BypassConnector {
     private void connect(Attempt attempt, Deadline deadline) throws IOException {
         var number = attempt.number;
         var calls = fabric.calls();
-        var bound = local.bound();
+        var bound = binding.bound();
         if (bound.isPresent()) {
             RsocketRuntime.check("rbind", calls.bind(number, bound.get()));
         }

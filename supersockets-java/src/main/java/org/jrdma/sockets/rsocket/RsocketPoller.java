@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +27,7 @@ final class RsocketPoller {
     private static final long PAUSE_NANOS = 10_000_000;
 
     private final RsocketCalls calls;
-    private final EventDescriptor wakeUp;
+    private final RaisableDescriptor wakeUp;
 
     /** An rsocket whose events the poller reports. */
     interface Watched {
@@ -65,13 +65,13 @@ final class RsocketPoller {
 
     private final List<Watch> watched = new ArrayList<>();
 
-    private RsocketPoller(RsocketCalls calls, EventDescriptor wakeUp) {
+    private RsocketPoller(RsocketCalls calls, RaisableDescriptor wakeUp) {
         this.calls = calls;
         this.wakeUp = wakeUp;
     }
 
     static RsocketPoller start(RsocketCalls calls) throws FabricException {
-        var poller = new RsocketPoller(calls, EventDescriptor.open());
+        var poller = new RsocketPoller(calls, RaisableDescriptor.open());
         Thread.ofPlatform().daemon().name("jrdma-rsocket-poll").start(poller::run);
         return poller;
     }

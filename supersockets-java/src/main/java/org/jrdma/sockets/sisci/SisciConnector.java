@@ -11,7 +11,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sockets.bypass.BypassConnector;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 import org.jrdma.sockets.internal.ReadinessWaiting;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
@@ -36,21 +36,21 @@ public final class SisciConnector extends BypassConnector {
     private final SisciStreamNode fabric;
     private final SisciHosts hosts;
     private final InetSocketAddress address;
-    private final LocalAddress local;
+    private final LazyBinding binding;
     private final int ringBytes;
 
     public SisciConnector(
             SisciStreamNode fabric,
             SisciHosts hosts,
             InetSocketAddress address,
-            LocalAddress local,
+            LazyBinding binding,
             int ringBytes,
             Consumer<String> onFailure) {
         super(fabric::executeConnect, onFailure);
         this.fabric = fabric;
         this.hosts = hosts;
         this.address = address;
-        this.local = local;
+        this.binding = binding;
         this.ringBytes = ringBytes;
     }
 
@@ -93,7 +93,7 @@ public final class SisciConnector extends BypassConnector {
             return null;
         }
         try {
-            stream.request(request(stream, local.bind(), 0));
+            stream.request(request(stream, binding.bind(), 0));
             var reply = awaitReply(stream, deadline);
             if (reply != ConnectReply.ACCEPTED) {
                 stream.close(false); // Closing the stream keeps the segments for another attempt.
@@ -113,7 +113,7 @@ public final class SisciConnector extends BypassConnector {
 
     private Outcome connectNew(StreamSegment.Route route, Deadline deadline) throws IOException {
         var listener = find(route.node(), address.getPort());
-        var client = local.bind();
+        var client = binding.bind();
         var cookie = cookie(route.node(), client.getAddress(), listener.cookiePort, deadline);
         var stream = SisciStream.open(fabric, ringBytes, route);
         try {

@@ -51,7 +51,7 @@ public final class SisciStreamNode {
     private final LocalInterrupt wakeUp;
     private final IncomingWakeUps incoming;
     private final WakeUps wakeUps;
-    private final RingMemoryLimit ringMemory = new RingMemoryLimit();
+    private final RingCapacities ringCapacities = new RingCapacities();
     private final StreamScanner scanner = new StreamScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
@@ -194,8 +194,8 @@ public final class SisciStreamNode {
         return wakeUps;
     }
 
-    RingMemoryLimit ringMemory() {
-        return ringMemory;
+    RingCapacities ringCapacities() {
+        return ringCapacities;
     }
 
     void add(SisciStream stream) {

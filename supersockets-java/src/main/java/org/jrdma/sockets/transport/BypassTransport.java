@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 
 /**
  * A transport that does not use kernel sockets to transfer bytes. A channel over such a transport
@@ -20,8 +20,8 @@ public non-sealed interface BypassTransport extends StreamTransport {
      * @param address the address to connect to
      * @param receiveBuffer the receive buffer size in bytes that the program has set; 0 if it has
      *     set none
-     * @param local the local address of the channel; its methods are called on the thread of the
-     *     attempt
+     * @param binding binds the channel to its local address; its methods are called on the thread
+     *     of the attempt
      * @param onFailure receives the reason if the attempt fails. It is called on the thread of the
      *     attempt, before {@link BypassConnector#isDone} returns true.
      * @throws FabricException if this machine cannot use the transport
@@ -29,7 +29,7 @@ public non-sealed interface BypassTransport extends StreamTransport {
     BypassConnector connect(
             InetSocketAddress address,
             int receiveBuffer,
-            LocalAddress local,
+            LazyBinding binding,
             Consumer<String> onFailure)
             throws FabricException;
 

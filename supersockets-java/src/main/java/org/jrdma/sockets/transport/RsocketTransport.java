@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 import org.jrdma.sockets.rsocket.RsocketConnector;
 import org.jrdma.sockets.rsocket.RsocketRuntime;
 
@@ -48,11 +48,12 @@ public final class RsocketTransport implements BypassTransport {
     public BypassConnector connect(
             InetSocketAddress address,
             int receiveBuffer,
-            LocalAddress local,
+            LazyBinding binding,
             Consumer<String> onFailure)
             throws FabricException {
         TransportDiagnostics.before(this);
-        return new RsocketConnector(fabric.get(), address, buffer(receiveBuffer), local, onFailure);
+        return new RsocketConnector(
+                fabric.get(), address, buffer(receiveBuffer), binding, onFailure);
     }
 
     @Override

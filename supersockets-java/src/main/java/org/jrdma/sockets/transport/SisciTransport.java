@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 import org.jrdma.sockets.sisci.SisciConnector;
 import org.jrdma.sockets.sisci.SisciHosts;
 import org.jrdma.sockets.sisci.SisciListener;
@@ -70,12 +70,12 @@ public final class SisciTransport implements BypassTransport {
     public SisciConnector connect(
             InetSocketAddress address,
             int receiveBuffer,
-            LocalAddress local,
+            LazyBinding binding,
             Consumer<String> onFailure)
             throws FabricException {
         var found = opened.get();
         return new SisciConnector(
-                found.fabric, found.hosts, address, local, ringBytes(receiveBuffer), onFailure);
+                found.fabric, found.hosts, address, binding, ringBytes(receiveBuffer), onFailure);
     }
 
     @Override

@@ -20,7 +20,7 @@ import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
-import org.jrdma.sockets.bypass.LocalAddress;
+import org.jrdma.sockets.bypass.LazyBinding;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.transport.BypassTransport;
 import org.junit.jupiter.api.Test;
@@ -79,7 +79,7 @@ class BypassListenersTest {
         public BypassConnector connect(
                 InetSocketAddress address,
                 int receiveBuffer,
-                LocalAddress own,
+                LazyBinding binding,
                 Consumer<String> refused) {
             throw new AssertionError(address);
         }

@@ -24,7 +24,7 @@ class ConsumerTest {
     @ParameterizedTest
     @EnumSource
     void shouldUseTheSystemLibraryOrReportThePackagesToInstall(Consumer consumer) throws Exception {
-        var ended = consumer.run("ListDevices", consumer.flags());
+        var ended = consumer.run("CountDevices", consumer.flags());
 
         assertThat(ended.output)
                 .containsPattern(
@@ -46,7 +46,7 @@ class ConsumerTest {
     @ParameterizedTest
     @EnumSource
     void shouldRejectAFileThatIsNotALibrary(Consumer consumer) throws Exception {
-        var ended = consumer.run("ListDevices", consumer.flags(), "/dev/null");
+        var ended = consumer.run("CountDevices", consumer.flags(), "/dev/null");
 
         assertThat(ended.output)
                 .contains("LibraryNotFoundException: /dev/null could not be opened");
@@ -56,7 +56,7 @@ class ConsumerTest {
     @ParameterizedTest
     @EnumSource
     void shouldReportTheMissingFlagIfNativeAccessIsDenied(Consumer consumer) throws Exception {
-        var ended = consumer.run("ListDevices", List.of());
+        var ended = consumer.run("CountDevices", List.of());
 
         assertThat(ended.output).contains(consumer.flags());
         assertThat(ended.code).isOne();

@@ -21,7 +21,7 @@ import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.NvmeBlockDrive;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /**
  * A server of a volume that can turn hostile: when the file {@link #TRIGGER} exists, it stops to
@@ -79,7 +79,7 @@ final class VolumeHost {
                                         .map(server -> List.of("sockets:" + server))
                                         .toList())
                         .node(
-                                NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS)
+                                NodeOptions.of(TransportKind.VERBS, TransportKind.SOCKETS)
                                         .socketAddress(new InetSocketAddress(PORT)))
                         .lease(lease)
                         .sessionTimeout(lease);

@@ -16,7 +16,7 @@ import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /**
  * A program that writes numbered files into a volume, each of which it prints when the file is
@@ -39,7 +39,7 @@ final class VolumeWriter {
         var name = "client-%d".formatted(ProcessHandle.current().pid());
         var options =
                 VolumeOptions.of(name, servers)
-                        .node(NodeOptions.of(NodeTransport.VERBS, NodeTransport.SOCKETS))
+                        .node(NodeOptions.of(TransportKind.VERBS, TransportKind.SOCKETS))
                         .retryTimeout(RETRY_TIMEOUT);
         try (var volume = Volume.open(options)) {
             if (arguments.length == 1) {

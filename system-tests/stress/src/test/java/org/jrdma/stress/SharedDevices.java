@@ -121,7 +121,7 @@ final class SharedDevices {
                             reliable(dispatcher)
                                     .sends(4)
                                     .receives(4)
-                                    .slotTimeout(Soaker.SHORT)
+                                    .slotTimeout(SoakWorker.SHORT)
                                     .inlineBytes(64));
             pair.connect(pair.endpoint());
             return pair;

@@ -37,21 +37,21 @@ class SoakTest {
         provider.linger(20);
         var end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         var shared = new SharedDevices(provider.verbs());
-        var soakers = new ArrayList<Soaker>();
+        var workers = new ArrayList<SoakWorker>();
         for (var index = 0; index < THREADS; index++) {
-            soakers.add(new Soaker(shared, SEED + index, end));
+            workers.add(new SoakWorker(shared, SEED + index, end));
         }
         var threads = new ArrayList<Thread>();
         for (var index = 0; index < THREADS; index++) {
             var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
-            threads.add(builder.name("soaker-" + index).start(soakers.get(index)));
+            threads.add(builder.name("soak-" + index).start(workers.get(index)));
         }
         awaitAll(threads, end);
         shared.close();
         provider.linger(0);
-        report(soakers);
-        for (var soaker : soakers) {
-            assertThat(soaker.unexpected()).isNull();
+        report(workers);
+        for (var worker : workers) {
+            assertThat(worker.unexpected()).isNull();
         }
     }
 
@@ -73,10 +73,10 @@ class SoakTest {
         }
     }
 
-    private static void report(List<Soaker> soakers) {
+    private static void report(List<SoakWorker> workers) {
         var counts = new TreeMap<String, Long>();
-        for (var soaker : soakers) {
-            soaker.counts().forEach((name, count) -> counts.merge(name, count, Long::sum));
+        for (var worker : workers) {
+            worker.counts().forEach((name, count) -> counts.merge(name, count, Long::sum));
         }
         counts.forEach((name, count) -> System.out.printf(Locale.ROOT, "%,12d %s%n", count, name));
         assertThat(counts)

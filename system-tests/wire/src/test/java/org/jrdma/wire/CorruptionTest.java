@@ -133,8 +133,8 @@ class CorruptionTest {
                                 .putShort((short) 0x11ff);
         var udp =
                 ByteBuffer.allocate(8)
-                        .putShort((short) UdpPacketSender.SOURCE_PORT)
-                        .putShort((short) UdpPacketSender.PORT)
+                        .putShort((short) HexPacketProgram.SOURCE_PORT)
+                        .putShort((short) HexPacketProgram.PORT)
                         .putShort((short) length)
                         .putShort((short) 0xffff);
         var masked = packet.clone();
@@ -157,7 +157,7 @@ class CorruptionTest {
                                 "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 System.getProperty("java.class.path"),
-                                UdpPacketSender.class.getName(),
+                                HexPacketProgram.class.getName(),
                                 family.kernel(),
                                 family.software()));
         packets.forEach(packet -> command.add(HexFormat.of().formatHex(packet)));

@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.MapOptions;
@@ -67,8 +67,8 @@ public final class BorrowedController implements ControllerAccess {
     }
 
     @Override
-    public Registers registers() {
-        return new Registers(barMap.segment());
+    public MappedRegisters registers() {
+        return new MappedRegisters(barMap.segment());
     }
 
     @Override

@@ -1,7 +1,7 @@
 package org.jrdma.nvme.pcie;
 
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 
 /**
  * Access to a controller. Safe for use by multiple threads.
@@ -12,7 +12,7 @@ import org.jrdma.nvme.model.Registers;
 public interface ControllerAccess extends AutoCloseable {
 
     /** Returns the registers in BAR 0. */
-    Registers registers();
+    MappedRegisters registers();
 
     /**
      * Allocates zeroed memory that the controller can access.

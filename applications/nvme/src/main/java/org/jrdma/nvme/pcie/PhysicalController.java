@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
 import java.nio.file.StandardOpenOption;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,11 +19,11 @@ final class PhysicalController implements ControllerAccess {
 
     private final PciFunction function;
     private final Arena arena;
-    private final Registers registers;
+    private final MappedRegisters registers;
     private final HugePages memory = new HugePages();
     private boolean closed;
 
-    private PhysicalController(PciFunction function, Arena arena, Registers registers) {
+    private PhysicalController(PciFunction function, Arena arena, MappedRegisters registers) {
         this.function = function;
         this.arena = arena;
         this.registers = registers;
@@ -37,7 +37,7 @@ final class PhysicalController implements ControllerAccess {
                 FileChannel.open(
                         function.bar(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             var memory = bar.map(FileChannel.MapMode.READ_WRITE, 0, bar.size(), arena);
-            return new PhysicalController(function, arena, new Registers(memory));
+            return new PhysicalController(function, arena, new MappedRegisters(memory));
         } catch (IOException e) {
             arena.close();
             throw function.failure(function.bar(), e);
@@ -45,7 +45,7 @@ final class PhysicalController implements ControllerAccess {
     }
 
     @Override
-    public Registers registers() {
+    public MappedRegisters registers() {
         return registers;
     }
 

@@ -14,7 +14,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 
 /**
  * A controller that belongs to the driver vfio-pci. An IOMMU confines it to the allocated memory.
@@ -43,7 +43,7 @@ final class VfioController implements ControllerAccess {
     private final List<OpenFile> files;
     private final OpenFile container;
     private final Arena arena;
-    private final Registers registers;
+    private final MappedRegisters registers;
     private final TreeMap<Long, Allocation> allocations = new TreeMap<>();
     private boolean closed;
 
@@ -58,7 +58,7 @@ final class VfioController implements ControllerAccess {
             OpenFile group,
             OpenFile container,
             Arena arena,
-            Registers registers) {
+            MappedRegisters registers) {
         this.function = function;
         this.files = List.of(device, group, container);
         this.container = container;
@@ -161,7 +161,7 @@ final class VfioController implements ControllerAccess {
         try {
             var memory = LinuxCalls.mapFile(device.number(), bar.offset(), bar.bytes(), arena);
             return new VfioController(
-                    function, device, group, container, arena, new Registers(memory));
+                    function, device, group, container, arena, new MappedRegisters(memory));
         } catch (Throwable e) {
             arena.close();
             throw e;
@@ -194,7 +194,7 @@ final class VfioController implements ControllerAccess {
     }
 
     @Override
-    public Registers registers() {
+    public MappedRegisters registers() {
         return registers;
     }
 

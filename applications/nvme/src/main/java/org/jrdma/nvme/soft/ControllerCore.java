@@ -25,7 +25,7 @@ final class ControllerCore {
     private final Statistics statistics = new Statistics();
     private final Features features;
     private final LogPages logPages;
-    private final AdminCommands admin;
+    private final CommonAdminCommands admin;
 
     /** Notifications from other controllers, which run on other threads. */
     private final Queue<Notice> notices = new ConcurrentLinkedQueue<>();
@@ -47,7 +47,8 @@ final class ControllerCore {
         this.id = id;
         this.features = new Features(subsystem, data, maxIoQueues);
         this.logPages = new LogPages(subsystem, errors, statistics, features, events, data);
-        this.admin = new AdminCommands(subsystem, id, data, features, logPages, events, fabrics);
+        this.admin =
+                new CommonAdminCommands(subsystem, id, data, features, logPages, events, fabrics);
         subsystem.add(this);
     }
 
@@ -68,7 +69,7 @@ final class ControllerCore {
         return features;
     }
 
-    AdminCommands admin() {
+    CommonAdminCommands admin() {
         return admin;
     }
 

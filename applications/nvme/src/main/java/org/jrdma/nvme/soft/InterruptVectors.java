@@ -1,6 +1,6 @@
 package org.jrdma.nvme.soft;
 
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.soft.sisci.device.DeviceBus;
 
 /** The table of interrupt vectors (MSI-X) in BAR 0, which drivers write. */
@@ -13,9 +13,9 @@ final class InterruptVectors {
     private static final int MASKED = 1;
 
     private final DeviceBus bus;
-    private final Registers registers;
+    private final MappedRegisters registers;
 
-    InterruptVectors(DeviceBus bus, Registers registers) {
+    InterruptVectors(DeviceBus bus, MappedRegisters registers) {
         this.bus = bus;
         this.registers = registers;
     }

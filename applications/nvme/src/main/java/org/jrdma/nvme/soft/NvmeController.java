@@ -6,7 +6,7 @@ import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
@@ -76,7 +76,7 @@ public final class NvmeController implements DeviceModel {
 
     /** The parts of this controller that use the bus. */
     private record Parts(
-            Registers registers,
+            MappedRegisters registers,
             QueueSet queues,
             InterruptVectors interrupts,
             PrpBuffer data,
@@ -114,7 +114,7 @@ public final class NvmeController implements DeviceModel {
             previous.core().close();
         }
         var data = new PrpBuffer(bus);
-        var registers = new Registers(bus.bar(0));
+        var registers = new MappedRegisters(bus.bar(0));
         var core = new ControllerCore(subsystem, id, data, QueueSet.MAX_IO_QUEUES, null);
         parts =
                 new Parts(
@@ -152,12 +152,12 @@ public final class NvmeController implements DeviceModel {
         all.queues().clear();
         all.core().reset();
         for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
-            clearDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
-            clearDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
+            clearDoorbell(MappedRegisters.tailDoorbell(queue, DOORBELL_STRIDE));
+            clearDoorbell(MappedRegisters.headDoorbell(queue, DOORBELL_STRIDE));
         }
         configuration = 0;
-        all.registers().writeLong(Registers.CAPABILITIES, CAPABILITIES.encode());
-        all.registers().write(Registers.VERSION, Registers.VERSION_1_4);
+        all.registers().writeLong(MappedRegisters.CAPABILITIES, CAPABILITIES.encode());
+        all.registers().write(MappedRegisters.VERSION, MappedRegisters.VERSION_1_4);
         enter(State.DISABLED, 0);
     }
 
@@ -167,7 +167,7 @@ public final class NvmeController implements DeviceModel {
 
     private void enter(State newState, int status) {
         state = newState;
-        parts().registers().write(Registers.STATUS, status);
+        parts().registers().write(MappedRegisters.STATUS, status);
     }
 
     @Override
@@ -184,7 +184,7 @@ public final class NvmeController implements DeviceModel {
     }
 
     private boolean applyConfiguration() {
-        var register = parts().registers().read(Registers.CONFIGURATION);
+        var register = parts().registers().read(MappedRegisters.CONFIGURATION);
         if (register == configuration) {
             return false;
         }
@@ -203,19 +203,19 @@ public final class NvmeController implements DeviceModel {
 
     private void enable(Configuration wanted) {
         var registers = parts().registers();
-        var sizes = registers.read(Registers.ADMIN_QUEUE_ATTRIBUTES);
+        var sizes = registers.read(MappedRegisters.ADMIN_QUEUE_ATTRIBUTES);
         var isValid =
                 wanted.enabled(true).shutdown(0).equals(Configuration.ENABLED)
                         && parts().queues()
                                 .createAdminQueues(
-                                        registers.readLong(Registers.ADMIN_SUBMISSION_QUEUE),
-                                        Registers.adminSubmissionEntries(sizes),
-                                        registers.readLong(Registers.ADMIN_COMPLETION_QUEUE),
-                                        Registers.adminCompletionEntries(sizes));
+                                        registers.readLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE),
+                                        MappedRegisters.adminSubmissionEntries(sizes),
+                                        registers.readLong(MappedRegisters.ADMIN_COMPLETION_QUEUE),
+                                        MappedRegisters.adminCompletionEntries(sizes));
         if (isValid) {
-            enter(State.READY, Registers.READY);
+            enter(State.READY, MappedRegisters.READY);
         } else {
-            enter(State.FAILED, Registers.FATAL);
+            enter(State.FAILED, MappedRegisters.FATAL);
         }
     }
 
@@ -225,9 +225,9 @@ public final class NvmeController implements DeviceModel {
         }
         parts().core().flushAll();
         if (state == State.READY) {
-            enter(State.SHUT_DOWN, Registers.SHUTDOWN_COMPLETE | Registers.READY);
+            enter(State.SHUT_DOWN, MappedRegisters.SHUTDOWN_COMPLETE | MappedRegisters.READY);
         } else {
-            enter(State.DISABLED, Registers.SHUTDOWN_COMPLETE);
+            enter(State.DISABLED, MappedRegisters.SHUTDOWN_COMPLETE);
         }
     }
 
@@ -238,7 +238,7 @@ public final class NvmeController implements DeviceModel {
             var submission = queues.submission(queue);
             if (submission != null
                     && !submission.ring(
-                            registers.read(Registers.tailDoorbell(queue, DOORBELL_STRIDE)))) {
+                            registers.read(MappedRegisters.tailDoorbell(queue, DOORBELL_STRIDE)))) {
                 events().add(AsyncEvent.INVALID_DOORBELL_VALUE);
             }
             var completion = queues.completion(queue);
@@ -247,7 +247,7 @@ public final class NvmeController implements DeviceModel {
             }
             if (completion != null
                     && !completion.ring(
-                            registers.read(Registers.headDoorbell(queue, DOORBELL_STRIDE)))) {
+                            registers.read(MappedRegisters.headDoorbell(queue, DOORBELL_STRIDE)))) {
                 events().add(AsyncEvent.INVALID_DOORBELL_VALUE);
             }
         }
@@ -259,10 +259,10 @@ public final class NvmeController implements DeviceModel {
     /** Reports a store to a doorbell of a queue that does not exist. */
     private void checkUnusedDoorbells(int queue) {
         if (parts().queues().submission(queue) == null) {
-            checkUnusedDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
+            checkUnusedDoorbell(MappedRegisters.tailDoorbell(queue, DOORBELL_STRIDE));
         }
         if (parts().queues().completion(queue) == null) {
-            checkUnusedDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
+            checkUnusedDoorbell(MappedRegisters.headDoorbell(queue, DOORBELL_STRIDE));
         }
     }
 
@@ -348,12 +348,12 @@ public final class NvmeController implements DeviceModel {
             }
             case AdminOpcode.DELETE_SUBMISSION_QUEUE -> {
                 var deleted = parts().queues().deleteSubmissionQueue(command);
-                clearDoorbell(Registers.tailDoorbell(deleted, DOORBELL_STRIDE));
+                clearDoorbell(MappedRegisters.tailDoorbell(deleted, DOORBELL_STRIDE));
                 complete(queue, command.id(), 0, Status.SUCCESS);
             }
             case AdminOpcode.DELETE_COMPLETION_QUEUE -> {
                 var deleted = parts().queues().deleteCompletionQueue(command);
-                clearDoorbell(Registers.headDoorbell(deleted, DOORBELL_STRIDE));
+                clearDoorbell(MappedRegisters.headDoorbell(deleted, DOORBELL_STRIDE));
                 complete(queue, command.id(), 0, Status.SUCCESS);
             }
             default ->
@@ -414,10 +414,10 @@ public final class NvmeController implements DeviceModel {
         }
         for (var queue = 0; queue <= QueueSet.MAX_IO_QUEUES; queue++) {
             if (queues.submission(queue) == null) {
-                clearDoorbell(Registers.tailDoorbell(queue, DOORBELL_STRIDE));
+                clearDoorbell(MappedRegisters.tailDoorbell(queue, DOORBELL_STRIDE));
             }
             if (queues.completion(queue) == null) {
-                clearDoorbell(Registers.headDoorbell(queue, DOORBELL_STRIDE));
+                clearDoorbell(MappedRegisters.headDoorbell(queue, DOORBELL_STRIDE));
             }
         }
     }

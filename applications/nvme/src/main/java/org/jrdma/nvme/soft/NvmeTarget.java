@@ -196,8 +196,8 @@ public final class NvmeTarget implements AutoCloseable {
         var thread = Thread.currentThread();
         try (request) {
             var domain = domain(request.deviceName());
-            var transport = new TargetTransport(request, domain, decoded, options);
-            var queue = new TargetQueue(exports, options, decoded, transport, name);
+            var connection = new TargetConnection(request, domain, decoded, options);
+            var queue = new TargetQueue(exports, options, decoded, connection, name);
             connections.put(thread, Optional.of(queue));
             if (closed) {
                 queue.close();

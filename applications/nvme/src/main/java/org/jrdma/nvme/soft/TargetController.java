@@ -11,7 +11,7 @@ import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.IdentifyFabrics;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 
 /**
@@ -113,7 +113,7 @@ final class TargetController {
     }
 
     boolean isReady() {
-        return status == Registers.READY;
+        return status == MappedRegisters.READY;
     }
 
     /** Records that the host is alive. */
@@ -130,15 +130,15 @@ final class TargetController {
     long property(Command command) throws CommandException {
         var value =
                 switch (FabricsCommand.propertyOffset(command)) {
-                    case Registers.CAPABILITIES -> capabilities;
-                    case Registers.VERSION -> Registers.VERSION_1_4;
-                    case Registers.CONFIGURATION -> configuration;
-                    case Registers.STATUS -> status;
+                    case MappedRegisters.CAPABILITIES -> capabilities;
+                    case MappedRegisters.VERSION -> MappedRegisters.VERSION_1_4;
+                    case MappedRegisters.CONFIGURATION -> configuration;
+                    case MappedRegisters.STATUS -> status;
                     default -> throw new CommandException(Status.INVALID_FIELD);
                 };
         CommandException.require(
                 FabricsCommand.isLongProperty(command)
-                        == (FabricsCommand.propertyOffset(command) == Registers.CAPABILITIES),
+                        == (FabricsCommand.propertyOffset(command) == MappedRegisters.CAPABILITIES),
                 Status.INVALID_FIELD);
         return value;
     }
@@ -146,7 +146,7 @@ final class TargetController {
     /** Sets a property, of which only the configuration can be set. */
     void setProperty(Command command) throws CommandException {
         CommandException.require(
-                FabricsCommand.propertyOffset(command) == Registers.CONFIGURATION
+                FabricsCommand.propertyOffset(command) == MappedRegisters.CONFIGURATION
                         && !FabricsCommand.isLongProperty(command),
                 Status.INVALID_FIELD);
         var wanted = Configuration.decode(FabricsCommand.propertyValue(command));
@@ -154,12 +154,12 @@ final class TargetController {
             reset();
         } else if (status == 0) {
             var isValid = wanted.enabled(true).shutdown(0).equals(Configuration.ENABLED);
-            status = isValid ? Registers.READY : Registers.FATAL;
+            status = isValid ? MappedRegisters.READY : MappedRegisters.FATAL;
         }
         configuration = FabricsCommand.propertyValue(command);
         if (wanted.shutdown() != 0) {
             core.flushAll();
-            status |= Registers.SHUTDOWN_COMPLETE;
+            status |= MappedRegisters.SHUTDOWN_COMPLETE;
         }
     }
 

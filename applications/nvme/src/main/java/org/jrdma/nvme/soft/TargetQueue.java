@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * A queue of a host: executes the commands that arrive at one connection. Confined to its thread,
  * except {@link #close()}.
  */
-final class TargetQueue implements TargetController.Closeable, TargetTransport.Handler {
+final class TargetQueue implements TargetController.Closeable, TargetConnection.Handler {
 
     private static final Logger LOG = LoggerFactory.getLogger(TargetQueue.class);
     private static final Duration TICK = Duration.ofMillis(50);
@@ -37,7 +37,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
     private final Exports exports;
     private final TargetOptions options;
     private final ConnectPrivateData request;
-    private final TargetTransport transport;
+    private final TargetConnection connection;
     private final String name;
     private final Deadline connectDeadline;
     private final StagedBuffer data = new StagedBuffer();
@@ -71,12 +71,12 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
             Exports exports,
             TargetOptions options,
             ConnectPrivateData request,
-            TargetTransport transport,
+            TargetConnection connection,
             String name) {
         this.exports = exports;
         this.options = options;
         this.request = request;
-        this.transport = transport;
+        this.connection = connection;
         this.name = name;
         this.entries = request.commands();
         this.connectDeadline = Deadline.after(options.connectTimeout());
@@ -87,13 +87,13 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         try {
             var idle = 0;
             while (!isEnded()) {
-                if (transport.poll(this)) {
+                if (connection.poll(this)) {
                     idle = 0;
                 } else if (idle < SPINS) {
                     idle++;
                     Thread.onSpinWait();
                 } else {
-                    transport.await(TICK);
+                    connection.await(TICK);
                 }
                 advance();
                 if (isAdmin()) {
@@ -127,7 +127,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
 
     /** Returns true if no further command must be executed. */
     private boolean isStopped() {
-        return closing || transport.isDisconnected();
+        return closing || connection.isDisconnected();
     }
 
     private void end() {
@@ -140,7 +140,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         } else if (owner != null) {
             owner.removeQueue(request.queueId(), this);
         }
-        transport.close();
+        connection.close();
     }
 
     /** Ends the queue. Safe for use by multiple threads. */
@@ -169,7 +169,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         while (!arrived.isEmpty() && stage(arrived.getFirst())) {
             arrived.removeFirst();
         }
-        while (!ready.isEmpty() && transport.canRespond() && !isStopped()) {
+        while (!ready.isEmpty() && connection.canRespond() && !isStopped()) {
             execute(ready.removeFirst());
             if (controller != null) {
                 controller.touch(); // the host was not heard during the execution
@@ -183,13 +183,13 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
             ready.add(command);
             return true;
         }
-        if (!transport.tryStage(command)) {
+        if (!connection.tryStage(command)) {
             return false;
         }
         var buffer = command.buffer();
         if (buffer != null && command.isToController()) {
             reading.put(command.slot(), command);
-            transport.read(command, buffer);
+            connection.read(command, buffer);
         } else {
             ready.add(command);
         }
@@ -228,7 +228,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
 
     private void respond(TargetCommand command, long result, Status status) throws FabricException {
         var isData = status == Status.SUCCESS && command.isToHost();
-        transport.respond(
+        connection.respond(
                 command,
                 isData ? data.written() : 0,
                 new ResponseCapsule(
@@ -266,7 +266,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
         for (var request : List.copyOf(eventRequests.values())) {
             if (!events.isRequested(request.command().id())) {
                 eventRequests.remove(request.command().id());
-                transport.drop(request);
+                connection.drop(request);
             }
         }
     }
@@ -302,7 +302,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
             throws CommandException {
         CommandException.require(
                 decoded.controllerId() == ConnectData.ANY_CONTROLLER, Status.CONNECT_PARAMETERS);
-        var subsystem = exports.subsystem(decoded, transport.localAddress());
+        var subsystem = exports.subsystem(decoded, connection.localAddress());
         var created =
                 new TargetController(subsystem, decoded, connect.keepAliveMillis(), data, options);
         if (subsystem.discoveryLog().isEmpty()) {
@@ -380,7 +380,7 @@ final class TargetQueue implements TargetController.Closeable, TargetTransport.H
                                 Status.SUCCESS));
             }
         }
-        while (!ended.isEmpty() && transport.canRespond()) {
+        while (!ended.isEmpty() && connection.canRespond()) {
             var next = ended.removeFirst();
             respond(next.command(), next.result(), next.status());
         }

@@ -56,10 +56,10 @@ class FabricsStructuresTest {
 
     @Test
     void shouldEncodeProperties() {
-        var get = FabricsCommand.propertyGet(Registers.CAPABILITIES, true);
+        var get = FabricsCommand.propertyGet(MappedRegisters.CAPABILITIES, true);
         assertThat(FabricsCommand.type(get)).isEqualTo(FabricsCommand.PROPERTY_GET);
         assertThat(FabricsCommand.isLongProperty(get)).isTrue();
-        var set = FabricsCommand.propertySet(Registers.CONFIGURATION, 0x460001);
+        var set = FabricsCommand.propertySet(MappedRegisters.CONFIGURATION, 0x460001);
         assertThat(FabricsCommand.isLongProperty(set)).isFalse();
         assertThat(FabricsCommand.propertyOffset(set)).isEqualTo(0x14);
         assertThat(FabricsCommand.propertyValue(set)).isEqualTo(0x460001);

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,9 +92,9 @@ class PciFunctionTest {
     @Test
     void shouldEnableTheFunctionAndMapItsRegisters() throws Exception {
         var controller = PhysicalController.open(find());
-        controller.registers().write(Registers.CONFIGURATION, 0x1234_5678);
+        controller.registers().write(MappedRegisters.CONFIGURATION, 0x1234_5678);
         assertThat(Arrays.copyOf(Files.readAllBytes(folder.resolve("resource0")), 0x18))
-                .startsWith(new byte[Registers.CONFIGURATION])
+                .startsWith(new byte[MappedRegisters.CONFIGURATION])
                 .endsWith(0x78, 0x56, 0x34, 0x12);
         assertThat(Files.readString(folder.resolve("enable"))).isEqualTo("1");
         assertThat(Files.readAllBytes(folder.resolve("config")))
@@ -109,7 +109,7 @@ class PciFunctionTest {
                 .isEqualTo((byte) 7);
         assertThatIllegalStateException().isThrownBy(() -> controller.allocate(4096));
         assertThatIllegalStateException()
-                .isThrownBy(() -> controller.registers().read(Registers.STATUS));
+                .isThrownBy(() -> controller.registers().read(MappedRegisters.STATUS));
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.LogPage;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.SmartLog;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.soft.Borrower.Memory;
@@ -67,7 +67,8 @@ class BlockStorageTest {
                     assertThat(queue.status(forced.withDwords(62, 0, 1 << 30)))
                             .isEqualTo(Status.SUCCESS);
                     harness.configure(Configuration.ENABLED.shutdown(1));
-                    harness.awaitStatus(Registers.SHUTDOWN_MASK, Registers.SHUTDOWN_COMPLETE);
+                    harness.awaitStatus(
+                            MappedRegisters.SHUTDOWN_MASK, MappedRegisters.SHUTDOWN_COMPLETE);
                 });
         assertThat(Files.size(file)).isEqualTo((long) BLOCKS * BLOCK_BYTES);
         use(

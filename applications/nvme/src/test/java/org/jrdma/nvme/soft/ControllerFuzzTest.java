@@ -8,7 +8,7 @@ import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.Configuration;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -104,10 +104,10 @@ class ControllerFuzzTest {
             }
             if (random.nextInt(50) == 0) {
                 // any queue but those of the other borrower
-                var doorbell = Registers.tailDoorbell(2 + random.nextInt(63), STRIDE);
+                var doorbell = MappedRegisters.tailDoorbell(2 + random.nextInt(63), STRIDE);
                 registers.write(doorbell + 4L * random.nextInt(2), random.nextInt(64) - 16);
             }
-            registers.write(Registers.tailDoorbell(id, STRIDE), tail);
+            registers.write(MappedRegisters.tailDoorbell(id, STRIDE), tail);
             var deadline = System.nanoTime() + STALL_NANOS;
             for (var taken = 0; taken < BATCH && System.nanoTime() < deadline; ) {
                 if (Completion.decode(completions, head * 16L).phase() == phase) {
@@ -117,7 +117,7 @@ class ControllerFuzzTest {
                     completed++;
                 }
             }
-            registers.write(Registers.headDoorbell(id, STRIDE), head);
+            registers.write(MappedRegisters.headDoorbell(id, STRIDE), head);
         }
         assertThat(admin.status(Harness.delete(AdminOpcode.DELETE_SUBMISSION_QUEUE, id)))
                 .isEqualTo(Status.SUCCESS);
@@ -178,13 +178,13 @@ class ControllerFuzzTest {
                 borrower.writeAnyRegister();
             }
             var previous = borrower.memory().get(JAVA_INT, 4096 + 8);
-            registers.write(Registers.tailDoorbell(0, STRIDE), tail);
+            registers.write(MappedRegisters.tailDoorbell(0, STRIDE), tail);
             var deadline = System.nanoTime() + STALL_NANOS / 10;
             while (borrower.memory().get(JAVA_INT, 4096 + 8) == previous
                     && System.nanoTime() < deadline) {
                 Thread.onSpinWait();
             }
-            registers.write(Registers.headDoorbell(0, STRIDE), tail);
+            registers.write(MappedRegisters.headDoorbell(0, STRIDE), tail);
         }
     }
 }

@@ -12,7 +12,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.IoOpcode;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.ReservationType;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.soft.Borrower.Memory;
@@ -31,7 +31,7 @@ final class Harness implements AutoCloseable {
     private static final long TIMEOUT_NANOS = 30_000_000_000L;
 
     private final Arena arena = Arena.ofShared();
-    private final Registers registers = new Registers(arena.allocate(0x4000, 4096));
+    private final MappedRegisters registers = new MappedRegisters(arena.allocate(0x4000, 4096));
     private final WatchedModel model;
     private final DeviceHost host;
 
@@ -53,7 +53,7 @@ final class Harness implements AutoCloseable {
         return BlockStorage.inMemory(BLOCKS, BLOCK_BYTES);
     }
 
-    Registers registers() {
+    MappedRegisters registers() {
         return registers;
     }
 
@@ -75,13 +75,14 @@ final class Harness implements AutoCloseable {
 
     void writeAdminRegisters(int entries, long submissions, long completions) {
         registers.write(
-                Registers.ADMIN_QUEUE_ATTRIBUTES, Registers.adminQueueAttributes(entries, entries));
-        registers.writeLong(Registers.ADMIN_SUBMISSION_QUEUE, submissions);
-        registers.writeLong(Registers.ADMIN_COMPLETION_QUEUE, completions);
+                MappedRegisters.ADMIN_QUEUE_ATTRIBUTES,
+                MappedRegisters.adminQueueAttributes(entries, entries));
+        registers.writeLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE, submissions);
+        registers.writeLong(MappedRegisters.ADMIN_COMPLETION_QUEUE, completions);
     }
 
     void configure(Configuration configuration) {
-        registers.write(Registers.CONFIGURATION, configuration.encode());
+        registers.write(MappedRegisters.CONFIGURATION, configuration.encode());
     }
 
     /**
@@ -98,7 +99,7 @@ final class Harness implements AutoCloseable {
     }
 
     void awaitStatus(int mask, int value) {
-        await(() -> (registers.read(Registers.STATUS) & mask) == value);
+        await(() -> (registers.read(MappedRegisters.STATUS) & mask) == value);
     }
 
     /** Starts the controller, and returns its admin queue in the memory of a borrower. */
@@ -107,13 +108,13 @@ final class Harness implements AutoCloseable {
         writeAdminRegisters(
                 ADMIN_ENTRIES, admin.submissions().address(), admin.completions().address());
         configure(Configuration.ENABLED);
-        awaitStatus(Registers.READY, Registers.READY);
+        awaitStatus(MappedRegisters.READY, MappedRegisters.READY);
         return admin;
     }
 
     void disable() {
         configure(Configuration.ENABLED.enabled(false));
-        awaitStatus(Registers.READY, 0);
+        awaitStatus(MappedRegisters.READY, 0);
     }
 
     static Command createCompletionQueue(int id, int entries, long address) {

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.soft.sisci.device.DeviceHost;
 
 /** A borrower that writes made-up commands, addresses and doorbell values. */
@@ -132,9 +132,9 @@ final class HostileBorrower {
         switch (random.nextInt(6)) {
             case 0 -> registers.write(random.nextInt(0x1000) * 4L, random.nextInt());
             case 1 -> registers.write(0x1000 + random.nextInt(130) * 4L, anyDword());
-            case 2 -> registers.writeLong(Registers.ADMIN_SUBMISSION_QUEUE, anyAddress());
-            case 3 -> registers.writeLong(Registers.ADMIN_COMPLETION_QUEUE, anyAddress());
-            case 4 -> registers.write(Registers.CONFIGURATION, anyDword());
+            case 2 -> registers.writeLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE, anyAddress());
+            case 3 -> registers.writeLong(MappedRegisters.ADMIN_COMPLETION_QUEUE, anyAddress());
+            case 4 -> registers.write(MappedRegisters.CONFIGURATION, anyDword());
             default -> registers.writeLong(0x2000 + random.nextInt(65) * 16L, anyAddress());
         }
     }

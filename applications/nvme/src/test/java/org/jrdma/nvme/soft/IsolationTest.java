@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IoOpcode;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.Test;
 
@@ -85,7 +85,7 @@ class IsolationTest extends ControllerTestBase {
         queue.ringTail(100); // an event that no manager requests
         assertThat(queue.status(read(data.address()))).isEqualTo(Status.SUCCESS);
 
-        harness.awaitStatus(Registers.READY, Registers.READY);
+        harness.awaitStatus(MappedRegisters.READY, MappedRegisters.READY);
         harness.disable();
         var newManager = harness.borrower(3);
         admin = harness.enable(newManager);

@@ -9,7 +9,7 @@ import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IoOpcode;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,14 +32,14 @@ class NvmeControllerTest {
     }
 
     private int status() {
-        return harness.registers().read(Registers.STATUS);
+        return harness.registers().read(MappedRegisters.STATUS);
     }
 
     @Test
     void shouldPublishItsCapabilities() {
-        assertThat(Capabilities.decode(harness.registers().readLong(Registers.CAPABILITIES)))
+        assertThat(Capabilities.decode(harness.registers().readLong(MappedRegisters.CAPABILITIES)))
                 .isEqualTo(new Capabilities(1024, true, 2000, 4, true, 12, 12));
-        assertThat(harness.registers().read(Registers.VERSION)).isEqualTo(0x10400);
+        assertThat(harness.registers().read(MappedRegisters.VERSION)).isEqualTo(0x10400);
         assertThat(status()).isZero();
     }
 
@@ -91,15 +91,15 @@ class NvmeControllerTest {
         harness.writeAdminRegisters(16, page, manager.allocate(Borrower.PAGE).address());
         assertStartFails(Configuration.decode(configuration));
         harness.configure(Configuration.ENABLED);
-        harness.awaitStatus(Registers.READY, Registers.READY);
+        harness.awaitStatus(MappedRegisters.READY, MappedRegisters.READY);
     }
 
     private void assertStartFails(Configuration configuration) {
         harness.configure(configuration);
-        harness.awaitStatus(Registers.FATAL, Registers.FATAL);
-        assertThat(status() & Registers.READY).isZero();
+        harness.awaitStatus(MappedRegisters.FATAL, MappedRegisters.FATAL);
+        assertThat(status() & MappedRegisters.READY).isZero();
         harness.configure(configuration.enabled(false));
-        harness.awaitStatus(Registers.FATAL, 0);
+        harness.awaitStatus(MappedRegisters.FATAL, 0);
     }
 
     @Test
@@ -116,7 +116,7 @@ class NvmeControllerTest {
         for (var i = 0; i < 20; i++) {
             assertThat(queue.status(flush)).isEqualTo(Status.SUCCESS);
         }
-        assertThat(status()).isEqualTo(Registers.READY);
+        assertThat(status()).isEqualTo(MappedRegisters.READY);
         assertThat(admin.hasCompletion()).isFalse();
 
         manager.setReachable(true);
@@ -147,10 +147,10 @@ class NvmeControllerTest {
     void shouldDeleteAllQueuesByAReset() {
         var admin = harness.enable(manager);
         var queue = harness.createQueue(admin, 1, 8, manager);
-        harness.registers().writeLong(Registers.CAPABILITIES, 0);
+        harness.registers().writeLong(MappedRegisters.CAPABILITIES, 0);
         harness.disable();
-        assertThat(harness.registers().readLong(Registers.CAPABILITIES)).isNotZero();
-        assertThat(harness.registers().read(Registers.tailDoorbell(0, 4))).isZero();
+        assertThat(harness.registers().readLong(MappedRegisters.CAPABILITIES)).isNotZero();
+        assertThat(harness.registers().read(MappedRegisters.tailDoorbell(0, 4))).isZero();
 
         admin = harness.enable(manager);
         queue.submit(Command.admin(0));
@@ -163,7 +163,7 @@ class NvmeControllerTest {
     void shouldShutDownAndProcessNothingUntilTheReset() {
         var admin = harness.enable(manager);
         harness.configure(Configuration.ENABLED.shutdown(Configuration.NORMAL_SHUTDOWN));
-        harness.awaitStatus(Registers.SHUTDOWN_MASK, Registers.SHUTDOWN_COMPLETE);
+        harness.awaitStatus(MappedRegisters.SHUTDOWN_MASK, MappedRegisters.SHUTDOWN_COMPLETE);
         admin.submit(Command.admin(0xff));
         harness.configure(Configuration.ENABLED);
         harness.disable();
@@ -176,7 +176,7 @@ class NvmeControllerTest {
     @Test
     void shouldShutDownWhileDisabled() {
         harness.configure(Configuration.ENABLED.enabled(false).shutdown(1));
-        harness.awaitStatus(Registers.SHUTDOWN_MASK, Registers.SHUTDOWN_COMPLETE);
+        harness.awaitStatus(MappedRegisters.SHUTDOWN_MASK, MappedRegisters.SHUTDOWN_COMPLETE);
         var _ = harness.enable(manager);
     }
 
@@ -185,7 +185,7 @@ class NvmeControllerTest {
         var _ = harness.enable(manager);
         manager.detach();
         assertThat(status()).isZero();
-        assertThat(harness.registers().read(Registers.CONFIGURATION)).isZero();
+        assertThat(harness.registers().read(MappedRegisters.CONFIGURATION)).isZero();
     }
 
     @Test

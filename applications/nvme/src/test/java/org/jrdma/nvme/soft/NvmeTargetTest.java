@@ -21,9 +21,9 @@ import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.LogPage;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.model.QueueRejection;
-import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,12 +75,14 @@ class NvmeTargetTest extends TargetTestBase {
         try (var admin = admin()) {
             var capabilities =
                     admin.execute(
-                            FabricsCommand.propertyGet(Registers.CAPABILITIES, true), admin.none());
+                            FabricsCommand.propertyGet(MappedRegisters.CAPABILITIES, true),
+                            admin.none());
             assertThat(capabilities.result()).isEqualTo(0x0000_0020_0401_003fL);
             var version =
                     admin.execute(
-                            FabricsCommand.propertyGet(Registers.VERSION, false), admin.none());
-            assertThat(version.result()).isEqualTo(Registers.VERSION_1_4);
+                            FabricsCommand.propertyGet(MappedRegisters.VERSION, false),
+                            admin.none());
+            assertThat(version.result()).isEqualTo(MappedRegisters.VERSION_1_4);
             assertThat(admin.status(IDENTIFY, admin.keyed(4096))).isEqualTo(Status.SUCCESS);
             var identity = IdentifyController.decode(admin.data());
             assertThat(identity.controllerId()).isEqualTo(1);
@@ -99,7 +101,7 @@ class NvmeTargetTest extends TargetTestBase {
             assertThat(admin.status(get, admin.none())).isEqualTo(Status.INVALID_FIELD);
             var set = FabricsCommand.propertySet(offset, 1);
             assertThat(admin.status(set, admin.none())).isEqualTo(Status.INVALID_FIELD);
-            var narrow = FabricsCommand.propertyGet(Registers.CAPABILITIES, false);
+            var narrow = FabricsCommand.propertyGet(MappedRegisters.CAPABILITIES, false);
             assertThat(admin.status(narrow, admin.none())).isEqualTo(Status.INVALID_FIELD);
         }
     }
@@ -108,10 +110,11 @@ class NvmeTargetTest extends TargetTestBase {
     void shouldReportAFatalErrorForAnUnsupportedConfiguration() throws Exception {
         try (var admin = UncheckedHostQueue.queue(manager, domain, address, 0, 0)) {
             assertThat(admin.connect(NAME, 0, ConnectData.ANY_CONTROLLER, 0).status()).isZero();
-            var wrongSizes = FabricsCommand.propertySet(Registers.CONFIGURATION, 0x450001);
+            var wrongSizes = FabricsCommand.propertySet(MappedRegisters.CONFIGURATION, 0x450001);
             assertThat(admin.status(wrongSizes, admin.none())).isEqualTo(Status.SUCCESS);
-            var status = FabricsCommand.propertyGet(Registers.STATUS, false);
-            assertThat(admin.execute(status, admin.none()).result()).isEqualTo(Registers.FATAL);
+            var status = FabricsCommand.propertyGet(MappedRegisters.STATUS, false);
+            assertThat(admin.execute(status, admin.none()).result())
+                    .isEqualTo(MappedRegisters.FATAL);
             assertThat(admin.status(IDENTIFY, admin.keyed(4096)))
                     .isEqualTo(Status.COMMAND_SEQUENCE_ERROR);
         }
@@ -124,7 +127,7 @@ class NvmeTargetTest extends TargetTestBase {
             assertThat(admin.status(IDENTIFY, admin.keyed(4096)))
                     .isEqualTo(Status.COMMAND_SEQUENCE_ERROR);
             assertThat(admin.data().get(JAVA_BYTE, 77)).isEqualTo((byte) 7);
-            var status = FabricsCommand.propertyGet(Registers.STATUS, false);
+            var status = FabricsCommand.propertyGet(MappedRegisters.STATUS, false);
             assertThat(admin.status(status, admin.none())).isEqualTo(Status.COMMAND_SEQUENCE_ERROR);
         }
     }
@@ -207,7 +210,7 @@ class NvmeTargetTest extends TargetTestBase {
                 assertThat(connect(1, 1, NAME, UncheckedHostQueue.HOST_NAME))
                         .isEqualTo(Status.CONNECT_BUSY);
             }
-            var disable = FabricsCommand.propertySet(Registers.CONFIGURATION, 0x460000);
+            var disable = FabricsCommand.propertySet(MappedRegisters.CONFIGURATION, 0x460000);
             assertThat(admin.status(disable, admin.none())).isEqualTo(Status.SUCCESS);
             assertThat(connect(2, 1, NAME, UncheckedHostQueue.HOST_NAME))
                     .isEqualTo(Status.CONNECT_BUSY);

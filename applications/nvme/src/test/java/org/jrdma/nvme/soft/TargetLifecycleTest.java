@@ -12,7 +12,7 @@ import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
 import org.jrdma.nvme.model.IoOpcode;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.verbs.Verbs;
 import org.junit.jupiter.api.AfterEach;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class TargetLifecycleTest extends TargetTestBase {
 
     private static final Command DISABLE =
-            FabricsCommand.propertySet(Registers.CONFIGURATION, 0x460000);
+            FabricsCommand.propertySet(MappedRegisters.CONFIGURATION, 0x460000);
     private static final int BLOCK_BYTES = 512;
 
     private final BlockStorage other = Harness.storage();
@@ -149,7 +149,7 @@ class TargetLifecycleTest extends TargetTestBase {
                             UncheckedHostQueue.HOST_NAME);
             assertThat(admin.connect(new Connect(0, 0, 3, 0, 0), data).submissionHead())
                     .isEqualTo(1);
-            var version = FabricsCommand.propertyGet(Registers.VERSION, false);
+            var version = FabricsCommand.propertyGet(MappedRegisters.VERSION, false);
             for (var head : new int[] {2, 0, 1, 2}) {
                 assertThat(admin.execute(version, admin.none()).submissionHead()).isEqualTo(head);
             }

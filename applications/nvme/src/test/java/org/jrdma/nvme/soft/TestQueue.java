@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.invoke.VarHandle;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
-import org.jrdma.nvme.model.Registers;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.soft.Borrower.Memory;
 
@@ -15,7 +15,7 @@ final class TestQueue {
     private static final int STRIDE = 4;
     private static final VarHandle INT = JAVA_INT.varHandle();
 
-    private final Registers registers;
+    private final MappedRegisters registers;
     private final int id;
     private final int entries;
     private final Memory submissions;
@@ -24,7 +24,7 @@ final class TestQueue {
     private int head;
     private int phase = 1;
 
-    TestQueue(Registers registers, int id, int entries, Borrower borrower) {
+    TestQueue(MappedRegisters registers, int id, int entries, Borrower borrower) {
         this.registers = registers;
         this.id = id;
         this.entries = entries;
@@ -59,11 +59,11 @@ final class TestQueue {
     }
 
     void ringTail(int value) {
-        registers.write(Registers.tailDoorbell(id, STRIDE), value);
+        registers.write(MappedRegisters.tailDoorbell(id, STRIDE), value);
     }
 
     void ringHead(int value) {
-        registers.write(Registers.headDoorbell(id, STRIDE), value);
+        registers.write(MappedRegisters.headDoorbell(id, STRIDE), value);
     }
 
     void submit(Command command) {

@@ -14,8 +14,8 @@ import org.jrdma.nvme.model.FabricsCommand;
 import org.jrdma.nvme.model.FabricsCommand.Connect;
 import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.QueueRejection;
-import org.jrdma.nvme.model.Registers;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.verbs.AsyncQueuePair;
@@ -207,7 +207,9 @@ final class UncheckedHostQueue implements AutoCloseable {
     /** Enables the controller of this admin queue. */
     void enable() throws IOException {
         var response =
-                execute(FabricsCommand.propertySet(Registers.CONFIGURATION, 0x460001), none());
+                execute(
+                        FabricsCommand.propertySet(MappedRegisters.CONFIGURATION, 0x460001),
+                        none());
         if (response.status() != 0) {
             throw new IOException("Status " + Status.describeFabrics(response.status()));
         }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.regex.Pattern;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /**
  * The command line of {@link Mount}, with the settings of the command {@code jrdma volume}.
@@ -21,7 +21,7 @@ record MountOptions(
         Path mountPoint,
         List<List<String>> servers,
         Optional<Path> drive,
-        List<NodeTransport> transports,
+        List<TransportKind> transports,
         Duration retry,
         boolean isForAllUsers) {
 
@@ -94,17 +94,17 @@ record MountOptions(
 
     /** Returns an address with its transport, which is sockets by default, and its port. */
     private static String address(String text) {
-        for (var transport : NodeTransport.values()) {
+        for (var transport : TransportKind.values()) {
             if (text.startsWith(transport + ":")) {
                 return text;
             }
         }
         var hasPort = text.indexOf(':', text.indexOf(']') + 1) >= 0;
-        return NodeTransport.SOCKETS + ":" + text + (hasPort ? "" : PORT);
+        return TransportKind.SOCKETS + ":" + text + (hasPort ? "" : PORT);
     }
 
-    private static NodeTransport transport(String name) {
-        for (var transport : NodeTransport.values()) {
+    private static TransportKind transport(String name) {
+        for (var transport : TransportKind.values()) {
             if (transport.toString().equals(name)) {
                 return transport;
             }

@@ -2,9 +2,9 @@ package org.jrdma.volume.fuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.jrdma.volume.net.NodeTransport.SISCI;
-import static org.jrdma.volume.net.NodeTransport.SOCKETS;
-import static org.jrdma.volume.net.NodeTransport.VERBS;
+import static org.jrdma.volume.net.TransportKind.SISCI;
+import static org.jrdma.volume.net.TransportKind.SOCKETS;
+import static org.jrdma.volume.net.TransportKind.VERBS;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -33,7 +33,7 @@ import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MountTest {
 
     private static final long BLOCKS = 65_536;
-    private static final NodeOptions SOCKETS = NodeOptions.of(NodeTransport.SOCKETS);
+    private static final NodeOptions SOCKETS = NodeOptions.of(TransportKind.SOCKETS);
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 
@@ -107,7 +107,7 @@ class MountTest {
 
     private Process server(int port, int otherPort) throws IOException {
         return java(
-                TestServer.class,
+                VolumeServerProgram.class,
                 drive.toString(),
                 Integer.toString(port),
                 Integer.toString(otherPort));
@@ -134,7 +134,7 @@ class MountTest {
     }
 
     private List<List<String>> addresses() {
-        return ports.stream().map(port -> List.of(TestServer.address(port))).toList();
+        return ports.stream().map(port -> List.of(VolumeServerProgram.address(port))).toList();
     }
 
     private String log() {

@@ -60,7 +60,7 @@ public final class VolumeClient implements AutoCloseable {
     private final ClientSession session;
     private final DataPathSelector paths;
     private final Map<Long, OpenFile> files = new HashMap<>();
-    private volatile @Nullable BlockServer blocks;
+    private volatile @Nullable BlockService blocks;
 
     /** Held for reading while a file is opened, and for writing while one is closed. */
     private final ReentrantReadWriteLock opening = new ReentrantReadWriteLock();
@@ -141,15 +141,15 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /**
-     * Creates the server for clients that have no path to the drive.
+     * Creates the service for clients that have no path to the drive.
      *
      * @param drive the drive that this node shares
      * @throws FabricException if the drive fails
      */
-    public BlockServer newBlockServer(Drive drive) throws FabricException {
-        var server = new BlockServer(drive, Superblock.read(drive).data().block(), session);
-        blocks = server;
-        return server;
+    public BlockService newBlockService(Drive drive) throws FabricException {
+        var service = new BlockService(drive, Superblock.read(drive).data().block(), session);
+        blocks = service;
+        return service;
     }
 
     /** Returns the connections of this client. */

@@ -39,7 +39,7 @@ record HostAndPort(String host, int port) {
     }
 
     /** Returns the address of a node that listens here. */
-    String toString(NodeTransport transport) {
+    String toString(TransportKind transport) {
         return "%s:%s:%d".formatted(transport, host.contains(":") ? "[" + host + "]" : host, port);
     }
 }

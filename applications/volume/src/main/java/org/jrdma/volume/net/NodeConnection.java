@@ -179,7 +179,7 @@ public final class NodeConnection implements AutoCloseable {
     }
 
     /** The transport of this connection. */
-    public NodeTransport transport() {
+    public TransportKind transport() {
         return wire.transport();
     }
 

@@ -21,12 +21,12 @@ public final class NodeOptions {
 
     /** All transports: verbs, SISCI, sockets. */
     public static final NodeOptions ALL =
-            of(NodeTransport.VERBS, NodeTransport.SISCI, NodeTransport.SOCKETS);
+            of(TransportKind.VERBS, TransportKind.SISCI, TransportKind.SOCKETS);
 
     private static final int MAX_CALLS = 1024;
     private static final int MAX_BULK_BYTES = 1 << 30;
 
-    List<NodeTransport> transports;
+    List<TransportKind> transports;
     int calls = 16;
     int bulkBytes = 4 << 20;
     int connections = 256;
@@ -36,12 +36,12 @@ public final class NodeOptions {
     InetSocketAddress verbsAddress = new InetSocketAddress(0);
     int sisciNumber;
 
-    private NodeOptions(List<NodeTransport> transports) {
+    private NodeOptions(List<TransportKind> transports) {
         this.transports = transports;
     }
 
     /** Returns options with the given transports, the most preferred first. */
-    public static NodeOptions of(NodeTransport... transports) {
+    public static NodeOptions of(TransportKind... transports) {
         return new NodeOptions(List.of(transports));
     }
 
@@ -60,12 +60,12 @@ public final class NodeOptions {
     }
 
     /** The transports, the most preferred first. */
-    public List<NodeTransport> transports() {
+    public List<TransportKind> transports() {
         return transports;
     }
 
     /** Replaces the transports. The most preferred is the first. */
-    public NodeOptions transports(List<NodeTransport> preferred) {
+    public NodeOptions transports(List<TransportKind> preferred) {
         return with(copy -> copy.transports = List.copyOf(preferred));
     }
 
@@ -101,7 +101,7 @@ public final class NodeOptions {
     }
 
     /**
-     * Sets the transports of {@link NodeTransport#SOCKETS}, the most preferred first. By default
+     * Sets the transports of {@link TransportKind#SOCKETS}, the most preferred first. By default
      * those that the properties and the policy file of supersockets-java select.
      */
     public NodeOptions streams(List<Transport> preferred) {

@@ -193,8 +193,8 @@ final class SisciWire implements Wire {
     }
 
     @Override
-    public NodeTransport transport() {
-        return NodeTransport.SISCI;
+    public TransportKind transport() {
+        return TransportKind.SISCI;
     }
 
     @Override

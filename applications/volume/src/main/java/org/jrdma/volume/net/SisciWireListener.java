@@ -34,8 +34,8 @@ final class SisciWireListener implements WireListener {
     }
 
     @Override
-    public NodeTransport transport() {
-        return NodeTransport.SISCI;
+    public TransportKind transport() {
+        return TransportKind.SISCI;
     }
 
     @Override

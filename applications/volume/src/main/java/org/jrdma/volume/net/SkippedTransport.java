@@ -7,7 +7,7 @@ package org.jrdma.volume.net;
  * @param address the address of the attempt
  * @param reason the reason for which the transport was not used
  */
-public record SkippedTransport(NodeTransport transport, String address, String reason) {
+public record SkippedTransport(TransportKind transport, String address, String reason) {
 
     @Override
     public String toString() {

@@ -97,8 +97,8 @@ final class SocketWire implements Wire {
     }
 
     @Override
-    public NodeTransport transport() {
-        return NodeTransport.SOCKETS;
+    public TransportKind transport() {
+        return TransportKind.SOCKETS;
     }
 
     @Override

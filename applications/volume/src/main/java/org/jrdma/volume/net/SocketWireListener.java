@@ -46,13 +46,13 @@ final class SocketWireListener implements WireListener {
                         : List.of(bound.getAddress());
         return hosts.stream()
                 .map(host -> HostAndPort.of(new InetSocketAddress(host, bound.getPort())))
-                .map(host -> host.toString(NodeTransport.SOCKETS))
+                .map(host -> host.toString(TransportKind.SOCKETS))
                 .toList();
     }
 
     @Override
-    public NodeTransport transport() {
-        return NodeTransport.SOCKETS;
+    public TransportKind transport() {
+        return TransportKind.SOCKETS;
     }
 
     @Override

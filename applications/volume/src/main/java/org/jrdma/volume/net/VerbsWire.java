@@ -151,8 +151,8 @@ final class VerbsWire implements Wire {
     }
 
     @Override
-    public NodeTransport transport() {
-        return NodeTransport.VERBS;
+    public TransportKind transport() {
+        return TransportKind.VERBS;
     }
 
     @Override

@@ -39,8 +39,8 @@ final class VerbsWireListener implements WireListener {
     }
 
     @Override
-    public NodeTransport transport() {
-        return NodeTransport.VERBS;
+    public TransportKind transport() {
+        return TransportKind.VERBS;
     }
 
     @Override

@@ -25,7 +25,7 @@ sealed interface Wire permits SocketWire, VerbsWire, SisciWire {
         };
     }
 
-    NodeTransport transport();
+    TransportKind transport();
 
     /** A description of the connection for messages, such as {@code sockets (tcp) to host:7471}. */
     @Override

@@ -9,10 +9,10 @@ import org.jrdma.ffi.FabricException;
  *
  * @param place the part after the name of the transport
  */
-record WireAddress(NodeTransport transport, String place) {
+record WireAddress(TransportKind transport, String place) {
 
     static WireAddress parse(String address) throws FabricException {
-        for (var transport : NodeTransport.values()) {
+        for (var transport : TransportKind.values()) {
             if (address.startsWith(transport + ":")) {
                 return new WireAddress(
                         transport, address.substring(transport.toString().length() + 1));

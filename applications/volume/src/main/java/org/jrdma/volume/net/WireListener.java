@@ -18,7 +18,7 @@ sealed interface WireListener extends AutoCloseable
     }
 
     /** Listens over a transport. */
-    static WireListener open(NodeTransport transport, NodeOptions options) throws IOException {
+    static WireListener open(TransportKind transport, NodeOptions options) throws IOException {
         return switch (transport) {
             case SOCKETS -> new SocketWireListener(options);
             case VERBS -> new VerbsWireListener(options);
@@ -26,7 +26,7 @@ sealed interface WireListener extends AutoCloseable
         };
     }
 
-    NodeTransport transport();
+    TransportKind transport();
 
     /** The addresses to which peers can connect. */
     List<String> addresses();

@@ -35,7 +35,7 @@ public final class LocalCluster implements AutoCloseable {
         private final CutDrive path = new CutDrive(drive);
         private final Takeover takeover;
         private final Set<Link> links = ConcurrentHashMap.newKeySet();
-        private volatile BlockServer blocks;
+        private volatile BlockService blocks;
         private volatile boolean isKilled;
 
         private Server(long key) throws FabricException {
@@ -136,7 +136,7 @@ public final class LocalCluster implements AutoCloseable {
             var operation =
                     RequestHeader.decode(new org.jrdma.volume.metadata.Decoder(request))
                             .operation();
-            if (BlockServer.accepts(operation)) {
+            if (BlockService.accepts(operation)) {
                 return server.blocks.handle(copy(request), MemorySegment.NULL);
             }
             var coordinator = server.takeover.coordinator();
@@ -256,13 +256,13 @@ public final class LocalCluster implements AutoCloseable {
     }
 
     /** Lets a server serve blocks. */
-    BlockServer serveBlocks(int server) throws FabricException {
+    BlockService serveBlocks(int server) throws FabricException {
         var address = List.of(Integer.toString(server));
         var client =
                 new VolumeClient(
                         options("server " + server, address), connector(), Optional.of(drive));
         clients.add(client);
-        servers.get(server).blocks = client.newBlockServer(servers.get(server).path);
+        servers.get(server).blocks = client.newBlockService(servers.get(server).path);
         return servers.get(server).blocks;
     }
 

@@ -96,6 +96,7 @@ class DmaBuffersTest {
         assertThat(host.copiedBytes()).isZero();
     }
 
+    @SuppressWarnings("restricted") // makes a segment without the scope of the memory
     @Test
     void shouldCopyMemoryThatTheDriveCannotAccess() throws FabricException {
         var bytes = randomBytes(new Random(1), BYTES);

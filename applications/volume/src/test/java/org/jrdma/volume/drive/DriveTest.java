@@ -18,7 +18,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeOptions;
 import org.jrdma.nvme.model.HostIdentifier;
-import org.jrdma.nvme.pcie.InProcessController;
+import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.soft.sisci.device.DeviceHost;
@@ -173,7 +173,7 @@ class DriveTest {
             var _ = subsystem.addNamespace(storage);
             var bar = arena.allocate(0x4000, 4096);
             try (var host = DeviceHost.start(subsystem.newController(), List.of(bar));
-                    var access = new InProcessController(host, bar, 1)) {
+                    var access = new InProcessControllerAccess(host, bar, 1)) {
                 var nvme = Nvme.open(access, NvmeOptions.DEFAULTS);
                 try (var drive =
                         new NvmeBlockDrive(
@@ -241,13 +241,13 @@ class DriveTest {
     private static final class Host implements AutoCloseable {
 
         private final DeviceHost device;
-        private final InProcessController access;
+        private final InProcessControllerAccess access;
         private final NvmeBlockDrive drive;
 
         Host(Arena arena, Subsystem subsystem, long identifier) throws FabricException {
             var bar = arena.allocate(0x4000, 4096);
             device = DeviceHost.start(subsystem.newController(), List.of(bar));
-            access = new InProcessController(device, bar, 1);
+            access = new InProcessControllerAccess(device, bar, 1);
             var nvme =
                     Nvme.open(
                             access,

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeOptions;
-import org.jrdma.nvme.pcie.InProcessController;
+import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.soft.sisci.device.DeviceBus;
 import org.jrdma.soft.sisci.device.DeviceHost;
@@ -23,14 +23,14 @@ public final class SoftNvmeHost implements AutoCloseable {
     private final MemorySegment bar = arena.allocate(0x4000, 4096);
     private final StoppableModel model;
     private final DeviceHost device;
-    private final InProcessController access;
+    private final InProcessControllerAccess access;
     private final NvmeBlockDrive drive;
 
     /** Starts a controller of a drive and opens it. */
     public SoftNvmeHost(Subsystem subsystem) throws FabricException {
         model = new StoppableModel(subsystem.newController());
         device = DeviceHost.start(model, List.of(bar));
-        access = new InProcessController(device, bar, 1);
+        access = new InProcessControllerAccess(device, bar, 1);
         var nvme = Nvme.open(access, NvmeOptions.DEFAULTS.adminTimeout(TIMEOUT));
         drive = new NvmeBlockDrive(nvme, nvme.namespaces().getFirst(), TIMEOUT);
     }

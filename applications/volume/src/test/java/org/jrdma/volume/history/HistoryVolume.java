@@ -16,7 +16,7 @@ import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 
 /**
  * The volume of a test and the places that its processes share.
@@ -87,7 +87,7 @@ record HistoryVolume(Path folder, Path memory, List<Integer> ports) {
     }
 
     NodeOptions nodeOptions() {
-        return NodeOptions.of(NodeTransport.SOCKETS);
+        return NodeOptions.of(TransportKind.SOCKETS);
     }
 
     NodeOptions nodeOptions(int port) {

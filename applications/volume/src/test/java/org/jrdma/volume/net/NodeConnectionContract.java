@@ -46,7 +46,7 @@ abstract class NodeConnectionContract {
         SoftwareFabrics.select();
     }
 
-    abstract NodeTransport transport();
+    abstract TransportKind transport();
 
     /** Fails if native objects of the transport are open. */
     abstract void assertNothingIsOpen() throws Exception;
@@ -550,7 +550,7 @@ abstract class NodeConnectionContract {
         try (var neighbor = connect();
                 var peer = new HostilePeer().shakeHands()) {
             peer.send(header, fill);
-            if (transport() != NodeTransport.SOCKETS) { // sockets use no address of the peer
+            if (transport() != TransportKind.SOCKETS) { // sockets use no address of the peer
                 peer.assertDisconnected();
             }
             assertThat(

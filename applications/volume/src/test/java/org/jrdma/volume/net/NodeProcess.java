@@ -23,7 +23,7 @@ final class NodeProcess implements AutoCloseable {
     }
 
     /** Starts a node with a transport, on the software fabrics that this JVM uses. */
-    static NodeProcess start(NodeTransport transport) throws IOException {
+    static NodeProcess start(TransportKind transport) throws IOException {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
@@ -71,7 +71,7 @@ final class NodeProcess implements AutoCloseable {
     /** Argument: the transport. The process ends with its standard input. */
     public static void main(String... arguments) throws Exception {
         var options =
-                NodeOptions.of(NodeTransport.valueOf(arguments[0]))
+                NodeOptions.of(TransportKind.valueOf(arguments[0]))
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (var listener = NodeListener.open(options, new TestRequestHandler())) {
             System.out.println(String.join(",", listener.addresses()));

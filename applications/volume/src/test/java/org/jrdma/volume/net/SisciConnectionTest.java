@@ -7,8 +7,8 @@ import java.nio.file.Path;
 final class SisciConnectionTest extends NodeConnectionContract {
 
     @Override
-    NodeTransport transport() {
-        return NodeTransport.SISCI;
+    TransportKind transport() {
+        return TransportKind.SISCI;
     }
 
     /** The directory of the fabric has files for all open objects. */

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 final class SocketConnectionTest extends NodeConnectionContract {
 
     @Override
-    NodeTransport transport() {
-        return NodeTransport.SOCKETS;
+    TransportKind transport() {
+        return TransportKind.SOCKETS;
     }
 
     @Override
@@ -32,7 +32,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
     private static NodeListener listen(TestRequestHandler server) throws IOException {
         var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         return NodeListener.open(
-                NodeOptions.of(NodeTransport.SOCKETS).socketAddress(address), server);
+                NodeOptions.of(TransportKind.SOCKETS).socketAddress(address), server);
     }
 
     private static int port(NodeListener listener) {
@@ -98,7 +98,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
             try (var connection =
                     NodeConnection.connect(
                             addresses, NodeOptions.ALL, TestRequestHandler.deadline())) {
-                assertThat(connection.transport()).isEqualTo(NodeTransport.SOCKETS);
+                assertThat(connection.transport()).isEqualTo(TransportKind.SOCKETS);
                 assertThat(connection.attempts())
                         .singleElement()
                         .matches(attempt -> attempt.address().equals(refused));
@@ -111,7 +111,7 @@ final class SocketConnectionTest extends NodeConnectionContract {
         var family = Path.of("/missing");
         var streams = List.of(Transports.supersockets(family), Transports.tcp());
         try (var listener = listen(new TestRequestHandler())) {
-            var options = NodeOptions.of(NodeTransport.SOCKETS);
+            var options = NodeOptions.of(TransportKind.SOCKETS);
             assertThatExceptionOfType(VolumeException.class)
                     .isThrownBy(() ->
                             NodeConnection.connect(

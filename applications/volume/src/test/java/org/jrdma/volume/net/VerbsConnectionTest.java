@@ -7,8 +7,8 @@ import org.jrdma.verbs.Verbs;
 final class VerbsConnectionTest extends NodeConnectionContract {
 
     @Override
-    NodeTransport transport() {
-        return NodeTransport.VERBS;
+    TransportKind transport() {
+        return TransportKind.VERBS;
     }
 
     @Override

@@ -31,7 +31,7 @@ import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 class VolumeFileSystemTest {
 
     private static final NodeOptions NODE =
-            NodeOptions.of(NodeTransport.SOCKETS)
+            NodeOptions.of(TransportKind.SOCKETS)
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     private static final AtomicInteger NUMBER = new AtomicInteger();
 

@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
  * Any member can be {@code mckey} of rdma-core.
  */
 @Command(name = "mckey", description = "Joins multicast groups by address, as mckey")
-public final class Mckey extends EventProgram {
+public final class Mckey extends AbstractEventChannelProgram {
 
     /** The time that switches need to learn about new members of the group. */
     private static final Duration JOIN_DELAY = ofSeconds(1);

@@ -39,7 +39,7 @@ import picocli.CommandLine.Option;
  * server disconnects.
  */
 @Command(name = "ucmatose", description = "Makes many connections in one thread, as ucmatose")
-public final class Ucmatose extends EventProgram {
+public final class Ucmatose extends AbstractEventChannelProgram {
 
     @Option(
             names = "-s",

@@ -37,7 +37,7 @@ import picocli.CommandLine.Option;
  * the sender's address.
  */
 @Command(name = "udaddy", description = "Finds a datagram service and sends to it, as udaddy")
-public final class Udaddy extends EventProgram {
+public final class Udaddy extends AbstractEventChannelProgram {
 
     /** The port of the server, for which the C program has no option. */
     private static final int PORT = 7174;

@@ -420,13 +420,13 @@ class BorrowedDeviceTest extends AbstractMultiNodeTest {
             segment.prepare();
             var edu = new EduDriver(device);
             var uses =
-                    List.<ClosingTest.Use>of(
+                    List.<ConcurrentCloseTest.Use>of(
                             edu::identification,
                             () -> device.bar(0).map().close(),
                             () -> device.map(segment).close());
             var running = new ArrayList<CompletableFuture<Void>>();
             var started = new CountDownLatch(uses.size());
-            uses.forEach(use -> running.add(ClosingTest.repeat(use, started)));
+            uses.forEach(use -> running.add(ConcurrentCloseTest.repeat(use, started)));
             started.await();
 
             List.of(own, device, segment).get(round % 3).close();

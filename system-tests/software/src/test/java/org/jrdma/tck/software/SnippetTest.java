@@ -19,7 +19,7 @@ import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
-import org.jrdma.volume.net.NodeTransport;
+import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -198,7 +198,7 @@ class SnippetTest {
             write(snippet);
         }
         var node =
-                NodeOptions.of(NodeTransport.SOCKETS)
+                NodeOptions.of(TransportKind.SOCKETS)
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (var drive = FileDrive.create(folder.resolve("drive"), 4096)) {
             VolumeServer.create(drive);

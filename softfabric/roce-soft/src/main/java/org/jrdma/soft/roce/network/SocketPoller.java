@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 
 /**
  * Lets one thread wait until a UDP socket is ready, a time has passed, or another thread calls
@@ -28,7 +28,7 @@ final class SocketPoller {
     private final MemorySegment timeout = arena.allocate(2 * JAVA_LONG.byteSize(), 8);
     private MemorySegment descriptors = arena.allocate(BYTES, 8);
     // Last, because the fields above may throw and the descriptor would stay open.
-    private final EventDescriptor event = EventDescriptor.open();
+    private final RaisableDescriptor event = RaisableDescriptor.open();
 
     SocketPoller() throws FabricException {
         watch(0, event.number(), POLLIN);

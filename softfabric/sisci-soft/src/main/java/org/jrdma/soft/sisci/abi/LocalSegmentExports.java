@@ -2,7 +2,7 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
 
-import org.jrdma.soft.sisci.fabric.AttachedSegment;
+import org.jrdma.soft.sisci.fabric.AttachedLocalSegment;
 import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
@@ -59,7 +59,7 @@ final class LocalSegmentExports extends AbstractExports {
                 handles.create(
                         segment,
                         handle ->
-                                AttachedSegment.attach(
+                                AttachedLocalSegment.attach(
                                         owner,
                                         id,
                                         ProgramCallbacks.ofLocalSegment(

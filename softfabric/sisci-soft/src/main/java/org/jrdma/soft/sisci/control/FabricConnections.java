@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +66,7 @@ public final class FabricConnections implements AutoCloseable {
     private final FabricDirectory directory;
     private final AnnouncementFile self;
     private final int listening;
-    private final EventDescriptor wakeUp;
+    private final RaisableDescriptor wakeUp;
 
     /** All connections, accepted and outgoing. */
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
@@ -102,7 +102,7 @@ public final class FabricConnections implements AutoCloseable {
             throws FabricException {
         this.directory = directory;
         this.self = AnnouncementFile.ofMember(node, member);
-        this.wakeUp = EventDescriptor.open();
+        this.wakeUp = RaisableDescriptor.open();
         try {
             this.listening = SeqPacketSocket.listen(directory.path(self));
         } catch (Throwable e) {

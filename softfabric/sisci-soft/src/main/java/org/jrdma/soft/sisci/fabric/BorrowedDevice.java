@@ -153,7 +153,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
                         callback,
                         Message.of(Kind.CONNECT_DEVICE_SEGMENT, number, id, memoryType, 0));
         synchronized (segments) {
-            segments.removeIf(connected -> connected.memory().isDisconnected());
+            segments.removeIf(connected -> connected.link().isDisconnected());
             segments.add(segment);
         }
         if (lost) {
@@ -198,26 +198,26 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
      */
     public long map(RemoteSegment segment, long offset, long bytes) {
         checkAvailable();
-        var memory = segment.memory();
-        throwIf(memory.isGroup(), SCI_ERR_ILLEGAL_OPERATION());
-        memory.hold();
+        var link = segment.link();
+        throwIf(link.isGroup(), SCI_ERR_ILLEGAL_OPERATION());
+        link.hold();
         try {
-            throwIf(memory.link() == RemoteMemory.Link.LOST, SCI_ERR_SEGMENT_NOT_CONNECTED());
-            SegmentMap.checkRange(offset, bytes, memory.bytes());
-            var connection = memory.connections().getFirst();
+            throwIf(link.state() == SegmentLink.State.LOST, SCI_ERR_SEGMENT_NOT_CONNECTED());
+            SegmentMap.checkRange(offset, bytes, link.bytes());
+            var connection = link.connections().getFirst();
             return map(
                     segment,
                     new Window(
                             newWindow(),
                             offset,
                             bytes,
-                            memory::release,
+                            link::release,
                             stored -> connection.reportStore(stored, false)),
                     connection::duplicate,
                     segment.node(),
                     0);
         } catch (Throwable e) {
-            memory.release();
+            link.release();
             throw e;
         }
     }

@@ -40,7 +40,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
      */
     CombiningWriteBuffer(
             Mapping mapping,
-            RemoteMemory target,
+            SegmentLink target,
             long offset,
             boolean reads,
             boolean waitsForFlush) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.EventDescriptor;
 import org.jrdma.ffi.linkage.LinuxCalls;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.host.SignalSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -43,7 +43,7 @@ final class DirectTriggers {
     private final int epoll;
 
     /** Readable while {@code pending} or {@code closed} is true. */
-    private final EventDescriptor local;
+    private final RaisableDescriptor local;
 
     // The other fields are guarded by this.
 
@@ -69,7 +69,7 @@ final class DirectTriggers {
     record PeerSocket(long key, int sender) {}
 
     DirectTriggers() throws FabricException {
-        local = EventDescriptor.open();
+        local = RaisableDescriptor.open();
         try {
             epoll = LinuxCalls.epollCreate();
             try {

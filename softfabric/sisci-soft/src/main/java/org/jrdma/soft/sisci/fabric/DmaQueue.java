@@ -96,7 +96,7 @@ public final class DmaQueue {
         }
         var address = local.hold();
         try {
-            start(new Transfer(address, remote.memory(), pieces, flags, local::release), callback);
+            start(new Transfer(address, remote.link(), pieces, flags, local::release), callback);
         } catch (Throwable e) {
             local.release();
             throw e;
@@ -118,7 +118,7 @@ public final class DmaQueue {
         start(
                 new Transfer(
                         address,
-                        remote.memory(),
+                        remote.link(),
                         List.of(new Piece(0, remoteOffset, bytes)),
                         flags,
                         () -> {}),
@@ -126,7 +126,7 @@ public final class DmaQueue {
     }
 
     private record Transfer(
-            long address, RemoteMemory remote, List<Piece> pieces, int flags, Runnable release) {
+            long address, SegmentLink remote, List<Piece> pieces, int flags, Runnable release) {
 
         long bytes() {
             return pieces.stream().mapToLong(Piece::bytes).sum();
@@ -162,7 +162,7 @@ public final class DmaQueue {
         }
         remote.hold();
         synchronized (this) {
-            if (removed || remote.link() == RemoteMemory.Link.LOST || isPosted()) {
+            if (removed || remote.state() == SegmentLink.State.LOST || isPosted()) {
                 remote.release();
                 throwIf(isPosted(), SCI_ERR_BUSY());
                 throw new SciException(
@@ -256,7 +256,7 @@ public final class DmaQueue {
                 copy(transfer, piece, done, Math.min(CHUNK_BYTES, piece.bytes() - done));
             }
         }
-        return remote.link() == RemoteMemory.Link.UP && cuts == remote.cuts()
+        return remote.state() == SegmentLink.State.UP && cuts == remote.cuts()
                 ? SCI_DMAQUEUE_DONE()
                 : SCI_DMAQUEUE_ERROR();
     }

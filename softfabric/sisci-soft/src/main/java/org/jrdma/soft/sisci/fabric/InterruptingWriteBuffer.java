@@ -34,8 +34,7 @@ final class InterruptingWriteBuffer extends WriteBuffer {
      * @param conditional true if a store increments the target word, and triggers an interrupt only
      *     if that word was zero
      */
-    InterruptingWriteBuffer(
-            Mapping mapping, RemoteMemory target, long offset, boolean conditional) {
+    InterruptingWriteBuffer(Mapping mapping, SegmentLink target, long offset, boolean conditional) {
         super(target);
         this.memory = mapping.memory();
         this.offset = offset;
@@ -82,7 +81,7 @@ final class InterruptingWriteBuffer extends WriteBuffer {
     }
 
     private void stored(long word, int value) {
-        if (target.link() != RemoteMemory.Link.UP) {
+        if (target.state() != SegmentLink.State.UP) {
             return;
         }
         var peer = target.connections().getFirst();

@@ -3,7 +3,7 @@ package org.jrdma.soft.sisci.fabric;
 import java.util.List;
 
 /** A segment of this node. In C: {@code sci_local_segment_t}. Safe for use by multiple threads. */
-public sealed interface LocalSegment permits CreatedSegment, AttachedSegment {
+public sealed interface LocalSegment permits CreatedSegment, AttachedLocalSegment {
 
     /** An operation on the state of a segment. The owner and attached processes can request it. */
     enum Operation {

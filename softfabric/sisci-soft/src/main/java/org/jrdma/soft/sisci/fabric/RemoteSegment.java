@@ -29,7 +29,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private final int id;
     private final int adapter;
     private final EventQueue<SegmentEvent> events;
-    private final RemoteMemory memory;
+    private final SegmentLink link;
 
     /**
      * The SEGMENT_GONE messages that arrived before their connection was added, by the number of
@@ -51,8 +51,8 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         this.id = id;
         this.adapter = adapter;
         this.events = new EventQueue<>(context.callbacks(), callback);
-        this.memory =
-                new RemoteMemory(
+        this.link =
+                new SegmentLink(
                         node == DIS_BROADCAST_NODEID_GROUP_ALL(), node == context.fabric().node());
     }
 
@@ -89,9 +89,9 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     private void connect() {
-        if (memory.isGroup()) {
+        if (link.isGroup()) {
             connectToMembers();
-            throwIf(memory.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
+            throwIf(link.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
         } else {
             var entry = context.fabric().require(node, AnnouncementFile.Kind.SEGMENT, id);
             add(SegmentConnection.connect(context, this, entry, request(entry, false)));
@@ -107,7 +107,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     private void connected() {
         context.topology().add(this);
         topologyChanged(); // Detects a link that was cut before add(this).
-        memory.connections().forEach(this::checkClosed);
+        link.connections().forEach(this::checkClosed);
     }
 
     /**
@@ -150,13 +150,13 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             segment.disconnect();
             throw new SciException(SCI_ERR_CONNECTION_REFUSED());
         }
-        segment.memory.limit(length);
+        segment.link.limit(length);
         return segment;
     }
 
     private synchronized void add(SegmentConnection connection) {
         try {
-            memory.add(connection);
+            link.add(connection);
         } catch (Throwable e) {
             context.objects().remove(connection.number());
             connection.close();
@@ -183,7 +183,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
                 var isMember =
                         entry.kind() == AnnouncementFile.Kind.SEGMENT && entry.number() == id;
                 if (isMember
-                        && memory.connections().stream().noneMatch(to -> to.entry().equals(entry))
+                        && link.connections().stream().noneMatch(to -> to.entry().equals(entry))
                         && context.topology().isLinked(entry.node(), adapter)) {
                     try {
                         add(SegmentConnection.connect(context, this, entry, request(entry, true)));
@@ -201,24 +201,24 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     @Override
     public void topologyChanged() {
-        if (memory.isGroup() && memory.link() == RemoteMemory.Link.UP) {
+        if (link.isGroup() && link.state() == SegmentLink.State.UP) {
             connectToMembers();
         }
         synchronized (this) {
             var linked = context.topology().isLinked(node, adapter);
-            if (!linked && memory.link() == RemoteMemory.Link.UP) {
-                memory.link(RemoteMemory.Link.DOWN);
-                memory.connections().forEach(SegmentConnection::cut);
-                context.writeBuffers().reset(memory);
+            if (!linked && link.state() == SegmentLink.State.UP) {
+                link.state(SegmentLink.State.DOWN);
+                link.connections().forEach(SegmentConnection::cut);
+                context.writeBuffers().reset(link);
                 report(SCI_CB_NOT_OPERATIONAL());
-            } else if (linked && memory.link() == RemoteMemory.Link.DOWN) {
-                memory.connections().forEach(SegmentConnection::restore);
-                context.writeBuffers().reset(memory);
-                memory.link(RemoteMemory.Link.UP);
+            } else if (linked && link.state() == SegmentLink.State.DOWN) {
+                link.connections().forEach(SegmentConnection::restore);
+                context.writeBuffers().reset(link);
+                link.state(SegmentLink.State.UP);
                 report(SCI_CB_OPERATIONAL());
             }
-            if (memory.isGroup() && memory.link() == RemoteMemory.Link.UP) {
-                for (var connection : memory.connections()) {
+            if (link.isGroup() && link.state() == SegmentLink.State.UP) {
+                for (var connection : link.connections()) {
                     if (context.topology().isLinked(connection.entry().node(), adapter)) {
                         connection.restore();
                     } else {
@@ -238,7 +238,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     @Override
     public void lost(Connection ended) {
-        for (var connection : memory.connections()) {
+        for (var connection : link.connections()) {
             if (connection.connection() == ended) {
                 lose(connection, SCI_CB_LOST());
             }
@@ -247,7 +247,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     /** Handles the owner's request to disconnect, or the removal of the segment. */
     private synchronized void gone(int number, boolean isDisconnected) {
-        var found = memory.connections().stream().filter(to -> to.number() == number).findFirst();
+        var found = link.connections().stream().filter(to -> to.number() == number).findFirst();
         if (found.isEmpty()) {
             early.merge(number, isDisconnected, Boolean::logicalOr);
         } else if (isDisconnected) {
@@ -258,10 +258,10 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     private synchronized void lose(SegmentConnection connection, int reason) {
-        if (memory.isGroup()) {
-            memory.remove(connection);
-        } else if (memory.link() != RemoteMemory.Link.LOST) {
-            memory.link(RemoteMemory.Link.LOST);
+        if (link.isGroup()) {
+            link.remove(connection);
+        } else if (link.state() != SegmentLink.State.LOST) {
+            link.state(SegmentLink.State.LOST);
             connection.lose();
             report(reason);
         }
@@ -282,43 +282,43 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
 
     /** Returns the size in bytes; for a group, the size of the smallest member. */
     public long bytes() {
-        return memory.bytes();
+        return link.bytes();
     }
 
     public EventQueue<SegmentEvent> events() {
         return events;
     }
 
-    RemoteMemory memory() {
-        return memory;
+    SegmentLink link() {
+        return link;
     }
 
     /**
      * Returns the address that queries report for the memory; 0 if the segment has no connection.
      */
     public long address() {
-        var connections = memory.connections();
+        var connections = link.connections();
         return connections.isEmpty() ? 0 : connections.getFirst().window().address();
     }
 
     /** Maps a part of the segment. In C: {@code SCIMapRemoteSegment}. */
     public SegmentMap map(long offset, long length, int flags) {
-        return SegmentMap.ofRemote(memory, context, offset, length, flags);
+        return SegmentMap.ofRemote(link, context, offset, length, flags);
     }
 
     /** Disconnects from the segment. In C: {@code SCIDisconnectSegment}. */
     public void disconnect() {
-        memory.disconnect();
+        link.disconnect();
         close();
         descriptor.remove();
     }
 
     private void close() {
         context.topology().remove(this);
-        for (var connection : memory.connections()) {
+        for (var connection : link.connections()) {
             context.objects().remove(connection.number());
         }
-        memory.close();
+        link.close();
         events.close();
     }
 
@@ -328,6 +328,6 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     @Override
     public void abandon() {
-        memory.connections().forEach(SegmentConnection::lose);
+        link.connections().forEach(SegmentConnection::lose);
     }
 }

@@ -31,7 +31,7 @@ public final class SegmentMap {
 
     private final Mapping mapping;
     private final long bytes;
-    private final @Nullable RemoteMemory remote;
+    private final @Nullable SegmentLink remote;
 
     /** The write buffer; null if stores directly access the segment. */
     private final @Nullable WriteBuffer buffer;
@@ -43,7 +43,7 @@ public final class SegmentMap {
     private SegmentMap(
             Mapping mapping,
             long bytes,
-            @Nullable RemoteMemory remote,
+            @Nullable SegmentLink remote,
             @Nullable WriteBuffer buffer,
             Runnable onUnmap) {
         this.mapping = mapping;
@@ -77,50 +77,49 @@ public final class SegmentMap {
     }
 
     static SegmentMap ofRemote(
-            RemoteMemory memory, ProcessContext context, long offset, long length, int flags) {
+            SegmentLink link, ProcessContext context, long offset, long length, int flags) {
         checkFlags(flags, REMOTE_FLAGS);
-        memory.hold();
+        link.hold();
         try {
-            throwIf(memory.link() == RemoteMemory.Link.LOST, SCI_ERR_SEGMENT_NOT_CONNECTED());
-            checkRange(offset, length, memory.bytes());
+            throwIf(link.state() == SegmentLink.State.LOST, SCI_ERR_SEGMENT_NOT_CONNECTED());
+            checkRange(offset, length, link.bytes());
             context.faults().reserveWindow(length);
             try {
-                return SciException.translate(() -> remote(memory, context, offset, length, flags));
+                return SciException.translate(() -> remote(link, context, offset, length, flags));
             } catch (Throwable e) {
                 context.faults().releaseWindow(length);
                 throw e;
             }
         } catch (Throwable e) {
-            memory.release();
+            link.release();
             throw e;
         }
     }
 
     private static SegmentMap remote(
-            RemoteMemory memory, ProcessContext context, long offset, long length, int flags)
+            SegmentLink link, ProcessContext context, long offset, long length, int flags)
             throws FabricException {
-        var isDirect = memory.isLoopback() && !FlagChecks.has(flags, SCI_FLAG_NO_MEMORY_LOOPBACK());
+        var isDirect = link.isLoopback() && !FlagChecks.has(flags, SCI_FLAG_NO_MEMORY_LOOPBACK());
         var isUncached = FlagChecks.has(flags, SCI_FLAG_IO_MAP_IOSPACE());
         var isWeak = context.faults().weakMemory() && !isDirect && !isUncached;
         var isConditional = FlagChecks.has(flags, SCI_FLAG_CONDITIONAL_INTERRUPT_MAP());
         var interrupts =
                 isConditional || FlagChecks.has(flags, SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP());
-        throwIf(interrupts && memory.isGroup(), SCI_ERR_FLAG_NOT_IMPLEMENTED());
+        throwIf(interrupts && link.isGroup(), SCI_ERR_FLAG_NOT_IMPLEMENTED());
         throwIf(interrupts && !isWritable(flags), SCI_ERR_ILLEGAL_FLAG());
-        if (!interrupts && !memory.isGroup() && !(isWeak && isWritable(flags))) {
-            var connection = memory.connections().getFirst();
+        if (!interrupts && !link.isGroup() && !(isWeak && isWritable(flags))) {
+            var connection = link.connections().getFirst();
             var mapping = connection.map(offset, length, isWritable(flags));
-            return remote(memory, context, mapping, length, null, () -> connection.unmap(mapping));
+            return remote(link, context, mapping, length, null, () -> connection.unmap(mapping));
         }
         var stores = Mapping.anonymous(length);
         var buffer =
                 interrupts
-                        ? new InterruptingWriteBuffer(stores, memory, offset, isConditional)
-                        : new CombiningWriteBuffer(
-                                stores, memory, offset, !memory.isGroup(), isWeak);
+                        ? new InterruptingWriteBuffer(stores, link, offset, isConditional)
+                        : new CombiningWriteBuffer(stores, link, offset, !link.isGroup(), isWeak);
         context.writeBuffers().add(buffer);
         return remote(
-                memory,
+                link,
                 context,
                 stores,
                 length,
@@ -132,7 +131,7 @@ public final class SegmentMap {
     }
 
     private static SegmentMap remote(
-            RemoteMemory memory,
+            SegmentLink link,
             ProcessContext context,
             Mapping mapping,
             long length,
@@ -141,12 +140,12 @@ public final class SegmentMap {
         return new SegmentMap(
                 mapping,
                 length,
-                memory,
+                link,
                 buffer,
                 () -> {
                     unmap.run();
                     context.faults().releaseWindow(length);
-                    memory.release();
+                    link.release();
                 });
     }
 
@@ -181,7 +180,7 @@ public final class SegmentMap {
         return remote == null || remote.isLoopback();
     }
 
-    @Nullable RemoteMemory remote() {
+    @Nullable SegmentLink remote() {
         return remote;
     }
 

@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 public final class Sequence {
 
     private final SegmentMap map;
-    private final @Nullable RemoteMemory memory;
+    private final @Nullable SegmentLink link;
     private int cuts;
     private boolean needsStart;
     private boolean removed;
 
     private Sequence(SegmentMap map) {
         this.map = map;
-        this.memory = map.remote();
-        this.cuts = memory == null ? 0 : memory.cuts();
+        this.link = map.remote();
+        this.cuts = link == null ? 0 : link.cuts();
     }
 
     public static Sequence create(SegmentMap map, int flags) {
@@ -38,13 +38,13 @@ public final class Sequence {
      * In C: {@code SCIStartSequence}.
      */
     public int start() {
-        if (memory == null) {
+        if (link == null) {
             return SCI_SEQ_OK();
         }
         // The number of cuts is read before the state of the link, so that the next check detects a
         // cut that happens in between.
-        var now = memory.cuts();
-        if (memory.link() != RemoteMemory.Link.UP) {
+        var now = link.cuts();
+        if (link.state() != SegmentLink.State.UP) {
             needsStart = true;
             return SCI_SEQ_NOT_RETRIABLE();
         }
@@ -61,11 +61,11 @@ public final class Sequence {
                 != (UnpublishedFlags.NO_FLUSH | UnpublishedFlags.NO_STORE_BARRIER)) {
             map.flush();
         }
-        if (memory == null) {
+        if (link == null) {
             return SCI_SEQ_OK();
         }
-        var now = memory.cuts();
-        if (needsStart || memory.link() != RemoteMemory.Link.UP) {
+        var now = link.cuts();
+        if (needsStart || link.state() != SegmentLink.State.UP) {
             needsStart = true;
             return SCI_SEQ_NOT_RETRIABLE();
         }

@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
  */
 abstract sealed class WriteBuffer permits CombiningWriteBuffer, InterruptingWriteBuffer {
 
-    final RemoteMemory target;
+    final SegmentLink target;
 
-    WriteBuffer(RemoteMemory target) {
+    WriteBuffer(SegmentLink target) {
         this.target = target;
     }
 

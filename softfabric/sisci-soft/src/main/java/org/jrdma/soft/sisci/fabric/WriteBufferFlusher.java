@@ -43,7 +43,7 @@ final class WriteBufferFlusher {
     }
 
     /** Takes account of a copy to a remote memory that has bypassed its buffers. */
-    void bypassed(RemoteMemory target, MemorySegment source, long offset) {
+    void bypassed(SegmentLink target, MemorySegment source, long offset) {
         for (var buffer : buffers) {
             if (buffer.target == target) {
                 buffer.bypassed(source, offset);
@@ -52,7 +52,7 @@ final class WriteBufferFlusher {
     }
 
     /** Resets the buffers of a remote memory, because the link to it was cut or restored. */
-    void reset(RemoteMemory target) {
+    void reset(SegmentLink target) {
         for (var buffer : buffers) {
             if (buffer.target == target) {
                 buffer.reset();

@@ -26,7 +26,7 @@ class StateTableTest {
     private static final List<StateScenario.Kind> KINDS =
             List.of(
                     SegmentScenario.KIND,
-                    AttachedSegmentScenario.KIND,
+                    AttachedLocalSegmentScenario.KIND,
                     DmaQueueScenario.KIND,
                     InterruptScenario.KIND,
                     InterruptScenario.KIND_WITH_DATA);

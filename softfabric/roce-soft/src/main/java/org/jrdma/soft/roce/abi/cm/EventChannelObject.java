@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jrdma.abi.rdma.rdma_event_channel;
-import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 final class EventChannelObject {
 
     private final MemorySegment structure;
-    private final EventDescriptor descriptor;
+    private final RaisableDescriptor descriptor;
     private final ArrayDeque<PendingEvent> events = new ArrayDeque<>();
     private boolean destroyed;
 
     EventChannelObject() {
-        this.descriptor = ErrnoException.convert(EventDescriptor::open);
+        this.descriptor = ErrnoException.convert(RaisableDescriptor::open);
         try {
             this.structure = StructureRegistry.allocate(rdma_event_channel.layout(), this);
         } catch (Throwable e) {

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_comp_channel;
-import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CompletionChannelObject extends ContextResource {
 
-    private final EventDescriptor descriptor;
+    private final RaisableDescriptor descriptor;
 
     /**
      * The first of the completion queues that have events in this channel, a list that is linked by
@@ -25,7 +25,7 @@ final class CompletionChannelObject extends ContextResource {
 
     /** Creates a channel and its descriptor. */
     static CompletionChannelObject open(ContextObject context) {
-        var opened = ErrnoException.convert(EventDescriptor::open);
+        var opened = ErrnoException.convert(RaisableDescriptor::open);
         try {
             return new CompletionChannelObject(context, opened);
         } catch (Throwable e) {
@@ -34,7 +34,7 @@ final class CompletionChannelObject extends ContextResource {
         }
     }
 
-    private CompletionChannelObject(ContextObject context, EventDescriptor descriptor) {
+    private CompletionChannelObject(ContextObject context, RaisableDescriptor descriptor) {
         super(context, ibv_comp_channel.layout());
         this.descriptor = descriptor;
         ibv_comp_channel.context(structure(), context().address());

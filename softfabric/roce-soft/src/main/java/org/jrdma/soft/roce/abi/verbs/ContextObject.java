@@ -10,7 +10,7 @@ import org.jrdma.abi.rdma.ibv_async_event;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
-import org.jrdma.ffi.linkage.EventDescriptor;
+import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.StructureRegistry;
@@ -33,7 +33,7 @@ public final class ContextObject {
 
     private final DeviceObject device;
     private final SymbolLookup functions;
-    private final EventDescriptor descriptor;
+    private final RaisableDescriptor descriptor;
     private final Port port;
 
     /** The {@code verbs_context}. */
@@ -61,7 +61,7 @@ public final class ContextObject {
     public ContextObject(DeviceObject device, @Nullable Address address, SymbolLookup functions) {
         this.device = device;
         this.functions = functions;
-        this.descriptor = ErrnoException.convert(EventDescriptor::open);
+        this.descriptor = ErrnoException.convert(RaisableDescriptor::open);
         try {
             this.port = device.open(this, address);
             try {

@@ -24,7 +24,7 @@ public final class VerbsLibrary implements SymbolLookup {
             Exports.of(
                     MethodHandles.lookup(),
                     DeviceExports.class,
-                    MemoryExports.class,
+                    DomainAndMemoryExports.class,
                     CompletionExports.class,
                     QueuePairExports.class,
                     SharedReceiveQueueExports.class);

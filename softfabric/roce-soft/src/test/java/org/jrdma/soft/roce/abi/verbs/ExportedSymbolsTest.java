@@ -31,7 +31,7 @@ class ExportedSymbolsTest {
         return Stream.of(
                         VerbsLibrary.class,
                         DeviceExports.class,
-                        MemoryExports.class,
+                        DomainAndMemoryExports.class,
                         CompletionExports.class,
                         QueuePairExports.class,
                         SharedReceiveQueueExports.class,

@@ -71,7 +71,9 @@ class ExtendedCompletionQueueTest {
         ibv_qp_init_attr.qp_type(config, rdma_h.IBV_QPT_RC());
         ibv_qp_cap.max_recv_wr(ibv_qp_init_attr.cap(config), 4);
         ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 1);
-        var pair = QueuePairExports.create(MemoryExports.allocateDomain(context), config.address());
+        var pair =
+                QueuePairExports.create(
+                        DomainAndMemoryExports.allocateDomain(context), config.address());
         QueuePairStateSetup.toInit(pair);
         var failed = arena.allocate(ValueLayout.JAVA_LONG);
         for (var number = 0; number < count; number++) {

@@ -43,7 +43,7 @@ class ExtendedSendTest {
     void open() {
         device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
-        domain = MemoryExports.allocateDomain(context);
+        domain = DomainAndMemoryExports.allocateDomain(context);
         completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
     }
 

@@ -37,8 +37,8 @@ class MemoryRegionObjectTest {
     void open() {
         device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
-        domain = MemoryExports.allocateDomain(context);
-        region = MemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);
+        domain = DomainAndMemoryExports.allocateDomain(context);
+        region = DomainAndMemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);
     }
 
     @AfterEach
@@ -57,13 +57,13 @@ class MemoryRegionObjectTest {
      */
     @Test
     void shouldBelongToTheNewDomainAfterReregistration() {
-        var newer = MemoryExports.allocateDomain(context);
+        var newer = DomainAndMemoryExports.allocateDomain(context);
 
-        assertThat(MemoryExports.change(region, DOMAIN, newer, 0, 0, 0)).isZero();
+        assertThat(DomainAndMemoryExports.change(region, DOMAIN, newer, 0, 0, 0)).isZero();
 
         assertThat(ibv_mr.pd(structure(region)).address()).isEqualTo(newer);
-        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(newer));
+        assertThat(DomainAndMemoryExports.deallocateDomain(domain)).isZero();
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(newer));
     }
 
     @Test
@@ -71,7 +71,8 @@ class MemoryRegionObjectTest {
         var before = ibv_mr.lkey(structure(region));
         var other = arena.allocate(8192);
 
-        assertThat(MemoryExports.change(region, MEMORY, 0, other.address(), 8192, 0)).isZero();
+        assertThat(DomainAndMemoryExports.change(region, MEMORY, 0, other.address(), 8192, 0))
+                .isZero();
 
         assertThat(ibv_mr.lkey(structure(region))).isNotEqualTo(before);
         assertThat(ibv_mr.addr(structure(region)).address()).isEqualTo(other.address());
@@ -92,7 +93,9 @@ class MemoryRegionObjectTest {
 
         assertRejected(
                 Errno.EINVAL,
-                () -> MemoryExports.change(region, changes, 0, memory.address(), length, access));
+                () ->
+                        DomainAndMemoryExports.change(
+                                region, changes, 0, memory.address(), length, access));
 
         assertThat(ibv_mr.lkey(structure(region))).isEqualTo(before);
     }
@@ -132,7 +135,7 @@ class MemoryRegionObjectTest {
     }
 
     private int keyOf(int access) {
-        var made = MemoryExports.register(domain, memory.address(), 64, access);
+        var made = DomainAndMemoryExports.register(domain, memory.address(), 64, access);
         return ibv_mr.lkey(CallerMemory.at(made, ibv_mr.layout()));
     }
 }

@@ -49,7 +49,7 @@ class MemoryWindowObjectTest {
      */
     MemoryWindowObjectTest() {
         context = DeviceExports.openDevice(TestCaller.newDevice().structure().address());
-        domain = MemoryExports.allocateDomain(context);
+        domain = DomainAndMemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
         var config = ibv_qp_init_attr.allocate(arena);
         ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(queue));
@@ -59,7 +59,7 @@ class MemoryWindowObjectTest {
         ibv_qp_cap.max_send_wr(ibv_qp_init_attr.cap(config), 1);
         queuePair = QueuePairExports.create(domain, config.address());
         region =
-                MemoryExports.register(
+                DomainAndMemoryExports.register(
                         domain,
                         memory.address(),
                         64,
@@ -150,11 +150,11 @@ class MemoryWindowObjectTest {
         var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
         complete(window, bind(64));
 
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deregister(region));
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deregister(region));
         assertRejected(
                 Errno.EBUSY,
                 () ->
-                        MemoryExports.change(
+                        DomainAndMemoryExports.change(
                                 region,
                                 rdma_h.IBV_REREG_MR_CHANGE_ACCESS(),
                                 0,
@@ -163,19 +163,19 @@ class MemoryWindowObjectTest {
                                 rdma_h.IBV_ACCESS_LOCAL_WRITE()));
 
         complete(window, bind(0));
-        assertThat(MemoryExports.deregister(region)).isZero();
+        assertThat(DomainAndMemoryExports.deregister(region)).isZero();
     }
 
     @Test
     void shouldRejectDeallocationOfADomainWithAWindow() {
-        var other = MemoryExports.allocateDomain(context);
+        var other = DomainAndMemoryExports.allocateDomain(context);
         var window = ContextMemoryFunctions.allocateWindow(other, TYPE_2);
 
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(other));
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(other));
 
         assertThat(ContextMemoryFunctions.deallocateWindow(window)).isZero();
         assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.deallocateWindow(window));
-        assertThat(MemoryExports.deallocateDomain(other)).isZero();
+        assertThat(DomainAndMemoryExports.deallocateDomain(other)).isZero();
     }
 
     @Test
@@ -184,7 +184,7 @@ class MemoryWindowObjectTest {
         other.connectToItself();
         var window = ContextMemoryFunctions.allocateWindow(other.domain, TYPE_1);
         var newer =
-                MemoryExports.register(
+                DomainAndMemoryExports.register(
                         other.domain, other.memory.address(), 64, rdma_h.IBV_ACCESS_MW_BIND());
         var config = other.bind(64);
         var info = ibv_mw_bind.bind_info(config);
@@ -194,7 +194,7 @@ class MemoryWindowObjectTest {
 
         other.close();
 
-        assertRejected(Errno.EINVAL, () -> MemoryExports.deregister(newer));
+        assertRejected(Errno.EINVAL, () -> DomainAndMemoryExports.deregister(newer));
         assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.deallocateWindow(window));
     }
 

@@ -36,7 +36,7 @@ class ParentDomainTest {
     void open() {
         device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
-        domain = MemoryExports.allocateDomain(context);
+        domain = DomainAndMemoryExports.allocateDomain(context);
         threads =
                 ContextFunctions.allocateThreadDomain(
                         context, ibv_td_init_attr.allocate(arena).address());
@@ -72,7 +72,7 @@ class ParentDomainTest {
             var parent = newParent(domain, threadDomain, 0);
             assertThat(ibv_pd.context(CallerMemory.at(parent, ibv_pd.layout())).address())
                     .isEqualTo(context);
-            assertThat(MemoryExports.deallocateDomain(parent)).isZero();
+            assertThat(DomainAndMemoryExports.deallocateDomain(parent)).isZero();
         }
         assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
     }
@@ -82,13 +82,13 @@ class ParentDomainTest {
         var parent = newParent(domain, threads, 0);
         var queue = newQueueIn(parent);
 
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(domain));
         assertRejected(Errno.EBUSY, () -> ContextFunctions.deallocateThreadDomain(threads));
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(parent));
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(parent));
         CompletionExports.destroyQueue(queue);
-        MemoryExports.deallocateDomain(parent);
+        DomainAndMemoryExports.deallocateDomain(parent);
         assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
-        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+        assertThat(DomainAndMemoryExports.deallocateDomain(domain)).isZero();
     }
 
     @Test
@@ -104,7 +104,7 @@ class ParentDomainTest {
                 Errno.EOPNOTSUPP,
                 () -> ContextFunctions.allocateThreadDomain(context, config.address()));
         var other = DeviceExports.openDevice(device.structure().address());
-        var foreign = MemoryExports.allocateDomain(other);
+        var foreign = DomainAndMemoryExports.allocateDomain(other);
         var foreignThreads =
                 ContextFunctions.allocateThreadDomain(
                         other, ibv_td_init_attr.allocate(arena).address());

@@ -35,7 +35,7 @@ class RefusalsTest {
     void open() {
         var device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
-        domain = MemoryExports.allocateDomain(context);
+        domain = DomainAndMemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
     }
 
@@ -47,8 +47,8 @@ class RefusalsTest {
 
     @Test
     void shouldRejectNullPointersAndObjectsOfAnotherType() {
-        assertRejected(Errno.EINVAL, () -> MemoryExports.allocateDomain(0));
-        assertRejected(Errno.EINVAL, () -> MemoryExports.deallocateDomain(queue));
+        assertRejected(Errno.EINVAL, () -> DomainAndMemoryExports.allocateDomain(0));
+        assertRejected(Errno.EINVAL, () -> DomainAndMemoryExports.deallocateDomain(queue));
         assertRejected(Errno.EINVAL, () -> DeviceExports.queryDevice(context, 0));
     }
 
@@ -64,36 +64,40 @@ class RefusalsTest {
     @Test
     void shouldRejectDestructionOfObjectsInUse() {
         var memory = arena.allocate(64);
-        var region = MemoryExports.register(domain, memory.address(), 64, LOCAL_WRITE);
+        var region = DomainAndMemoryExports.register(domain, memory.address(), 64, LOCAL_WRITE);
         var queuePair = newQueuePair();
 
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(domain));
         assertRejected(Errno.EBUSY, () -> CompletionExports.destroyQueue(queue));
 
-        assertThat(MemoryExports.deregister(region)).isZero();
+        assertThat(DomainAndMemoryExports.deregister(region)).isZero();
         assertThat(QueuePairExports.destroy(queuePair)).isZero();
-        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+        assertThat(DomainAndMemoryExports.deallocateDomain(domain)).isZero();
     }
 
     @Test
     void shouldRejectUnmappedMemory() {
         var readable = arena.allocate(64);
 
-        assertRejected(Errno.EFAULT, () -> MemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
         assertRejected(
                 Errno.EFAULT,
-                () -> MemoryExports.register(domain, readable.address(), 1L << 46, LOCAL_WRITE));
+                () -> DomainAndMemoryExports.register(domain, 4096, 4096, LOCAL_WRITE));
+        assertRejected(
+                Errno.EFAULT,
+                () ->
+                        DomainAndMemoryExports.register(
+                                domain, readable.address(), 1L << 46, LOCAL_WRITE));
         assertRejected(
                 Errno.EINVAL,
-                () -> MemoryExports.register(domain, readable.address(), 0, LOCAL_WRITE));
+                () -> DomainAndMemoryExports.register(domain, readable.address(), 0, LOCAL_WRITE));
         assertRejected(
                 Errno.EINVAL,
                 () ->
-                        MemoryExports.register(
+                        DomainAndMemoryExports.register(
                                 domain, readable.address(), 64, rdma_h.IBV_ACCESS_REMOTE_WRITE()));
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> MemoryExports.register(domain, readable.address(), 64, 1 << 30));
+                () -> DomainAndMemoryExports.register(domain, readable.address(), 64, 1 << 30));
     }
 
     @Test
@@ -168,12 +172,12 @@ class RefusalsTest {
     @Test
     void shouldCloseRemainingObjectsWithoutWaitingForAcknowledgements() {
         newQueuePair();
-        MemoryExports.register(domain, arena.allocate(64).address(), 64, LOCAL_WRITE);
+        DomainAndMemoryExports.register(domain, arena.allocate(64).address(), 64, LOCAL_WRITE);
         CompletionExports.createChannel(context);
 
         DeviceExports.closeDevice(context);
 
-        assertRejected(Errno.EINVAL, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EINVAL, () -> DomainAndMemoryExports.deallocateDomain(domain));
         assertRejected(Errno.EINVAL, () -> CompletionExports.destroyQueue(queue));
         open();
     }

@@ -59,7 +59,8 @@ class SendQueueDrainTest {
         ibv_qp_cap.max_send_sge(caps, 1);
         ibv_qp_cap.max_recv_sge(caps, 1);
         queuePair =
-                QueuePairExports.create(MemoryExports.allocateDomain(context), config.address());
+                QueuePairExports.create(
+                        DomainAndMemoryExports.allocateDomain(context), config.address());
     }
 
     @AfterEach

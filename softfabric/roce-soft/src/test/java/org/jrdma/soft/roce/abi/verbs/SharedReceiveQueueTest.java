@@ -41,7 +41,7 @@ class SharedReceiveQueueTest {
     void open() {
         device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
-        domain = MemoryExports.allocateDomain(context);
+        domain = DomainAndMemoryExports.allocateDomain(context);
         completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
     }
 
@@ -207,9 +207,9 @@ class SharedReceiveQueueTest {
 
         assertRejected(Errno.EBUSY, () -> SharedReceiveQueueExports.destroy(queue));
         QueuePairExports.destroy(queuePair);
-        assertRejected(Errno.EBUSY, () -> MemoryExports.deallocateDomain(domain));
+        assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(domain));
         assertThat(SharedReceiveQueueExports.destroy(queue)).isZero();
-        assertThat(MemoryExports.deallocateDomain(domain)).isZero();
+        assertThat(DomainAndMemoryExports.deallocateDomain(domain)).isZero();
 
         assertThat(DataPathFunctions.postSharedReceive(queue, 0, 0)).isEqualTo(Errno.EINVAL);
         assertRejected(Errno.EINVAL, () -> SharedReceiveQueueExports.destroy(queue));
@@ -221,7 +221,7 @@ class SharedReceiveQueueTest {
     void shouldRejectQueuePairsOfAnotherContext() {
         var queue = newQueue(2, 1, 0);
         var otherContext = DeviceExports.openDevice(device.structure().address());
-        var otherDomain = MemoryExports.allocateDomain(otherContext);
+        var otherDomain = DomainAndMemoryExports.allocateDomain(otherContext);
         var config = queuePairConfig(queue);
         var otherCompletions = CompletionExports.createQueue(otherContext, 16, 0, 0, 0);
         ibv_qp_init_attr.send_cq(config, MemorySegment.ofAddress(otherCompletions));

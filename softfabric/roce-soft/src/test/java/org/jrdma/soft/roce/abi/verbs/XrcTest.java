@@ -59,7 +59,7 @@ class XrcTest {
     void open() {
         device = TestCaller.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
-        domain = MemoryExports.allocateDomain(context);
+        domain = DomainAndMemoryExports.allocateDomain(context);
         completions = CompletionExports.createQueue(context, 16, 0, 0, 0);
         extended = openDomain(context, NO_FILE, CREATE);
     }

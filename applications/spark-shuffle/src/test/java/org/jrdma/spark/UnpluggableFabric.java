@@ -1,0 +1,42 @@
+package org.jrdma.spark;
+
+import java.lang.foreign.SymbolLookup;
+import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.soft.roce.SoftRoce;
+
+/** The software fabric of an executor, whose cable tests can pull. */
+public final class UnpluggableFabric implements SoftwareLibrary {
+
+    private static final SoftRoce FABRIC = new SoftRoce();
+
+    /** Creates the service; called by the service loader. */
+    public UnpluggableFabric() {}
+
+    static void pullCable() {
+        FABRIC.devices().getFirst().linkDown();
+    }
+
+    static void insertCable() {
+        FABRIC.devices().getFirst().linkUp();
+    }
+
+    @Override
+    public String name() {
+        return FABRIC.name();
+    }
+
+    @Override
+    public String soname() {
+        return FABRIC.soname();
+    }
+
+    @Override
+    public SymbolLookup symbols() {
+        return FABRIC.symbols();
+    }
+
+    @Override
+    public String explanation() {
+        return FABRIC.explanation();
+    }
+}
