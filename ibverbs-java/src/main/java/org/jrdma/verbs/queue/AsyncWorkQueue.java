@@ -51,7 +51,7 @@ public sealed class AsyncWorkQueue extends WorkQueue permits AsyncSharedReceives
      */
     public void awaitSlot(Deadline deadline, String queue)
             throws FabricException, InterruptedIOException {
-        if (free.tryAcquire()) {
+        if (!Thread.currentThread().isInterrupted() && free.tryAcquire()) {
             checkNotFailed(1);
         } else {
             awaitSlots(1, deadline, "No free slot in the " + queue);
