@@ -39,6 +39,7 @@ import org.slf4j.LoggerFactory;
 final class ClientSession implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClientSession.class);
+    private static final long ANY_SESSION = 0;
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
     private static final Duration MIN_CONNECT_TIMEOUT = Duration.ofSeconds(1);
     private static final int MAX_SERVERS = 100;
@@ -186,11 +187,16 @@ final class ClientSession implements AutoCloseable {
 
     /** Sends a request that can be executed again without harm. */
     Decoder call(Operation operation, Body body) throws FabricException {
-        return call(operation, 0, body);
+        return call(ANY_SESSION, operation, 0, body);
     }
 
     /** Sends a request that the coordinator executes once. */
     Decoder callOnce(Operation operation, Body body) throws FabricException {
+        return callOnce(ANY_SESSION, operation, body);
+    }
+
+    /** Sends a request that the coordinator executes once, and only in the given session. */
+    Decoder callOnce(long onlyIn, Operation operation, Body body) throws FabricException {
         pending.acquireUninterruptibly();
         long number;
         synchronized (unanswered) {
@@ -198,7 +204,7 @@ final class ClientSession implements AutoCloseable {
             unanswered.add(number);
         }
         try {
-            return call(operation, number, body);
+            return call(onlyIn, operation, number, body);
         } finally {
             synchronized (unanswered) {
                 unanswered.remove(number);
@@ -213,15 +219,16 @@ final class ClientSession implements AutoCloseable {
         }
     }
 
-    private Decoder call(Operation operation, long number, Body body) throws FabricException {
+    private Decoder call(long onlyIn, Operation operation, long number, Body body)
+            throws FabricException {
         var deadline = Deadline.after(options.retryTimeout());
-        var firstSession = 0L;
+        var firstSession = onlyIn;
         while (true) {
             var current = attached(deadline);
-            if (firstSession != 0 && firstSession != current.session() && number != 0) {
+            if (firstSession != ANY_SESSION && firstSession != current.session() && number != 0) {
                 throw new VolumeException(
                         Failure.SESSION_LOST,
-                        "The session ended during %s. It is unknown whether it was executed."
+                        "The session ended before or during %s. It is unknown whether it was executed."
                                 .formatted(operation));
             }
             firstSession = current.session();
@@ -353,7 +360,7 @@ final class ClientSession implements AutoCloseable {
     }
 
     private Attached attach(List<String> addresses) throws FabricException {
-        var connection = connector.connect(addresses, this::handle, connectTimeout());
+        var connection = connector.connect(addresses, files::recall, connectTimeout());
         var isAttached = false;
         try {
             try {
@@ -454,21 +461,15 @@ final class ClientSession implements AutoCloseable {
                 validUntil = Math.max(validUntil, started + timeout.toNanos());
             }
             return true;
-        } catch (VolumeException e) {
-            if (e.failure() == Failure.SESSION_LOST) {
+        } catch (FabricException e) {
+            if (e instanceof VolumeException known && known.failure() == Failure.SESSION_LOST) {
                 lose(current);
             } else {
                 detach(current, e);
             }
-        } catch (FabricException e) {
-            detach(current, e);
         }
         pause(deadline, Operation.HEARTBEAT, null);
         return false;
-    }
-
-    private ByteBuffer handle(ByteBuffer request) {
-        return files.recall(request);
     }
 
     /** Ends the session. The client no longer uses the drives. */

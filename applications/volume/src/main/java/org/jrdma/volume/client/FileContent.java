@@ -62,6 +62,11 @@ final class FileContent {
         }
     }
 
+    /** Returns the session that the lease belongs to. */
+    long session() {
+        return session;
+    }
+
     long size() {
         return size;
     }

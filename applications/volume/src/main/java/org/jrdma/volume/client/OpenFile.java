@@ -285,6 +285,7 @@ final class OpenFile {
         try {
             return Attributes.decode(
                     session.callOnce(
+                            content.session(),
                             Operation.TRUNCATE,
                             encoder -> {
                                 encoder.writeLong(id);
@@ -336,6 +337,7 @@ final class OpenFile {
             var part = added.subList(first, Math.min(added.size(), first + Change.MAX_EXTENTS));
             var reply =
                     session.callOnce(
+                            content.session(),
                             Operation.COMMIT,
                             encoder -> {
                                 encoder.writeLong(id);

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
@@ -34,6 +35,14 @@ class SessionLossTest {
     private volatile @Nullable Operation cutAt;
     private volatile boolean isCut;
 
+    /** Runs once when a client whose data is redirected flushes the drive. */
+    private volatile @Nullable Action duringFlush;
+
+    @FunctionalInterface
+    private interface Action {
+        void run() throws FabricException;
+    }
+
     SessionLossTest() throws FabricException {
         cluster = new LocalCluster(8192, 1);
         file =
@@ -54,7 +63,13 @@ class SessionLossTest {
         return new ForwardingConnection(cluster.connector().connect(addresses, incoming, timeout)) {
             @Override
             public ByteBuffer call(ByteBuffer request, Duration limit) throws FabricException {
-                if (RequestHeader.decode(new Decoder(request)).operation() == cutAt) {
+                var operation = RequestHeader.decode(new Decoder(request)).operation();
+                var action = duringFlush;
+                if (operation == Operation.FLUSH_BLOCKS && action != null) {
+                    duringFlush = null;
+                    action.run();
+                }
+                if (operation == cutAt) {
                     isCut = true;
                 }
                 check();
@@ -83,8 +98,12 @@ class SessionLossTest {
     }
 
     private void assertThatTheNextWriteReportsTheLoss() {
+        assertThatTheNextWriteReportsTheLoss(file);
+    }
+
+    private static void assertThatTheNextWriteReportsTheLoss(FileHandle handle) {
         assertThatExceptionOfType(VolumeException.class)
-                .isThrownBy(() -> file.write(0, block()))
+                .isThrownBy(() -> handle.write(0, block()))
                 .satisfies(e -> assertThat(e.failure()).isEqualTo(Failure.SESSION_LOST));
     }
 
@@ -108,6 +127,33 @@ class SessionLossTest {
         assertThatTheNextWriteReportsTheLoss();
         other.join();
         assertThat(file.read(0, block())).isEqualTo(4096);
+    }
+
+    /** The commit would otherwise be sent in the next session, which has no lease. */
+    @Test
+    void shouldReportASessionThatEndsBeforeTheCommitOfARecall() throws Exception {
+        var _ = cluster.serveBlocks(0);
+        var client = cluster.newClient("redirected", Optional.empty(), this::connect);
+        var redirected = client.open(FILE, Creation.EXISTING, 0);
+        redirected.write(0, block());
+        var isOver = new CountDownLatch(1);
+        duringFlush =
+                () -> {
+                    isCut = true;
+                    await(isOver);
+                    var _ = client.attributes(FILE); // connects again, in a new session
+                };
+        writeWithAnotherClient();
+        isOver.countDown();
+        assertThatTheNextWriteReportsTheLoss(redirected);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
