@@ -49,6 +49,13 @@ final class ClientSet {
         clients.forEach(ClientProcess::checkAlive);
     }
 
+    /** Sends a signal to all clients. */
+    void signal(String name) throws IOException, InterruptedException {
+        for (var client : clients) {
+            client.signal(name);
+        }
+    }
+
     ClientProcess any(Random random) {
         return clients.get(random.nextInt(clients.size()));
     }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -32,8 +33,11 @@ class HistoryTest {
 
     private static final int DIRECT_CLIENTS = 3;
     private static final int REDIRECTED_CLIENTS = 1;
+    private static final long THREAD_DUMP_MILLIS = 3000;
 
-    @TempDir Path folder;
+    /** Contains the logs of all processes, and is kept if the test fails. */
+    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    Path folder;
 
     private final long seed = Long.getLong("jrdma.history.seed", new Random().nextLong());
     private HistoryVolume volume;
@@ -89,13 +93,29 @@ class HistoryTest {
             createFiles();
             clients.start(DIRECT_CLIENTS, REDIRECTED_CLIENTS);
             var nemesis = new Nemesis(volume, seed, lender, servers, clients);
-            nemesis.run(duration);
+            try {
+                nemesis.run(duration);
+            } catch (AssertionError e) {
+                logThreads();
+                throw e;
+            }
             clients.awaitDirect();
             clients.end();
             check(nemesis, epochs);
             stopServers();
             checkConsistency(drive);
         }
+    }
+
+    /** Makes all processes write their threads to their logs, which may show why they wait. */
+    private void logThreads() throws Exception {
+        System.out.println("Logs: " + folder);
+        clients.signal("QUIT");
+        lender.signal("QUIT");
+        for (var server : servers) {
+            server.signal("QUIT");
+        }
+        Thread.sleep(THREAD_DUMP_MILLIS);
     }
 
     private void createFiles() throws IOException {
