@@ -424,9 +424,9 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     }
 
     /**
-     * Returns true if {@link #close()} could not delete the queue, although the controller was
-     * reachable. The controller may then still execute the commands that were pending, and access
-     * their memory.
+     * Returns true if {@link #close()} could not delete the queue. The controller may then still
+     * execute the commands that were pending, and access their memory, also if it was unreachable
+     * only for a time.
      */
     public abstract boolean isAbandoned();
 

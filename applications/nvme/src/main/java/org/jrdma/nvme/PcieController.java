@@ -81,13 +81,6 @@ abstract sealed class PcieController extends Controller
         }
     }
 
-    /**
-     * Returns false if the registers read as all ones. The controller cannot access memory then.
-     */
-    final boolean isReachable() {
-        return registers.read(MappedRegisters.STATUS) != MappedRegisters.UNREACHABLE;
-    }
-
     final int readStatus() throws NvmeException {
         var status = registers.read(MappedRegisters.STATUS);
         if (status == MappedRegisters.UNREACHABLE) {

@@ -106,13 +106,13 @@ final class QueueResources {
             ThreadInterrupts.defer(() -> controller.deleteQueue(id));
             isDeleted = true;
         } finally {
-            isAbandoned = !isDeleted && controller.isReachable();
+            isAbandoned = !isDeleted;
         }
         held.releaseAll();
         controller.free(memory);
     }
 
-    /** Returns true if the deletion of the queues has failed, and the controller was reachable. */
+    /** Returns true if the deletion of the queues has failed. */
     boolean isAbandoned() {
         return isAbandoned;
     }

@@ -92,14 +92,19 @@ final class NvmeMeter implements AutoCloseable {
         var before = completed;
         var start = System.nanoTime();
         run(time);
-        return new Slice(samples.copy(), completed - before, System.nanoTime() - start);
+        var nanos = System.nanoTime() - start;
+        return new Slice(samples.copy(), completed - before, nanos);
     }
 
-    /** Keeps the queue full. */
+    /**
+     * Keeps the queue full. The transfers that are pending at the start give no samples, because
+     * their durations include the pause before this call.
+     */
     private void run(Duration time) throws FabricException {
         samples.clear();
-        var end = System.nanoTime() + time.toNanos();
-        var now = System.nanoTime();
+        var start = System.nanoTime();
+        var end = start + time.toNanos();
+        var now = start;
         while (now - end < 0 || samples.count() == 0) {
             if (queue.next()) {
                 var context = take();
@@ -107,7 +112,7 @@ final class NvmeMeter implements AutoCloseable {
                     continue;
                 }
                 now = System.nanoTime();
-                if (samples.count() < MAX_SAMPLES) {
+                if (starts[context] - start >= 0 && samples.count() < MAX_SAMPLES) {
                     samples.add(now - starts[context]);
                 }
                 submit(context);

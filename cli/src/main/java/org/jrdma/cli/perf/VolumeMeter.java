@@ -90,7 +90,8 @@ final class VolumeMeter {
     private Slice slice(Duration time) throws IOException {
         var start = System.nanoTime();
         run(time);
-        return new Slice(samples.copy(), samples.count(), System.nanoTime() - start);
+        var nanos = System.nanoTime() - start;
+        return new Slice(samples.copy(), samples.count(), nanos);
     }
 
     private void run(Duration time) throws IOException {

@@ -108,7 +108,7 @@ class MeasurementTest {
 
     /** Messages may be so large, and a network so slow, that each slice takes minutes. */
     @Test
-    void shouldStopAfterTheLeastNumberOfSlicesIfTheyTakeTooLong() throws Exception {
+    void shouldStopAfterTheMinimumNumberOfSlicesIfTheyTakeTooLong() throws Exception {
         var time = Duration.ofMillis(1);
         var unstable =
                 Measurement.repeat(
@@ -134,7 +134,7 @@ class MeasurementTest {
     }
 
     @Test
-    void shouldNotTakeATransferOfNothingForStable() throws Exception {
+    void shouldReportABandwidthOfZeroAsUnstable() throws Exception {
         assertThat(repeat(_ -> 100, slice -> slice % 2).stable())
                 .isEqualTo(new Stability(true, false));
     }

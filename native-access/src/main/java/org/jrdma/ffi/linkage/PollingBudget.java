@@ -3,7 +3,7 @@ package org.jrdma.ffi.linkage;
 /**
  * Decides how long a thread that serves events polls after an event, before it waits in the kernel.
  *
- * <p>To wake up a thread takes several times as long as a round trip between polling threads. A
+ * <p>Waking up a thread takes several times as long as a round trip between polling threads. A
  * thread that waited in the kernel for each event would delay its answer. Polling is only useful if
  * the next event comes soon, so the thread polls only after an event, for a limited time, and less
  * and less often while no event comes in that time. A thread without events never polls.

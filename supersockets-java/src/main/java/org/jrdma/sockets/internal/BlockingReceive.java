@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
  * DescriptorWaiting} takes two more system calls, which is a fifth of the time of a round trip of
  * two threads on one processor.
  *
- * <p>Used by platform threads, one at a time. Another thread ends the wait by shutting down the
- * input of the socket, so a wait can end only because of a close. Other kinds of sockets are not
- * supported: for SMC, the kernel does not wake up the thread.
+ * <p>Used by platform threads, one at a time. Another thread can cancel a wait only by shutting
+ * down the input of the socket. Other kinds of sockets are not supported: for SMC, the kernel does
+ * not wake up the thread.
  */
 public final class BlockingReceive {
 

@@ -15,10 +15,13 @@ public final class DescriptorWaiting implements Waiting {
     /** The maximum time for which a virtual thread yields before it parks. */
     private static final long YIELD_NANOS = 100_000;
 
+    /** The number of waits for which a virtual thread yields in vain before it yields less. */
+    private static final int YIELDING_WAITS = 4;
+
     private final int descriptor;
     private final int events;
 
-    private final SpinBudget yieldBudget = new SpinBudget(YIELD_NANOS);
+    private final SpinBudget yieldBudget = new SpinBudget(YIELD_NANOS, YIELDING_WAITS);
 
     private boolean ended;
     private boolean wakeUpPending;

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadinessWaiting implements Waiting {
 
+    /** The number of waits for which a thread spins in vain before it spins less. */
+    private static final int SPINNING_WAITS = 256;
+
     private final ReadinessSource source;
     private final int events;
     private final SpinBudget spinBudget;
@@ -26,7 +29,7 @@ public final class ReadinessWaiting implements Waiting {
     public ReadinessWaiting(ReadinessSource source, int events, long spinNanos) {
         this.source = source;
         this.events = events;
-        this.spinBudget = new SpinBudget(spinNanos);
+        this.spinBudget = new SpinBudget(spinNanos, SPINNING_WAITS);
     }
 
     @Override

@@ -12,7 +12,7 @@ public interface ThreadParker extends AutoCloseable {
     /**
      * Sleeps until {@link #wakeUp()} is called, the deadline passes, or the thread is interrupted;
      * the interrupt status remains set. Returns immediately if {@code wakeUp()} was called since
-     * the last return. Can also return for no reason.
+     * the last return. May return spuriously.
      */
     void park(Deadline deadline);
 

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class AwaitedEvents {
 
-    /** The position of the events whose threads receive wake-ups. */
+    /** The bit offset of the events whose threads receive wake-ups. */
     private static final int RECEIVERS = 16;
 
     private final AtomicInteger events = new AtomicInteger();

@@ -18,7 +18,7 @@ class SpinBudgetTest {
     /** One end of a simulated ping-pong, whose thread waits at first. */
     private static final class End {
 
-        private final SpinBudget budget = new SpinBudget(FULL);
+        private final SpinBudget budget = new SpinBudget(FULL, 256, 2);
         private long start;
         private int sleeps;
 
@@ -83,8 +83,22 @@ class SpinBudgetTest {
     }
 
     @Test
+    void shouldSpinBrieflyIfFewWaitsEndInTime() {
+        for (var i = 0; i < WAITS; i++) {
+            first.budget.ended(1_000_000, i % 100 > 0);
+        }
+
+        assertThat(first.budget.nanos()).isLessThan(FULL);
+    }
+
+    @Test
+    void shouldNeverSpinOnASingleProcessor() {
+        assertThat(new SpinBudget(FULL, 256, 1).nanos()).isZero();
+    }
+
+    @Test
     void shouldNeverSpinIfTheFullTimeIsZero() {
-        var none = new SpinBudget(0);
+        var none = new SpinBudget(0, 256, 2);
         for (var slept : new boolean[] {true, false}) {
             none.ended(1, slept);
 

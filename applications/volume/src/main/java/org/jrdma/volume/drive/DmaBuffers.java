@@ -27,7 +27,7 @@ final class DmaBuffers {
                 : null;
     }
 
-    /** The scope tells the memory from freed memory that had the same address. */
+    /** The scope distinguishes the memory from freed memory that had the same address. */
     private static boolean contains(MemorySegment memory, MemorySegment data) {
         return data.address() - memory.address() <= memory.byteSize() - data.byteSize()
                 && memory.scope().equals(data.scope());

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * complete within the timeout, deletes its queue, so that its commands do not take effect later.
  *
  * <p>Data in the memory of {@link #newMemory} is transferred without a copy. If the drive neither
- * completes the commands for such data nor deletes their queue, although it is reachable, the call
- * fails with {@link BufferInUseException}.
+ * completes the commands for such data nor deletes their queue, the call fails with {@link
+ * BufferInUseException}.
  *
  * <p>The {@link #fence()} uses reservations if the drive supports them, and was opened with a host
  * identifier. Nodes with the same controller are then excluded together.
