@@ -125,9 +125,13 @@ public final class Takeover implements AutoCloseable {
         coordinator = startCoordinator(epoch);
     }
 
-    /** Renews the lease while the coordinator reads the journal, which can take longer. */
+    /**
+     * Renews the lease while the coordinator reads the journal, which can take longer. The renewals
+     * have a virtual thread, because an NVMe drive creates a queue for each new platform thread,
+     * which can take longer than the lease, too.
+     */
     private Coordinator startCoordinator(long epoch) throws FabricException {
-        var renewals = Thread.ofPlatform().daemon().name("volume-renewal").start(this::renew);
+        var renewals = Thread.ofVirtual().name("volume-renewal").start(this::renew);
         try {
             return new Coordinator(drive, fence, epoch, sessionTimeout, record::check);
         } finally {

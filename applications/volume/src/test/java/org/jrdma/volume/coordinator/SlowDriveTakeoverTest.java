@@ -2,6 +2,8 @@ package org.jrdma.volume.coordinator;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
@@ -78,6 +80,50 @@ class SlowDriveTakeoverTest {
         }
     }
 
+    /** A drive that needs longer than a lease to create a queue for a platform thread. */
+    private record QueueDrive(Drive drive, Set<Thread> threads) implements Drive {
+
+        private void createQueue() throws VolumeException {
+            var thread = Thread.currentThread();
+            if (!thread.isVirtual() && threads.add(thread)) {
+                pause(LEASE.multipliedBy(2));
+            }
+        }
+
+        @Override
+        public long blocks() {
+            return drive.blocks();
+        }
+
+        @Override
+        public void read(long block, MemorySegment target) throws FabricException {
+            createQueue();
+            drive.read(block, target);
+        }
+
+        @Override
+        public void write(long block, MemorySegment source) throws FabricException {
+            createQueue();
+            drive.write(block, source);
+        }
+
+        @Override
+        public void flush() throws FabricException {
+            createQueue();
+            drive.flush();
+        }
+
+        @Override
+        public Fence fence() {
+            return drive.fence();
+        }
+
+        @Override
+        public void close() {
+            drive.close();
+        }
+    }
+
     private static void takeOver(Drive drive) throws Exception {
         var _ = VolumeFormatter.create(drive);
         try (var takeover = new Takeover(drive, drive.fence(), 1, LEASE, LEASE)) {
@@ -90,6 +136,14 @@ class SlowDriveTakeoverTest {
     @Test
     void shouldKeepTheLeaseWhileItReadsAJournalForLongerThanTheLease() throws Exception {
         takeOver(new SlowDrive(new MemoryDrive(1024), LEASE.dividedBy(2), Duration.ZERO));
+    }
+
+    @Test
+    void shouldKeepTheLeaseOnADriveThatCreatesQueuesSlowly() throws Exception {
+        takeOver(
+                new QueueDrive(
+                        new SlowDrive(new MemoryDrive(1024), LEASE.dividedBy(2), Duration.ZERO),
+                        ConcurrentHashMap.newKeySet()));
     }
 
     @Test
