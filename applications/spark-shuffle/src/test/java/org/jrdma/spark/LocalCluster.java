@@ -178,7 +178,10 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** What executors hold for shuffles, as reported by them and by the operating system. */
+    /**
+     * The resources that executors hold for shuffles, as reported by them and by the operating
+     * system.
+     */
     private Map<String, Long> held(long maxDescriptors) {
         var held = new TreeMap<String, Long>();
         for (var metric :

@@ -15,7 +15,9 @@ public final class DescriptorWaiting implements Waiting {
     /** The maximum time for which a virtual thread yields before it parks. */
     private static final long YIELD_NANOS = 100_000;
 
-    /** The number of waits for which a virtual thread yields in vain before it yields less. */
+    /**
+     * The number of waits for which a virtual thread yields without success before it yields less.
+     */
     private static final int YIELDING_WAITS = 4;
 
     private final int descriptor;

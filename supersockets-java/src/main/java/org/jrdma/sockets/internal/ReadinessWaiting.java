@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadinessWaiting implements Waiting {
 
-    /** The number of waits for which a thread spins in vain before it spins less. */
+    /** The number of waits for which a thread spins without success before it spins less. */
     private static final int SPINNING_WAITS = 256;
 
     private final ReadinessSource source;
