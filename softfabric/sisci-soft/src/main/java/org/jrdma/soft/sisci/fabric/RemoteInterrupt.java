@@ -89,6 +89,12 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     }
 
     private synchronized void signalBy(int newSocket) {
+        if (newSocket != NO_DESCRIPTOR && !SignalSocket.isSignalSocket(newSocket)) {
+            SystemCalls.close(newSocket);
+            throw new SciException(
+                    SCI_ERR_CONNECTION_REFUSED(),
+                    "The owner of the interrupt has sent a descriptor that is not a UNIX stream socket.");
+        }
         socket = newSocket;
     }
 

@@ -26,7 +26,11 @@ import org.jrdma.ffi.linkage.Downcalls;
 public final class SignalSocket {
 
     private static final int AF_UNIX = 1;
-    private static final int SOCK_STREAM_CLOEXEC = 1 | 0x80000;
+    private static final int SOCK_STREAM = 1;
+    private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_TYPE = 3;
+    private static final int SO_DOMAIN = 39;
     private static final int MSG_DONTWAIT = 0x40;
     private static final int MSG_NOSIGNAL = 0x4000;
 
@@ -36,10 +40,15 @@ public final class SignalSocket {
     private static final MemorySegment SOCKETPAIR = SystemCalls.symbol("socketpair");
     private static final MemorySegment SEND = SystemCalls.symbol("send");
     private static final MemorySegment RECV = SystemCalls.symbol("recv");
+    private static final MemorySegment GETSOCKOPT = SystemCalls.symbol("getsockopt");
 
     private static final MethodHandle CREATE =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
+    private static final MethodHandle GET_OPTION =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle TRANSFER =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
@@ -70,10 +79,40 @@ public final class SignalSocket {
                                             SOCKETPAIR,
                                             segment(),
                                             AF_UNIX,
-                                            SOCK_STREAM_CLOEXEC,
+                                            SOCK_STREAM | SOCK_CLOEXEC,
                                             0,
                                             sockets)));
             return new Pair(sockets.getAtIndex(JAVA_INT, 0), sockets.getAtIndex(JAVA_INT, 1));
+        }
+    }
+
+    /**
+     * Returns true if a descriptor from another process is a socket of the kind that {@link #open}
+     * creates. A call with another kind of descriptor could block: the other process can make a TCP
+     * socket wait for the memory of its own {@code send}.
+     */
+    public static boolean isSignalSocket(int descriptor) {
+        return option(descriptor, SO_DOMAIN) == AF_UNIX
+                && option(descriptor, SO_TYPE) == SOCK_STREAM;
+    }
+
+    /** Returns the value of an option, or -1 if the descriptor is not that of a socket. */
+    private static int option(int socket, int option) {
+        try (var arena = Arena.ofConfined()) {
+            var value = arena.allocate(JAVA_INT);
+            var bytes = arena.allocateFrom(JAVA_INT, (int) JAVA_INT.byteSize());
+            int result =
+                    call(() ->
+                            (int)
+                                    GET_OPTION.invokeExact(
+                                            GETSOCKOPT,
+                                            segment(),
+                                            socket,
+                                            SOL_SOCKET,
+                                            option,
+                                            value,
+                                            bytes));
+            return result < 0 ? -1 : value.get(JAVA_INT, 0);
         }
     }
 

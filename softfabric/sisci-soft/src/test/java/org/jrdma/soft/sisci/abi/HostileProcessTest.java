@@ -304,18 +304,26 @@ class HostileProcessTest {
 
     /** A write to a file descriptor of another kind could block. */
     @Test
-    void shouldNotTriggerAnInterruptWhoseOwnerSendsAFileInsteadOfASocket() throws Exception {
+    void shouldRefuseAnInterruptWhoseOwnerSendsAFileInsteadOfASocket() throws Exception {
         var file = SystemCalls.createFile(folder.resolve("file").toString());
         keepsConnections = true;
-        var interrupt = self.place();
 
-        assertThat(connectToInterrupt(file, 0, interrupt)).isEqualTo("OK");
+        assertThat(connectToInterrupt(file, 0, self.place())).isEqualTo("CONNECTION_REFUSED");
 
-        assertThat(self.attempt("SCITriggerInterrupt", LibraryCaller.handle(interrupt), 0))
-                .isEqualTo("NOT_CONNECTED");
-        self.ok("SCIDisconnectInterrupt", LibraryCaller.handle(interrupt), 0);
-        assertThat(Files.size(folder.resolve("file"))).isZero();
         SystemCalls.close(file);
+    }
+
+    /** The owner could make a call with a socket of another kind block. */
+    @Test
+    void shouldRefuseAnInterruptWhoseOwnerSendsAPacketSocket() throws Exception {
+        var member =
+                SeqPacketSocket.connect(
+                        folder.resolve("%d.member.0.0".formatted(self.node())).toString());
+        keepsConnections = true;
+
+        assertThat(connectToInterrupt(member, 0, self.place())).isEqualTo("CONNECTION_REFUSED");
+
+        SystemCalls.close(member);
     }
 
     @Test
