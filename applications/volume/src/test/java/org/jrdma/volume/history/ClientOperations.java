@@ -267,7 +267,9 @@ final class ClientOperations {
             }
         }
         if (ownSize != UNKNOWN) {
-            checkOwnSize(client.attributes(ownFile(number)).size());
+            var attributes = client.attributes(ownFile(number));
+            var _ = own.size(); // fails if the session was lost, and what was written with it
+            checkOwnSize(attributes.size());
         }
     }
 
