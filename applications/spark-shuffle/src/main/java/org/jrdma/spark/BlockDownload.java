@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** Reads a block that is too large for memory into a file, piece by piece. */
 final class BlockDownload implements ReadTask {
 
-    private static final long PIECE_BYTES = 4 << 20;
+    /** The default length of a piece. */
+    static final long PIECE_BYTES = 4 << 20;
 
     private final LocationRequest request;
     private final Fetch.Block block;
@@ -44,7 +45,7 @@ final class BlockDownload implements ReadTask {
 
     @Override
     public long bufferBytes() {
-        return Math.min(PIECE_BYTES, location.length() - written);
+        return Math.min(files.pieceBytes(), location.length() - written);
     }
 
     @Override

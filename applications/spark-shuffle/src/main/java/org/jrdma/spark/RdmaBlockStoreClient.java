@@ -59,7 +59,13 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
                                 listener,
                                 missing ->
                                         fetchByTcp(host, port, executor, missing, listener, files),
-                                files == null ? null : new TemporaryBlockFiles(files, fileConf)));
+                                temporary(files)));
+    }
+
+    private @Nullable TemporaryBlockFiles temporary(@Nullable DownloadFileManager files) {
+        return files == null
+                ? null
+                : new TemporaryBlockFiles(files, fileConf, BlockDownload.PIECE_BYTES);
     }
 
     private static Optional<List<Fetch.Block>> parse(String... names) {

@@ -9,8 +9,9 @@ import org.apache.spark.network.util.TransportConf;
  *
  * @param manager the task's manager of temporary files
  * @param conf Spark's settings for reading the files
+ * @param pieceBytes the maximum length of a piece, which is read at once
  */
-record TemporaryBlockFiles(DownloadFileManager manager, TransportConf conf) {
+record TemporaryBlockFiles(DownloadFileManager manager, TransportConf conf, long pieceBytes) {
 
     DownloadFile newFile() {
         return manager.createTempFile(conf);

@@ -3,187 +3,18 @@ package org.jrdma.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.jrdma.verbs.Device;
-import org.jrdma.verbs.ProtectionDomain;
-import org.jrdma.verbs.Verbs;
-import org.jrdma.verbs.cm.ConnectionManager;
-import org.jrdma.verbs.cm.RdmaChannel;
-import org.jrdma.verbs.memory.BufferPool;
-import org.jrdma.verbs.model.Access;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the transfer of blocks between two executors, which are in this JVM, without Spark. */
 @Timeout(60)
-class BlockTransferTest {
-
-    private static final Duration TIMEOUT = Duration.ofSeconds(30);
-    private static final int PARTITION_BYTES = 10_000;
-    private static final int PARTITIONS = 20;
-    private static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
-    private static final int POOL_BYTES = 4 << 20;
-    private static final String SERVER = "1";
-
-    @TempDir Path folder;
-
-    private final ShuffleMetrics metrics = new ShuffleMetrics();
-    private final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
-    private final Map<MapOutputIndex.Key, MapOutputIndex> indexes = new ConcurrentHashMap<>();
-    private final FakePluginContext plugin = new FakePluginContext();
-    private Runnable afterFind = () -> {};
-    private Device device;
-    private ProtectionDomain domain;
-    private MapOutputs outputs;
-    private BlockServer server;
-    private BufferPool buffers;
-    private Peer peer;
-
-    @BeforeEach
-    void connect() throws Exception {
-        device = Verbs.software().openFirst();
-        domain = device.newProtectionDomain();
-        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, false, metrics);
-        server = new BlockServer(domain, settings, outputs, metrics);
-        plugin.answer =
-                new DriverMessage.Listening(
-                                SERVER,
-                                address().getAddress().getHostAddress(),
-                                address().getPort())
-                        .encode();
-        buffers = domain.newBufferPool(POOL_BYTES, Access.LOCAL_WRITE);
-        peer = peer(settings);
-    }
-
-    private InetSocketAddress address() {
-        return server.address();
-    }
-
-    private Peer peer(ChannelSettings channels) {
-        var directory = new PeerDirectory(plugin);
-        return new Peer(
-                SERVER,
-                executor -> connect(directory, executor, channels),
-                directory,
-                buffers,
-                metrics);
-    }
-
-    private RdmaChannel connect(PeerDirectory directory, String executor, ChannelSettings channels)
-            throws IOException {
-        return ConnectionManager.software()
-                .connectChannel(
-                        directory.find(executor), domain, channels.connectOptions(), TIMEOUT);
-    }
-
-    private MapOutputIndex find(MapOutputIndex.Key key) throws IOException {
-        afterFind.run();
-        var index = indexes.get(key);
-        if (index == null) {
-            throw new NoSuchFileException(key.toString());
-        }
-        return index;
-    }
-
-    @AfterEach
-    void close() {
-        peer.close();
-        server.close();
-        outputs.close();
-        device.close();
-    }
-
-    /** Writes the output of a map task: each byte of a partition is the number of the partition. */
-    private void write(int shuffle, long map) throws IOException {
-        var content = new byte[FILE_BYTES];
-        for (var i = 0; i < content.length; i++) {
-            content[i] = (byte) (i / PARTITION_BYTES);
-        }
-        var file = Files.write(folder.resolve(shuffle + "-" + map), content);
-        var offsets =
-                IntStream.rangeClosed(0, PARTITIONS).mapToLong(i -> (long) i * PARTITION_BYTES);
-        indexes.put(
-                new MapOutputIndex.Key(shuffle, map),
-                new MapOutputIndex(file, FILE_BYTES, offsets.toArray()));
-    }
-
-    /** A task that stores the blocks that it receives. */
-    private static final class Task implements BlockFetchingListener {
-
-        final Map<String, ManagedBuffer> blocks = new ConcurrentHashMap<>();
-        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
-        final List<String> stock = new ArrayList<>();
-
-        @Override
-        public void onBlockFetchSuccess(String name, ManagedBuffer content) {
-            blocks.put(name, content.retain());
-            received.add(name);
-        }
-
-        @Override
-        public void onBlockFetchFailure(String name, Throwable cause) {
-            received.add(name + " failed");
-        }
-
-        void stock(String... names) {
-            stock.addAll(List.of(names));
-            received.addAll(List.of(names));
-        }
-
-        void await(int count) throws InterruptedException {
-            for (var i = 0; i < count; i++) {
-                assertThat(received.poll(30, TimeUnit.SECONDS)).isNotNull();
-            }
-        }
-
-        byte[] bytes(String name) throws IOException {
-            var bytes = new byte[(int) blocks.get(name).size()];
-            ByteBuffer content = blocks.get(name).nioByteBuffer();
-            content.get(bytes);
-            return bytes;
-        }
-
-        void release() {
-            blocks.values().forEach(ManagedBuffer::release);
-        }
-    }
-
-    private Task fetch(String... names) throws InterruptedException {
-        return fetch(peer, names);
-    }
-
-    private static Task fetch(Peer peer, String... names) throws InterruptedException {
-        var task = new Task();
-        var blocks =
-                Arrays.stream(names)
-                        .map(name -> new Fetch.Block(name, BlockRange.parse(name).orElseThrow()))
-                        .toList();
-        peer.submit(new Fetch(blocks, task, task::stock, null));
-        task.await(names.length);
-        return task;
-    }
+class BlockTransferTest extends BlockTransferFixture {
 
     @Test
     void shouldReadBlocksAndReturnTheirBuffers() throws Exception {
@@ -201,19 +32,6 @@ class BlockTransferTest {
 
         task.release();
         awaitReturnOfBuffers();
-    }
-
-    private long value(Metric metric) {
-        return metrics.values().get(metric);
-    }
-
-    /** Waits until the thread of the peer has released its references, too. */
-    private void awaitReturnOfBuffers() throws InterruptedException {
-        LocalCluster.await(TIMEOUT, () -> buffers.statistics().usedBytes() == 0);
-    }
-
-    private void awaitValue(Metric metric, long value) throws InterruptedException {
-        LocalCluster.await(TIMEOUT, () -> value(metric) == value);
     }
 
     @Test
@@ -369,7 +187,7 @@ class BlockTransferTest {
     @Test
     void shouldReleaseTheOutputsThatAnExecutorWasReadingWhenItEnded() throws Exception {
         write(0, 1);
-        try (var channel = connect(new PeerDirectory(plugin), SERVER, settings)) {
+        try (var channel = connect(SERVER, settings)) {
             var block = BlockRange.parse("shuffle_0_1_0").orElseThrow();
             var request = new PeerMessage.Locate(1, List.of(block)).encode();
             assertThat(channel.trySend(MemorySegment.ofBuffer(request))).isTrue();
@@ -413,7 +231,7 @@ class BlockTransferTest {
         plugin.answer = "";
 
         assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
-        assertThatThrownBy(() -> new PeerDirectory(plugin).find(SERVER))
+        assertThatThrownBy(() -> directory.find(SERVER))
                 .isInstanceOf(PeerDirectory.NotListedException.class);
     }
 }

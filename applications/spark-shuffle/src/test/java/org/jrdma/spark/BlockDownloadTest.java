@@ -1,0 +1,110 @@
+package org.jrdma.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.verbs.memory.PooledBuffer;
+import org.jrdma.verbs.model.VerbsException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests the download of blocks into files, in pieces. */
+@Timeout(60)
+class BlockDownloadTest extends BlockTransferFixture {
+
+    /** A block of three pieces. */
+    private static final String BLOCK = "shuffle_0_1_4_7";
+
+    private static final int BLOCK_BYTES = 3 * PARTITION_BYTES;
+    private static final int PIECE_BYTES = 12_000;
+
+    private Path downloads;
+
+    @BeforeEach
+    void createFolder() throws Exception {
+        downloads = Files.createDirectory(folder.resolve("downloads"));
+        write(0, 1);
+    }
+
+    private FakeDownloadFiles files(FakeDownloadFiles.BeforeWrite beforeWrite) {
+        return new FakeDownloadFiles(downloads, beforeWrite);
+    }
+
+    private Task download(FakeDownloadFiles files) throws InterruptedException {
+        return fetch(peer, files.withPieces(PIECE_BYTES), BLOCK);
+    }
+
+    @Test
+    void shouldDownloadABlockInPieces() throws Exception {
+        var lastWrite = new AtomicInteger();
+
+        var task = download(files(lastWrite::set));
+
+        assertThat(task.stock).isEmpty();
+        assertThat(lastWrite).hasValue(3);
+        var bytes = task.bytes(BLOCK);
+        assertThat(bytes).hasSize(BLOCK_BYTES);
+        for (var i = 0; i < BLOCK_BYTES; i++) {
+            assertThat(bytes[i]).isEqualTo((byte) (4 + i / PARTITION_BYTES));
+        }
+        assertThat(value(Metric.BLOCKS_READ)).isOne();
+        assertThat(value(Metric.BYTES_READ)).isEqualTo(BLOCK_BYTES);
+        awaitReturnOfBuffers();
+    }
+
+    @Test
+    void shouldLeaveABlockToStockIfThereIsNoBufferForItsSecondPiece() throws Exception {
+        var held = new CompletableFuture<PooledBuffer>();
+        var files = files(_ -> takeAllBuffersAfterWrite(held));
+
+        var task = download(files);
+
+        assertThat(task.stock).containsExactly(BLOCK);
+        assertThat(files.remaining()).isEmpty();
+        held.get().release();
+        awaitReturnOfBuffers();
+        assertThat(download(files(_ -> {})).stock).isEmpty();
+        assertThat(connections).hasValue(1);
+    }
+
+    /**
+     * Takes all buffers when the write has released its own. Until then, the lock keeps the thread
+     * of the peer from taking a buffer for the next piece, because this thread first polls for new
+     * fetches.
+     */
+    private void takeAllBuffersAfterWrite(CompletableFuture<PooledBuffer> held) {
+        var lock = peer;
+        var isLocked = new CountDownLatch(1);
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    synchronized (lock) {
+                        isLocked.countDown();
+                        held.complete(takeAllBuffers());
+                    }
+                });
+        try {
+            isLocked.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private PooledBuffer takeAllBuffers() {
+        try {
+            var buffer = buffers.tryTake(POOL_BYTES);
+            while (buffer == null) {
+                Thread.onSpinWait();
+                buffer = buffers.tryTake(POOL_BYTES);
+            }
+            return buffer;
+        } catch (VerbsException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

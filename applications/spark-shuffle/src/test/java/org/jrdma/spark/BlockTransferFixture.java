@@ -1,0 +1,202 @@
+package org.jrdma.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
+import org.jrdma.verbs.Verbs;
+import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.RdmaChannel;
+import org.jrdma.verbs.memory.BufferPool;
+import org.jrdma.verbs.model.Access;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two executors for tests, which are in this JVM, without Spark: one reads blocks of the other. */
+abstract class BlockTransferFixture {
+
+    static final Duration TIMEOUT = Duration.ofSeconds(30);
+    static final int PARTITION_BYTES = 10_000;
+    static final int PARTITIONS = 20;
+    static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
+    static final int POOL_BYTES = 4 << 20;
+    static final String SERVER = "1";
+
+    @TempDir Path folder;
+
+    final ShuffleMetrics metrics = new ShuffleMetrics();
+    final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
+    final Map<MapOutputIndex.Key, MapOutputIndex> indexes = new ConcurrentHashMap<>();
+    final FakePluginContext plugin = new FakePluginContext();
+    final PeerDirectory directory = new PeerDirectory(plugin);
+
+    /** The number of attempts to connect. */
+    final AtomicInteger connections = new AtomicInteger();
+
+    Runnable afterFind = () -> {};
+    Device device;
+    ProtectionDomain domain;
+    MapOutputs outputs;
+    BlockServer server;
+    BufferPool buffers;
+    Peer peer;
+
+    @BeforeEach
+    void connect() throws Exception {
+        device = Verbs.software().openFirst();
+        domain = device.newProtectionDomain();
+        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, false, metrics);
+        server = new BlockServer(domain, settings, outputs, metrics);
+        plugin.answer =
+                new DriverMessage.Listening(
+                                SERVER,
+                                address().getAddress().getHostAddress(),
+                                address().getPort())
+                        .encode();
+        buffers = domain.newBufferPool(POOL_BYTES, Access.LOCAL_WRITE);
+        peer = peer(settings);
+    }
+
+    private InetSocketAddress address() {
+        return server.address();
+    }
+
+    Peer peer(ChannelSettings channels) {
+        return new Peer(
+                SERVER, executor -> connect(executor, channels), directory, buffers, metrics);
+    }
+
+    RdmaChannel connect(String executor, ChannelSettings channels) throws IOException {
+        connections.incrementAndGet();
+        return ConnectionManager.software()
+                .connectChannel(
+                        directory.find(executor), domain, channels.connectOptions(), TIMEOUT);
+    }
+
+    private MapOutputIndex find(MapOutputIndex.Key key) throws IOException {
+        afterFind.run();
+        var index = indexes.get(key);
+        if (index == null) {
+            throw new NoSuchFileException(key.toString());
+        }
+        return index;
+    }
+
+    @AfterEach
+    void close() {
+        peer.close();
+        server.close();
+        outputs.close();
+        device.close();
+    }
+
+    /** Writes the output of a map task: each byte of a partition is the number of the partition. */
+    void write(int shuffle, long map) throws IOException {
+        var content = new byte[FILE_BYTES];
+        for (var i = 0; i < content.length; i++) {
+            content[i] = (byte) (i / PARTITION_BYTES);
+        }
+        var file = Files.write(folder.resolve(shuffle + "-" + map), content);
+        var offsets =
+                IntStream.rangeClosed(0, PARTITIONS).mapToLong(i -> (long) i * PARTITION_BYTES);
+        indexes.put(
+                new MapOutputIndex.Key(shuffle, map),
+                new MapOutputIndex(file, FILE_BYTES, offsets.toArray()));
+    }
+
+    /** A task that stores the blocks that it receives. */
+    static final class Task implements BlockFetchingListener {
+
+        final Map<String, ManagedBuffer> blocks = new ConcurrentHashMap<>();
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+        final List<String> stock = new ArrayList<>();
+
+        @Override
+        public void onBlockFetchSuccess(String name, ManagedBuffer content) {
+            blocks.put(name, content.retain());
+            received.add(name);
+        }
+
+        @Override
+        public void onBlockFetchFailure(String name, Throwable cause) {
+            received.add(name + " failed");
+        }
+
+        void stock(String... names) {
+            stock.addAll(List.of(names));
+            received.addAll(List.of(names));
+        }
+
+        void await(int count) throws InterruptedException {
+            for (var i = 0; i < count; i++) {
+                assertThat(received.poll(30, TimeUnit.SECONDS)).isNotNull();
+            }
+        }
+
+        byte[] bytes(String name) throws IOException {
+            var bytes = new byte[(int) blocks.get(name).size()];
+            ByteBuffer content = blocks.get(name).nioByteBuffer();
+            content.get(bytes);
+            return bytes;
+        }
+
+        void release() {
+            blocks.values().forEach(ManagedBuffer::release);
+        }
+    }
+
+    Task fetch(String... names) throws InterruptedException {
+        return fetch(peer, names);
+    }
+
+    static Task fetch(Peer peer, String... names) throws InterruptedException {
+        return fetch(peer, null, names);
+    }
+
+    /** Fetches blocks into memory or into files, and waits for all of them. */
+    static Task fetch(Peer peer, @Nullable TemporaryBlockFiles files, String... names)
+            throws InterruptedException {
+        var task = new Task();
+        var blocks =
+                Arrays.stream(names)
+                        .map(name -> new Fetch.Block(name, BlockRange.parse(name).orElseThrow()))
+                        .toList();
+        peer.submit(new Fetch(blocks, task, task::stock, files));
+        task.await(names.length);
+        return task;
+    }
+
+    long value(Metric metric) {
+        return metrics.values().get(metric);
+    }
+
+    /** Waits until the thread of the peer has released its references, too. */
+    void awaitReturnOfBuffers() throws InterruptedException {
+        LocalCluster.await(TIMEOUT, () -> buffers.statistics().usedBytes() == 0);
+    }
+
+    void awaitValue(Metric metric, long value) throws InterruptedException {
+        LocalCluster.await(TIMEOUT, () -> value(metric) == value);
+    }
+}
