@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,18 +37,25 @@ class BlockTransferTest extends BlockTransferFixture {
 
     @Test
     void shouldReadMoreBlocksThanFitIntoOneMessage() throws Exception {
-        write(0, 1);
+        var count = 2 * PeerMessage.MAX_BLOCKS + 1;
+        var content = new byte[count];
+        for (var i = 0; i < count; i++) {
+            content[i] = (byte) i;
+        }
+        var file = Files.write(folder.resolve("many"), content);
+        indexes.put(
+                new MapOutputIndex.Key(0, 1),
+                new MapOutputIndex(file, count, LongStream.rangeClosed(0, count).toArray()));
         var names =
-                IntStream.range(0, 3 * PeerMessage.MAX_BLOCKS)
-                        .mapToObj(i ->
-                                "shuffle_0_1_%d_%d".formatted(i % 19, i % 19 + 1 + i / 128 % 2))
-                        .distinct()
-                        .toArray(String[]::new);
+                IntStream.range(0, count).mapToObj("shuffle_0_1_%d"::formatted).toArray(String[]::new);
 
         var task = fetch(names);
 
         assertThat(task.stock).isEmpty();
-        assertThat(task.blocks).hasSize(names.length);
+        assertThat(task.blocks).hasSizeGreaterThan(PeerMessage.MAX_BLOCKS).containsOnlyKeys(names);
+        for (var i = 0; i < count; i++) {
+            assertThat(task.bytes(names[i])).containsExactly(content[i]);
+        }
         task.release();
     }
 
