@@ -207,11 +207,13 @@ final class FetchSession implements RdmaChannel.Handler {
     public void done(long id) throws IOException {
         var read = reading.remove(id);
         switch (read.task().completed(read.index())) {
-            case READING -> {}
+            case READING -> hasDelivered = true;
             case NEEDS_BUFFER -> waitingForBuffer.addFirst(read.task());
-            case FINISHED -> finish(read.task());
+            case FINISHED -> {
+                hasDelivered = true;
+                finish(read.task());
+            }
         }
-        hasDelivered = true;
     }
 
     private void finish(ReadTask task) {

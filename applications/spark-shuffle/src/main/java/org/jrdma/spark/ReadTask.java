@@ -27,8 +27,11 @@ interface ReadTask {
 
     /** The state of a task after a read has completed. */
     enum Progress {
+        /** A block was delivered, and other reads have not completed. */
         READING,
+        /** A part of a block was read, and the next part needs a buffer. */
         NEEDS_BUFFER,
+        /** The last block was delivered. */
         FINISHED
     }
 

@@ -107,4 +107,17 @@ class BlockDownloadTest extends BlockTransferFixture {
             throw new IllegalStateException(e);
         }
     }
+
+    @Test
+    void shouldReconnectOnlyOnceIfTheChannelAlwaysFailsAfterTheFirstPiece() throws Exception {
+        var files = files(_ -> server.closeChannels());
+
+        var task = download(files);
+
+        assertThat(task.stock).containsExactly(BLOCK);
+        assertThat(connections).hasValue(2);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
+        assertThat(files.remaining()).isEmpty();
+        awaitReturnOfBuffers();
+    }
 }
