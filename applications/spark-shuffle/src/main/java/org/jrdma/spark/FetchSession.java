@@ -17,14 +17,20 @@ import java.util.Set;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.memory.BufferPool;
+import org.jrdma.verbs.memory.PooledBuffer;
 import org.jrdma.verbs.model.RemoteMemory;
+import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads blocks of another executor over a channel: asks for the locations of the blocks, reads them
  * into registered buffers, and delivers them. Confined to the thread of the {@link Peer}.
  */
 final class FetchSession implements RdmaChannel.Handler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FetchSession.class);
 
     /** Small blocks share a buffer of at least this length. */
     private static final long SHARED_BUFFER_BYTES = 1 << 20;
@@ -52,6 +58,7 @@ final class FetchSession implements RdmaChannel.Handler {
     private long lastRead;
     private long bufferWaitStart;
     private boolean hasDelivered;
+    private boolean hasLoggedLocalFailure;
 
     FetchSession(RdmaChannel channel, BufferPool buffers, ShuffleMetrics metrics) {
         this.channel = channel;
@@ -121,12 +128,19 @@ final class FetchSession implements RdmaChannel.Handler {
         return channel.trySend(MemorySegment.ofBuffer(message.encode()));
     }
 
-    private void takeBuffers() throws IOException {
+    private void takeBuffers() {
         while (!waitingForBuffer.isEmpty()) {
             var task = waitingForBuffer.element();
             var length = task.bufferBytes();
             var isPossible = length <= maxBufferBytes;
-            var buffer = isPossible ? buffers.tryTake(length) : null;
+            @Nullable PooledBuffer buffer;
+            try {
+                buffer = isPossible ? buffers.tryTake(length) : null;
+            } catch (VerbsException e) {
+                waitingForBuffer.remove();
+                leaveToStock(task, e);
+                continue;
+            }
             if (buffer != null) {
                 waitingForBuffer.remove();
                 bufferWaitStart = 0;
@@ -145,6 +159,21 @@ final class FetchSession implements RdmaChannel.Handler {
             finish(task);
         }
         bufferWaitStart = 0;
+    }
+
+    /** Leaves a task to Spark's client that has failed on this executor. The channel is usable. */
+    private void leaveToStock(ReadTask task, IOException cause) {
+        if (hasLoggedLocalFailure) {
+            LOG.debug("Cannot store blocks that are read by RDMA", cause);
+        } else {
+            hasLoggedLocalFailure = true;
+            LOG.warn(
+                    "Cannot store blocks that are read over {}. Spark's client reads them over TCP. Further failures are logged at the level DEBUG.",
+                    channel,
+                    cause);
+        }
+        task.leaveToStock();
+        finish(task);
     }
 
     private void read() throws IOException {
@@ -204,14 +233,22 @@ final class FetchSession implements RdmaChannel.Handler {
     }
 
     @Override
-    public void done(long id) throws IOException {
+    public void done(long id) {
         var read = reading.remove(id);
-        switch (read.task().completed(read.index())) {
+        var task = read.task();
+        ReadTask.Progress progress;
+        try {
+            progress = task.completed(read.index());
+        } catch (IOException e) {
+            leaveToStock(task, e);
+            return;
+        }
+        switch (progress) {
             case READING -> hasDelivered = true;
-            case NEEDS_BUFFER -> waitingForBuffer.addFirst(read.task());
+            case NEEDS_BUFFER -> waitingForBuffer.addFirst(task);
             case FINISHED -> {
                 hasDelivered = true;
-                finish(read.task());
+                finish(task);
             }
         }
     }

@@ -35,10 +35,14 @@ interface ReadTask {
         FINISHED
     }
 
-    /** Handles the completion of a read. */
+    /**
+     * Handles the completion of a read.
+     *
+     * @throws IOException if a file of this executor fails; then no read of this task is incomplete
+     */
     Progress completed(int index) throws IOException;
 
-    /** Leaves the blocks of this task to Spark's client, because there is no buffer for them. */
+    /** Leaves the blocks of this task to Spark's client. No read of this task is incomplete. */
     void leaveToStock();
 
     /** Releases the buffer and files of an unfinished task whose reads have ended. */

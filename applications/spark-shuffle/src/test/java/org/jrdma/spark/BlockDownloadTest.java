@@ -2,6 +2,7 @@ package org.jrdma.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -119,5 +120,35 @@ class BlockDownloadTest extends BlockTransferFixture {
         assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
         assertThat(files.remaining()).isEmpty();
         awaitReturnOfBuffers();
+    }
+
+    @Test
+    void shouldLeaveABlockToStockAndKeepTheChannelIfAWriteFails() throws Exception {
+        var files = files(number -> {
+            if (number == 2) {
+                throw new IOException("No space left on device");
+            }
+        });
+
+        var task = download(files);
+
+        assertThat(task.stock).containsExactly(BLOCK);
+        assertThat(files.remaining()).isEmpty();
+        awaitReturnOfBuffers();
+        assertThat(download(files(_ -> {})).stock).isEmpty();
+        assertThat(connections).hasValue(1);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
+        assertThat(directory.isAvoided(SERVER)).isFalse();
+    }
+
+    @Test
+    void shouldLeaveABlockToStockAndKeepTheChannelIfThereIsNoFolderForTheFile() throws Exception {
+        var missing = new FakeDownloadFiles(folder.resolve("missing"), _ -> {});
+
+        assertThat(download(missing).stock).containsExactly(BLOCK);
+
+        awaitReturnOfBuffers();
+        assertThat(download(files(_ -> {})).stock).isEmpty();
+        assertThat(connections).hasValue(1);
     }
 }

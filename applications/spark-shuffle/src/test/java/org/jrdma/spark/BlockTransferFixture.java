@@ -83,6 +83,10 @@ abstract class BlockTransferFixture {
     }
 
     Peer peer(ChannelSettings channels) {
+        return peer(channels, buffers);
+    }
+
+    Peer peer(ChannelSettings channels, BufferPool buffers) {
         return new Peer(
                 SERVER, executor -> connect(executor, channels), directory, buffers, metrics);
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.jrdma.verbs.model.Access;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -180,6 +181,21 @@ class BlockTransferTest extends BlockTransferFixture {
 
         held.release();
         assertThat(fetch("shuffle_0_1_0").stock).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveBlocksToStockAndKeepTheChannelIfNoBufferCanBeRegistered() throws Exception {
+        write(0, 1);
+        // The registration fails: REMOTE_WRITE requires LOCAL_WRITE.
+        var unusable = domain.newBufferPool(POOL_BYTES, Access.REMOTE_WRITE);
+        try (var reader = peer(settings, unusable)) {
+            assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+            assertThat(fetch(reader, "shuffle_0_1_1").stock).containsExactly("shuffle_0_1_1");
+        }
+
+        assertThat(connections).hasValue(1);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
+        assertThat(directory.isAvoided(SERVER)).isFalse();
     }
 
     @Test

@@ -1,11 +1,11 @@
 package org.jrdma.spark;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.UUID;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -43,12 +43,8 @@ record FakeDownloadFiles(Path folder, BeforeWrite beforeWrite) implements Downlo
 
     @Override
     public DownloadFile createTempFile(TransportConf conf) {
-        try {
-            var path = Files.createTempFile(folder, "block", "");
-            return new FakeFile(new SimpleDownloadFile(path.toFile(), conf), beforeWrite);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        var path = folder.resolve(UUID.randomUUID().toString());
+        return new FakeFile(new SimpleDownloadFile(path.toFile(), conf), beforeWrite);
     }
 
     @Override
