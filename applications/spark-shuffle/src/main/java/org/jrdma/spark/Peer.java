@@ -146,17 +146,27 @@ final class Peer implements AutoCloseable {
         if (isClosed()) {
             open.forEach(fetch -> fetch.fail(cause));
         } else {
-            LOG.warn(
-                    "Cannot read from executor {} by RDMA. {} fetches continue over TCP: {}",
-                    executor,
-                    open.size(),
-                    cause.toString());
-            directory.avoid(executor);
-            metrics.add(Metric.CONNECTION_FAILURES, 1);
+            avoid(cause);
             open.forEach(fetch -> fetch.leaveToStock(fetch.missing()));
         }
         open.clear();
         return stop();
+    }
+
+    private void avoid(Throwable cause) {
+        if (cause instanceof PeerDirectory.NotListedException) {
+            if (directory.avoidPermanently(executor)) {
+                LOG.info("Blocks are read over TCP: {}", cause.getMessage());
+            }
+            return;
+        }
+        LOG.warn(
+                "Cannot read from executor {} by RDMA. {} fetches continue over TCP: {}",
+                executor,
+                open.size(),
+                cause.toString());
+        directory.avoid(executor);
+        metrics.add(Metric.CONNECTION_FAILURES, 1);
     }
 
     private synchronized boolean isClosed() {

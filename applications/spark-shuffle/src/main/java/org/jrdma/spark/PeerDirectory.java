@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.api.plugin.PluginContext;
 
 /**
- * Finds the addresses at which other executors listen. The driver knows them. Executors without an
- * address, and those that failed, are avoided for a while. Safe for use by multiple threads.
+ * Finds the addresses at which other executors listen. The driver knows them. Executors that failed
+ * are avoided for a while, and executors without an address permanently. Safe for use by multiple
+ * threads.
  */
 final class PeerDirectory {
 
@@ -26,10 +28,25 @@ final class PeerDirectory {
     private static final Duration AVOIDANCE = Duration.ofSeconds(30);
 
     private final PluginContext plugin;
+    private final Duration avoidance;
     private final Map<String, Long> avoidedUntil = new ConcurrentHashMap<>();
 
+    /**
+     * The executors without an address. An executor publishes its address before it runs the first
+     * task, and Spark does not reuse the names of removed executors.
+     */
+    private final Set<String> unlisted = ConcurrentHashMap.newKeySet();
+
     PeerDirectory(PluginContext plugin) {
+        this(plugin, AVOIDANCE);
+    }
+
+    /**
+     * @param avoidance how long executors that failed are avoided
+     */
+    PeerDirectory(PluginContext plugin, Duration avoidance) {
         this.plugin = plugin;
+        this.avoidance = avoidance;
     }
 
     /** Reports to the driver where this executor listens. */
@@ -66,6 +83,9 @@ final class PeerDirectory {
 
     /** Returns true if RDMA should not be tried now. */
     boolean isAvoided(String executor) {
+        if (unlisted.contains(executor)) {
+            return true;
+        }
         var until = avoidedUntil.get(executor);
         if (until == null) {
             return false;
@@ -77,7 +97,17 @@ final class PeerDirectory {
         return false;
     }
 
+    /** Avoids an executor that failed for a while. */
     void avoid(String executor) {
-        avoidedUntil.put(executor, System.nanoTime() + AVOIDANCE.toNanos());
+        avoidedUntil.put(executor, System.nanoTime() + avoidance.toNanos());
+    }
+
+    /**
+     * Avoids an executor without an address permanently.
+     *
+     * @return false if it was avoided permanently before
+     */
+    boolean avoidPermanently(String executor) {
+        return unlisted.add(executor);
     }
 }

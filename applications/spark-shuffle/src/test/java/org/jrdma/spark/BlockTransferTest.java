@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.util.List;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -257,5 +258,34 @@ class BlockTransferTest extends BlockTransferFixture {
         assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
         assertThatThrownBy(() -> directory.find(SERVER))
                 .isInstanceOf(PeerDirectory.NotListedException.class);
+    }
+
+    @Test
+    void shouldAvoidAnExecutorWithoutAnAddressPermanently() throws Exception {
+        plugin.answer = "";
+        var withoutTimedAvoidance = new PeerDirectory(plugin, Duration.ZERO);
+        try (var reader = peer(withoutTimedAvoidance)) {
+            assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+        }
+
+        assertThat(withoutTimedAvoidance.isAvoided(SERVER)).isTrue();
+        assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
+    }
+
+    @Test
+    void shouldAvoidAnExecutorThatFailedForAWhile() throws Exception {
+        server.close();
+        var withoutTimedAvoidance = new PeerDirectory(plugin, Duration.ZERO);
+        try (var reader = peer(withoutTimedAvoidance)) {
+            assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+        }
+
+        assertThat(withoutTimedAvoidance.isAvoided(SERVER)).isFalse();
+        assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
+    }
+
+    private Peer peer(PeerDirectory directory) {
+        return new Peer(
+                SERVER, executor -> connect(executor, settings), directory, buffers, metrics);
     }
 }
