@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Another executor, from which this executor reads. All its blocks are read over one channel by one
- * thread, which ends when it has been idle for a while. A failed channel is replaced once before
- * the blocks are left to Spark's own client. Safe for use by multiple threads.
+ * thread, which ends when it has been idle for a while. If a channel fails before all blocks
+ * are read, it is replaced once before the blocks are left to Spark's own client. Safe for use by multiple threads.
  */
 final class Peer implements AutoCloseable {
 
@@ -93,6 +93,10 @@ final class Peer implements AutoCloseable {
                     session.abandon();
                 }
                 open.removeIf(Fetch::isDone);
+                if (open.isEmpty() && stop()) {
+                    LOG.debug("The idle channel to executor {} has ended", executor, e);
+                    return;
+                }
                 failures = session != null && session.hasDelivered() ? 1 : failures + 1;
                 if (failures < MAX_FAILURES && !(e instanceof PeerDirectory.NotListedException)) {
                     LOG.info("Reconnecting to executor {}: {}", executor, e.toString());

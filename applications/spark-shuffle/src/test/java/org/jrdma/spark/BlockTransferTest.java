@@ -288,4 +288,22 @@ class BlockTransferTest extends BlockTransferFixture {
         return new Peer(
                 SERVER, executor -> connect(executor, settings), directory, buffers, metrics);
     }
+
+    @Test
+    void shouldNotReconnectIfAnIdleChannelEnds() throws Exception {
+        write(0, 1);
+        fetch("shuffle_0_1_0").release();
+
+        server.close();
+
+        LocalCluster.await(TIMEOUT, () -> !isFetching());
+        assertThat(connections).hasValue(1);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
+        assertThat(directory.isAvoided(SERVER)).isFalse();
+    }
+
+    private static boolean isFetching() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("jrdma-shuffle-fetch-" + SERVER));
+    }
 }
