@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ThreadFactory;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.memory.BufferPool;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,7 @@ final class Peer implements AutoCloseable {
     private final PeerDirectory directory;
     private final BufferPool buffers;
     private final ShuffleMetrics metrics;
+    private final ThreadFactory threads;
 
     // Guarded by this.
     private final Queue<Fetch> submitted = new ArrayDeque<>();
@@ -50,27 +52,44 @@ final class Peer implements AutoCloseable {
             PeerDirectory directory,
             BufferPool buffers,
             ShuffleMetrics metrics) {
+        this(
+                executor,
+                connector,
+                directory,
+                buffers,
+                metrics,
+                Thread.ofPlatform().daemon().name("jrdma-shuffle-fetch-" + executor).factory());
+    }
+
+    Peer(
+            String executor,
+            Connector connector,
+            PeerDirectory directory,
+            BufferPool buffers,
+            ShuffleMetrics metrics,
+            ThreadFactory threads) {
         this.executor = executor;
         this.connector = connector;
         this.directory = directory;
         this.buffers = buffers;
         this.metrics = metrics;
+        this.threads = threads;
     }
 
-    /** Starts to fetch blocks. */
+    /**
+     * Starts to fetch blocks. If this method fails, for example with an {@link OutOfMemoryError}
+     * because a thread cannot be started, this peer stays usable.
+     */
     void submit(Fetch fetch) {
         synchronized (this) {
             if (!isClosed) {
-                submitted.add(fetch);
                 if (!isRunning) {
-                    isRunning = true;
-                    Thread.ofPlatform()
-                            .daemon()
-                            .name("jrdma-shuffle-fetch-" + executor)
-                            .start(this::run);
+                    threads.newThread(this::run).start();
+                    isRunning = true; // not earlier: the system may have too many threads
                 } else if (channel != null) {
                     channel.wake();
                 }
+                submitted.add(fetch); // before the thread of this peer gets the lock
                 return;
             }
         }

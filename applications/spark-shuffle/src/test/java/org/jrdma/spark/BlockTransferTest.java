@@ -9,6 +9,7 @@ import java.util.List;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jrdma.verbs.model.Access;
@@ -305,5 +306,40 @@ class BlockTransferTest extends BlockTransferFixture {
     private static boolean isFetching() {
         return Thread.getAllStackTraces().keySet().stream()
                 .anyMatch(thread -> thread.getName().equals("jrdma-shuffle-fetch-" + SERVER));
+    }
+
+    @Test
+    void shouldFetchBlocksAfterAThreadCouldNotBeStarted() throws Exception {
+        write(0, 1);
+        var starts = new AtomicInteger();
+        try (var reader =
+                new Peer(
+                        SERVER,
+                        executor -> connect(executor, settings),
+                        directory,
+                        buffers,
+                        metrics,
+                        fetching ->
+                                starts.getAndIncrement() == 0
+                                        ? threadThatCannotStart()
+                                        : Thread.ofPlatform().daemon().unstarted(fetching))) {
+            assertThatThrownBy(() -> fetch(reader, "shuffle_0_1_0"))
+                    .isInstanceOf(OutOfMemoryError.class);
+
+            var task = fetch(reader, "shuffle_0_1_1");
+
+            assertThat(task.stock).isEmpty();
+            task.release();
+        }
+        assertThat(value(Metric.BLOCKS_READ)).isOne();
+    }
+
+    private static Thread threadThatCannotStart() {
+        return new Thread() {
+            @Override
+            public void start() {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+        };
     }
 }
