@@ -3,11 +3,12 @@ package org.jrdma.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.util.LongAccumulator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,9 +82,9 @@ class FailureTest {
     }
 
     /** Reads the shuffle during a failure, and prints how long this took. */
-    private void readDuring(String failure) {
+    private void readDuring(String failure, JavaPairRDD<Long, byte[]> records) {
         var start = System.nanoTime();
-        assertThat(ShuffleJobs.read(shuffled, PAUSE_MILLIS)).isEqualTo(expected);
+        assertThat(ShuffleJobs.read(records, PAUSE_MILLIS)).isEqualTo(expected);
         var millis = millisSince(start);
         System.out.printf(
                 "%s: the job took %d ms, %d ms more than without a failure%n",
@@ -109,7 +110,7 @@ class FailureTest {
             victim.destroyForcibly();
         });
 
-        readDuring("executor killed");
+        readDuring("executor killed", shuffled);
         assertThat(victim.isAlive()).isFalse();
         awaitRelease(descriptors);
     }
@@ -119,9 +120,8 @@ class FailureTest {
     void shouldReadByRdmaIfACableIsPulledForThreeSeconds() throws Exception {
         var byRdma = cluster.metric(Metric.BLOCKS_READ);
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
-        pullCable(Duration.ofSeconds(3));
 
-        readDuring("cable pulled for three seconds");
+        readWithPulledCable("cable pulled for three seconds", Duration.ofSeconds(3));
         assertThat(cluster.metric(Metric.BLOCKS_READ)).isGreaterThan(byRdma);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
         awaitRelease(descriptors);
@@ -131,36 +131,51 @@ class FailureTest {
     @Order(3)
     void shouldReadOverTcpIfACableIsPulledPermanently() throws Exception {
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
-        pullCable(FOREVER);
 
-        readDuring("cable pulled permanently");
+        readWithPulledCable("cable pulled permanently", FOREVER);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
         awaitRelease(descriptors - CHANNELS);
     }
 
-    /** Pulls the cable of one executor after a while, without waiting. */
-    private static void pullCable(Duration duration) {
-        ShuffleJobs.context(cluster.session())
-                .parallelize(IntStream.range(0, 8).boxed().toList(), 8)
-                .foreach(_ -> {
-                    if (isFirstCallOnLastExecutor()) {
-                        Thread.ofPlatform()
-                                .daemon()
-                                .start(() -> {
-                                    sleep(BEFORE_FAILURE);
-                                    UnpluggableFabric.pullCable();
-                                    sleep(duration);
-                                    UnpluggableFabric.insertCable();
-                                    System.clearProperty("test.cable");
-                                });
-                    }
-                });
+    /** Reads the shuffle, and checks that one executor has pulled its cable during this time. */
+    private void readWithPulledCable(String failure, Duration duration) {
+        var pulls = cluster.session().sparkContext().longAccumulator();
+        readDuring(failure, pullCableAtFirstRecord(shuffled, anyExecutor(), duration, pulls));
+        assertThat(pulls.value()).isEqualTo(1);
     }
 
-    /** Whether this is the first task on the executor whose cable is pulled. */
-    private static boolean isFirstCallOnLastExecutor() {
-        return !SparkEnv.get().executorId().equals("0")
-                && System.setProperty("test.cable", "pulled") == null;
+    private static String anyExecutor() {
+        return ShuffleJobs.context(cluster.session())
+                .parallelize(List.of(1), 1)
+                .map(_ -> SparkEnv.get().executorId())
+                .first();
+    }
+
+    /** Returns the same records. An executor pulls its cable when it has read the first record. */
+    private static JavaPairRDD<Long, byte[]> pullCableAtFirstRecord(
+            JavaPairRDD<Long, byte[]> records,
+            String executor,
+            Duration duration,
+            LongAccumulator pulls) {
+        var key = "test.cable." + pulls.id();
+        return records.mapToPair(record -> {
+            if (SparkEnv.get().executorId().equals(executor)
+                    && System.setProperty(key, "pulled") == null) {
+                pullCable(duration);
+                pulls.add(1);
+            }
+            return record;
+        });
+    }
+
+    private static void pullCable(Duration duration) {
+        UnpluggableFabric.pullCable();
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    sleep(duration);
+                    UnpluggableFabric.insertCable();
+                });
     }
 
     private static void sleep(Duration duration) {
