@@ -15,8 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Another executor, from which this executor reads. All its blocks are read over one channel by one
- * thread, which ends when it has been idle for a while. If a channel fails before all blocks
- * are read, it is replaced once before the blocks are left to Spark's own client. Safe for use by multiple threads.
+ * thread, which ends when it has been idle for a while. If a channel fails before all blocks are
+ * read, it is replaced once before the blocks are left to Spark's own client. Safe for use by
+ * multiple threads.
  */
 final class Peer implements AutoCloseable {
 

@@ -124,11 +124,12 @@ class BlockDownloadTest extends BlockTransferFixture {
 
     @Test
     void shouldLeaveABlockToStockAndKeepTheChannelIfAWriteFails() throws Exception {
-        var files = files(number -> {
-            if (number == 2) {
-                throw new IOException("No space left on device");
-            }
-        });
+        var files =
+                files(number -> {
+                    if (number == 2) {
+                        throw new IOException("No space left on device");
+                    }
+                });
 
         var task = download(files);
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
-import java.util.List;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +50,9 @@ class BlockTransferTest extends BlockTransferFixture {
                 new MapOutputIndex.Key(0, 1),
                 new MapOutputIndex(file, count, LongStream.rangeClosed(0, count).toArray()));
         var names =
-                IntStream.range(0, count).mapToObj("shuffle_0_1_%d"::formatted).toArray(String[]::new);
+                IntStream.range(0, count)
+                        .mapToObj("shuffle_0_1_%d"::formatted)
+                        .toArray(String[]::new);
 
         var task = fetch(names);
 
