@@ -42,7 +42,7 @@ final class PeerDirectory {
     }
 
     /**
-     * @param avoidance how long executors that failed are avoided
+     * @param avoidance the time for which executors that failed are avoided
      */
     PeerDirectory(PluginContext plugin, Duration avoidance) {
         this.plugin = plugin;
