@@ -67,7 +67,8 @@ public final class ReadinessWaiting implements Waiting {
 
     private boolean park(Deadline deadline) {
         var thread = Thread.currentThread();
-        try (var parker = source.parker()) {
+        var parker = source.parker();
+        try {
             parked = parker;
             source.add(listener);
             while (true) {

@@ -7,7 +7,7 @@ import org.jrdma.ffi.Deadline;
  * Lets the thread that created it sleep until another thread wakes it up. Used for one wait for a
  * {@link ReadinessSource}.
  */
-public interface ThreadParker extends AutoCloseable {
+public interface ThreadParker {
 
     /**
      * Sleeps until {@link #wakeUp()} is called, the deadline passes, or the thread is interrupted;
@@ -18,9 +18,6 @@ public interface ThreadParker extends AutoCloseable {
 
     /** Wakes up the thread. Called by any thread. */
     void wakeUp();
-
-    @Override
-    void close();
 
     /** Returns an object by which the current thread parks as in {@link LockSupport}. */
     static ThreadParker ofCurrentThread() {
@@ -35,9 +32,6 @@ public interface ThreadParker extends AutoCloseable {
             public void wakeUp() {
                 LockSupport.unpark(thread);
             }
-
-            @Override
-            public void close() {}
         };
     }
 

@@ -175,9 +175,6 @@ final class IncomingWakeUps {
                 LockSupport.unpark(thread);
             }
         }
-
-        @Override
-        public void close() {}
     }
 
     /** Makes a waiting thread the leader or a follower. Returns true if it is the leader. */

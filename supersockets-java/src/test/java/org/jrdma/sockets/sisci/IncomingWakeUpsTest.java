@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.InterruptOptions;
 import org.jrdma.sisci.LocalInterrupt;
 import org.jrdma.sisci.Node;
@@ -79,7 +80,8 @@ class IncomingWakeUpsTest {
         Sleeper(Thread.Builder builder, Duration timeout) throws Exception {
             thread =
                     builder.start(() -> {
-                        try (var own = wakeUps.parker()) {
+                        try {
+                            var own = wakeUps.parker();
                             parker.complete(own);
                             var deadline = Deadline.after(timeout);
                             while (!done
@@ -120,9 +122,6 @@ class IncomingWakeUpsTest {
             sleeper.done = true;
             sleeper.parker.join().wakeUp();
         }
-
-        @Override
-        public void close() {}
     }
 
     private Sleeper platform() throws Exception {
@@ -332,29 +331,27 @@ class IncomingWakeUpsTest {
 
     private void awaitOneTrigger(String name) {
         var done = new CompletableFuture<Void>();
-        try (var own = wakeUps.parker()) {
-            ready.put(
-                    name,
-                    new ThreadParker() {
-                        @Override
-                        public void park(Deadline deadline) {}
+        var own = wakeUps.parker();
+        ready.put(
+                name,
+                new ThreadParker() {
+                    @Override
+                    public void park(Deadline deadline) {}
 
-                        @Override
-                        public void wakeUp() {
-                            done.complete(null);
-                            own.wakeUp();
-                        }
-
-                        @Override
-                        public void close() {}
-                    });
+                    @Override
+                    public void wakeUp() {
+                        done.complete(null);
+                        own.wakeUp();
+                    }
+                });
+        try {
             peer.trigger();
-            var deadline = Deadline.after(ofSeconds(20));
-            while (!done.isDone() && !deadline.hasPassed()) {
-                own.park(deadline);
-            }
-        } catch (Exception e) {
+        } catch (FabricException e) {
             throw new IllegalStateException(e);
+        }
+        var deadline = Deadline.after(ofSeconds(20));
+        while (!done.isDone() && !deadline.hasPassed()) {
+            own.park(deadline);
         }
         if (!done.isDone()) {
             throw new IllegalStateException("A wake-up was lost.");
