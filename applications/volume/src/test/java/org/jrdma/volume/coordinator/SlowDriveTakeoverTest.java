@@ -28,9 +28,35 @@ class SlowDriveTakeoverTest {
         }
     }
 
-    /** A drive that needs long to read a part of the journal, to flush, or to register a node. */
-    private record SlowDrive(Drive drive, Duration readPause, Duration flushPause)
+    /**
+     * A drive that needs long to read a part of the journal, to flush or to register a node, or to
+     * create a queue for a platform thread.
+     *
+     * @param threads the platform threads that have a queue
+     */
+    private record SlowDrive(
+            Drive drive,
+            Duration readPause,
+            Duration flushPause,
+            Duration queuePause,
+            Set<Thread> threads)
             implements Drive, Fence {
+
+        static SlowDrive of(Duration readPause, Duration flushPause, Duration queuePause) {
+            return new SlowDrive(
+                    new MemoryDrive(1024),
+                    readPause,
+                    flushPause,
+                    queuePause,
+                    ConcurrentHashMap.newKeySet());
+        }
+
+        private void createQueue() throws VolumeException {
+            var thread = Thread.currentThread();
+            if (!thread.isVirtual() && threads.add(thread)) {
+                pause(queuePause);
+            }
+        }
 
         @Override
         public long blocks() {
@@ -39,6 +65,7 @@ class SlowDriveTakeoverTest {
 
         @Override
         public void read(long block, MemorySegment target) throws FabricException {
+            createQueue();
             drive.read(block, target);
             if (target.byteSize() > 2 * BLOCK_BYTES) {
                 pause(readPause);
@@ -47,11 +74,13 @@ class SlowDriveTakeoverTest {
 
         @Override
         public void write(long block, MemorySegment source) throws FabricException {
+            createQueue();
             drive.write(block, source);
         }
 
         @Override
         public void flush() throws FabricException {
+            createQueue();
             pause(flushPause);
             drive.flush();
         }
@@ -80,50 +109,6 @@ class SlowDriveTakeoverTest {
         }
     }
 
-    /** A drive that needs longer than a lease to create a queue for a platform thread. */
-    private record QueueDrive(Drive drive, Set<Thread> threads) implements Drive {
-
-        private void createQueue() throws VolumeException {
-            var thread = Thread.currentThread();
-            if (!thread.isVirtual() && threads.add(thread)) {
-                pause(LEASE.multipliedBy(2));
-            }
-        }
-
-        @Override
-        public long blocks() {
-            return drive.blocks();
-        }
-
-        @Override
-        public void read(long block, MemorySegment target) throws FabricException {
-            createQueue();
-            drive.read(block, target);
-        }
-
-        @Override
-        public void write(long block, MemorySegment source) throws FabricException {
-            createQueue();
-            drive.write(block, source);
-        }
-
-        @Override
-        public void flush() throws FabricException {
-            createQueue();
-            drive.flush();
-        }
-
-        @Override
-        public Fence fence() {
-            return drive.fence();
-        }
-
-        @Override
-        public void close() {
-            drive.close();
-        }
-    }
-
     private static void takeOver(Drive drive) throws Exception {
         var _ = VolumeFormatter.create(drive);
         try (var takeover = new Takeover(drive, drive.fence(), 1, LEASE, LEASE)) {
@@ -135,19 +120,16 @@ class SlowDriveTakeoverTest {
 
     @Test
     void shouldKeepTheLeaseWhileItReadsAJournalForLongerThanTheLease() throws Exception {
-        takeOver(new SlowDrive(new MemoryDrive(1024), LEASE.dividedBy(2), Duration.ZERO));
+        takeOver(SlowDrive.of(LEASE.dividedBy(2), Duration.ZERO, Duration.ZERO));
     }
 
     @Test
     void shouldKeepTheLeaseOnADriveThatCreatesQueuesSlowly() throws Exception {
-        takeOver(
-                new QueueDrive(
-                        new SlowDrive(new MemoryDrive(1024), LEASE.dividedBy(2), Duration.ZERO),
-                        ConcurrentHashMap.newKeySet()));
+        takeOver(SlowDrive.of(LEASE.dividedBy(2), Duration.ZERO, LEASE.multipliedBy(2)));
     }
 
     @Test
     void shouldTakeOverOnADriveWithSlowFlushesAndRegistrations() throws Exception {
-        takeOver(new SlowDrive(new MemoryDrive(1024), Duration.ZERO, LEASE.dividedBy(6)));
+        takeOver(SlowDrive.of(Duration.ZERO, LEASE.dividedBy(6), Duration.ZERO));
     }
 }
