@@ -54,8 +54,11 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      */
     private final int descriptor;
 
-    /** The memory for the results of {@link #takeEvents}, and the name of the call for errors. */
-    private final MemorySegment event = Arena.ofAuto().allocate(CompletionFunctions.EVENT);
+    /**
+     * The memory for the results of {@link #takeEvents}, and the name of the call for errors. NULL
+     * without a channel.
+     */
+    private final MemorySegment event;
 
     private final CheckedCall takeEvent;
     private final int maxCapacity;
@@ -120,6 +123,10 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
         var attributes = device.attributes();
         this.maxCapacity = attributes.maxCompletions();
         this.channel = config.withEvents ? openChannel(device) : null;
+        this.event =
+                config.withEvents
+                        ? Arena.ofAuto().allocate(CompletionFunctions.EVENT)
+                        : MemorySegment.NULL;
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
             this.queue = config.extended ? createExtended(device, config) : create(device, config);
