@@ -29,6 +29,10 @@ final class ClientProgram {
     private static final Logger LOG = LoggerFactory.getLogger(ClientProgram.class);
     private static final FilePath FILLER = FilePath.of("/filler");
     private static final int LARGE_PART = 256 * 1024;
+
+    /** A small part of what the filler used, and more than the other clients need at a time. */
+    private static final long FREED_BLOCKS = HistoryVolume.BLOCKS / 16;
+
     private static final int PAUSE_MILLIS = 5;
 
     private final SoftSisci fabric;
@@ -168,6 +172,7 @@ final class ClientProgram {
             filler.join();
         }
         repeat(this::removeFiller);
+        repeat(this::awaitSpace);
     }
 
     private void removeFiller() throws FabricException {
@@ -177,6 +182,13 @@ final class ClientProgram {
             if (e.failure() != Failure.NOT_FOUND) { // repeated
                 throw e;
             }
+        }
+    }
+
+    /** The file remains until the session of a killed filler has ended, which had opened it. */
+    private void awaitSpace() throws FabricException {
+        while (client.capacity().free() < FREED_BLOCKS) {
+            pause();
         }
     }
 }
