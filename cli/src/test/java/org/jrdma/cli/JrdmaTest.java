@@ -1,12 +1,17 @@
 package org.jrdma.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 
 class JrdmaTest {
 
@@ -103,6 +108,30 @@ class JrdmaTest {
 
         assertThat(output.toString()).startsWith("Usage: jrdma " + command).contains("--json");
         assertThat(output.toString().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    /** Otherwise, picocli prints a warning before the help. */
+    @Test
+    void shouldHaveHelpThatPicocliCanFormat() {
+        commands(Jrdma.commandLine())
+                .map(CommandLine::getCommandSpec)
+                .flatMap(JrdmaTest::descriptions)
+                .forEach(text ->
+                        assertThatCode(() -> text.formatted()).as(text).doesNotThrowAnyException());
+    }
+
+    private static Stream<CommandLine> commands(CommandLine command) {
+        return Stream.concat(
+                Stream.of(command),
+                command.getSubcommands().values().stream().flatMap(JrdmaTest::commands));
+    }
+
+    private static Stream<String> descriptions(CommandSpec command) {
+        var usage = command.usageMessage();
+        return Stream.concat(
+                        Stream.of(usage.description(), usage.footer()),
+                        command.args().stream().map(ArgSpec::description))
+                .flatMap(Stream::of);
     }
 
     @Test

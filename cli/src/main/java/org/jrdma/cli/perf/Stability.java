@@ -12,9 +12,12 @@ record Stability(boolean latency, boolean bandwidth) {
     /** The part of the heading of a table that explains {@link #mark}. */
     static final String LEGEND = "~: unstable";
 
-    /** The explanation for the help of a command. */
+    /**
+     * The explanation for the help of a command. picocli formats it, so a percent sign is written
+     * twice.
+     */
     static final String DESCRIPTION =
-            "A measurement is repeated up to five times until its parts agree. The mark ~ follows a p50 or a bandwidth whose parts differ by more than 15 %, for example because other programs used the processors.";
+            "A measurement is repeated up to five times until its parts agree. The mark ~ follows a p50 or a bandwidth whose parts differ by more than 15 %%, for example because other programs used the processors.";
 
     /** Returns a character that follows an unstable figure, or a space. */
     static char mark(boolean isStable) {
