@@ -104,7 +104,8 @@ final class ClientSession implements AutoCloseable {
                 new DriveRegistration(
                         options.name(),
                         drive.filter(_ -> options.isRegistering()).map(Drive::fence));
-        this.volume = new VolumeIdentity(drive);
+        var deadline = Deadline.after(options.retryTimeout());
+        this.volume = new VolumeIdentity(drive, deadline);
         this.connector = connector;
         this.files = files;
         this.heartbeats =
@@ -112,7 +113,7 @@ final class ClientSession implements AutoCloseable {
                         .daemon()
                         .name("volume-heartbeat-" + options.name())
                         .unstarted(this::sendHeartbeats);
-        var _ = attached(Deadline.after(options.retryTimeout()));
+        var _ = attached(deadline);
         heartbeats.start();
     }
 
