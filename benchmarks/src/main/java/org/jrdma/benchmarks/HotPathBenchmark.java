@@ -2,7 +2,7 @@ package org.jrdma.benchmarks;
 
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.DeviceOpenOption;
 import org.jrdma.verbs.model.VerbsException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -36,7 +36,10 @@ public class HotPathBenchmark {
 
     @Setup
     public void open() throws FabricException {
-        loop = critical ? new PostAndPollLoop(DeviceOption.CRITICAL_CALLS) : new PostAndPollLoop();
+        loop =
+                critical
+                        ? new PostAndPollLoop(DeviceOpenOption.CRITICAL_CALLS)
+                        : new PostAndPollLoop();
     }
 
     @TearDown

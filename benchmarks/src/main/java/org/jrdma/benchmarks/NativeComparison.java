@@ -3,7 +3,7 @@ package org.jrdma.benchmarks;
 import java.util.List;
 import java.util.Locale;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.DeviceOpenOption;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
@@ -33,7 +33,9 @@ public final class NativeComparison {
         System.out.println("| operation | calls | C, ns | Java, ns | Java adds, ns |");
         System.out.println("|---|---|---|---|---|");
         for (var options :
-                List.of(new DeviceOption[0], new DeviceOption[] {DeviceOption.CRITICAL_CALLS})) {
+                List.of(
+                        new DeviceOpenOption[0],
+                        new DeviceOpenOption[] {DeviceOpenOption.CRITICAL_CALLS})) {
             try (var loop = new PostAndPollLoop(options)) {
                 for (var contest : contests(loop)) {
                     compare(contest, options.length == 0 ? "ordinary" : "critical");

@@ -25,7 +25,7 @@ import org.jrdma.verbs.PreparedWrite;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.memory.MemoryRegion;
-import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.DeviceOpenOption;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +61,7 @@ public final class PostAndPollLoop implements AutoCloseable {
     private @Nullable Extended extended;
 
     /** Creates queue pairs that are connected to themselves. */
-    public PostAndPollLoop(DeviceOption... options) throws FabricException {
+    public PostAndPollLoop(DeviceOpenOption... options) throws FabricException {
         device = NullProvider.instance().verbs().open(NullProvider.DEVICE, options);
         domain = device.newProtectionDomain();
         completions = device.newCompletionQueue(6 * BATCH);

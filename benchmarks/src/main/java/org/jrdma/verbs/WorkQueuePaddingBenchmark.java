@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.jrdma.benchmarks.ChildProcess;
 import org.jrdma.benchmarks.ComparisonRow;
 import org.jrdma.benchmarks.Median;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 
 /**
  * Compares a work queue, whose two counters are padded and whose posting thread keeps a copy of the
@@ -40,7 +40,7 @@ public final class WorkQueuePaddingBenchmark {
     }
 
     private static final class PaddedQueue implements Queue {
-        private final PolledWorkQueue queue = new PolledWorkQueue(CAPACITY);
+        private final PolledWorkQueueSlots queue = new PolledWorkQueueSlots(CAPACITY);
 
         @Override
         public boolean hasFreeSlots(int count) {

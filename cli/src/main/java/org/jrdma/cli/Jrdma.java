@@ -34,7 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             PerfCommand.class,
             PingCommand.class,
             VolumeCommand.class,
-            ExampleCommand.class,
+            ListExamplesCommand.class,
             HelpCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",

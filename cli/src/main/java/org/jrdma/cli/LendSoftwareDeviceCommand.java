@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
-import org.jrdma.cli.perf.ChildProcess;
+import org.jrdma.cli.perf.ChildProcessPeer;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
@@ -84,7 +84,7 @@ final class LendSoftwareDeviceCommand implements Callable<Integer> {
                     "The number of devices to lend. Controllers nvme share one drive, so that each host can have a controller of its own. (default: 1)")
     private int count = 1;
 
-    @Option(names = ChildProcess.OPTION, hidden = true)
+    @Option(names = ChildProcessPeer.OPTION, hidden = true)
     private boolean isChild;
 
     private static Supplier<DeviceModel> newDrive() {
@@ -122,7 +122,7 @@ final class LendSoftwareDeviceCommand implements Callable<Integer> {
                             .formatted(MAX_DEVICES, count));
         }
         if (isChild) {
-            ChildProcess.exitWithParent();
+            ChildProcessPeer.exitWithParent();
         }
         var library = new SoftSisci();
         var borrows = new ArrayBlockingQueue<Borrow>(MAX_EVENTS);

@@ -186,7 +186,7 @@ class LendSoftwareDeviceCommandTest {
         "lend --count 65 edu, 'The number of devices must be from 1 to 64, but is 65. See jrdma lend --help.'"
     })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
-        assertThat(InvalidCommandLine.errors(words)).isEqualTo(message + "\n");
+        assertThat(InvalidCommandLineAssertions.errors(words)).isEqualTo(message + "\n");
     }
 
     @Test

@@ -125,9 +125,11 @@ class PackagedTest {
         try (var jar = new JarFile(Path.of("target", "jrdma.jar").toFile());
                 var launcher =
                         new DataInputStream(
-                                jar.getInputStream(jar.getEntry("org/jrdma/cli/Launcher.class")))) {
+                                jar.getInputStream(
+                                        jar.getEntry(
+                                                "org/jrdma/cli/VersionCheckingLauncher.class")))) {
             assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class"))
-                    .isEqualTo("org.jrdma.cli.Launcher");
+                    .isEqualTo("org.jrdma.cli.VersionCheckingLauncher");
             assertThat(launcher.readInt()).isEqualTo(0xCAFEBABE);
             assertThat(launcher.readInt()).isEqualTo(52);
         }

@@ -17,7 +17,7 @@ import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.AsyncPoster;
-import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.AsyncWorkQueueSlots;
 import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
 import org.jrdma.verbs.queue.QueuePairConfig;
@@ -30,8 +30,8 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
         permits AsyncQueuePair, AsyncDatagramQueuePair, AsyncRawQueuePair {
 
     private final ProtectionDomain domain;
-    private final AsyncWorkQueue sends;
-    private final AsyncWorkQueue receives;
+    private final AsyncWorkQueueSlots sends;
+    private final AsyncWorkQueueSlots receives;
     private final AsyncPoster<WorkRequest.Send> sender;
     private final AsyncPoster<WorkRequest.Receive> receiver;
 
@@ -52,7 +52,7 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
             QueuePairConfig config,
             @Nullable SharedReceiveQueue shared) {
 
-        private NativeQueuePair create(AsyncWorkQueue sends, AsyncWorkQueue receives)
+        private NativeQueuePair create(AsyncWorkQueueSlots sends, AsyncWorkQueueSlots receives)
                 throws VerbsException {
             return QueuePairCreation.create(
                     domain.domainHandle(),
@@ -68,7 +68,7 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
                     });
         }
 
-        private @Nullable NativeSharedReceiveQueue<AsyncWorkQueue> sharedNative() {
+        private @Nullable NativeSharedReceiveQueue<AsyncWorkQueueSlots> sharedNative() {
             return switch (shared) {
                 case null -> null;
                 case AsyncSharedReceiveQueue async -> async.nativeQueue();
@@ -83,14 +83,14 @@ abstract sealed class AbstractAsyncQueuePair extends QueuePair
     AbstractAsyncQueuePair(Parameters parameters) throws VerbsException {
         this(
                 parameters,
-                new AsyncWorkQueue(parameters.config.sends()),
-                new AsyncWorkQueue(
+                new AsyncWorkQueueSlots(parameters.config.sends()),
+                new AsyncWorkQueueSlots(
                         parameters.config.receives(),
                         parameters.config.type() == QueuePairType.UNRELIABLE_DATAGRAM));
     }
 
     private AbstractAsyncQueuePair(
-            Parameters parameters, AsyncWorkQueue sends, AsyncWorkQueue receives)
+            Parameters parameters, AsyncWorkQueueSlots sends, AsyncWorkQueueSlots receives)
             throws VerbsException {
         super(parameters.create(sends, receives), parameters.shared);
         this.domain = parameters.domain;

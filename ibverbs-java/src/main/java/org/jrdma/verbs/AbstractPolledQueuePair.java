@@ -19,7 +19,7 @@ import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.QueuePairConfig;
 import org.jrdma.verbs.queue.QueuePairCreation;
@@ -32,8 +32,8 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
     private final ProtectionDomain domain;
     private final CompletionQueue sendCompletions;
     private final CompletionQueue receiveCompletions;
-    private final PostTarget<PolledWorkQueue> sends;
-    private final PostTarget<PolledWorkQueue> receives;
+    private final PostTarget<PolledWorkQueueSlots> sends;
+    private final PostTarget<PolledWorkQueueSlots> receives;
 
     /** The constructor parameters that all types of polled queue pairs share. */
     record Parameters(
@@ -43,7 +43,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
             QueuePairConfig config,
             @Nullable SharedReceiveQueue shared) {
 
-        private NativeQueuePair create(PolledWorkQueue sends, PolledWorkQueue receives)
+        private NativeQueuePair create(PolledWorkQueueSlots sends, PolledWorkQueueSlots receives)
                 throws VerbsException {
             return QueuePairCreation.create(
                     domain.domainHandle(),
@@ -56,7 +56,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
                     () -> {});
         }
 
-        private @Nullable NativeSharedReceiveQueue<PolledWorkQueue> sharedNative() {
+        private @Nullable NativeSharedReceiveQueue<PolledWorkQueueSlots> sharedNative() {
             return switch (shared) {
                 case null -> null;
                 case PolledSharedReceiveQueue polled -> polled.nativeQueue();
@@ -71,14 +71,14 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
     AbstractPolledQueuePair(Parameters parameters) throws VerbsException {
         this(
                 parameters,
-                new PolledWorkQueue(parameters.config.sends()),
-                new PolledWorkQueue(
+                new PolledWorkQueueSlots(parameters.config.sends()),
+                new PolledWorkQueueSlots(
                         parameters.config.receives(),
                         parameters.config.type() == QueuePairType.UNRELIABLE_DATAGRAM));
     }
 
     private AbstractPolledQueuePair(
-            Parameters parameters, PolledWorkQueue sends, PolledWorkQueue receives)
+            Parameters parameters, PolledWorkQueueSlots sends, PolledWorkQueueSlots receives)
             throws VerbsException {
         super(parameters.create(sends, receives), parameters.shared);
         this.domain = parameters.domain;
@@ -156,7 +156,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
     }
 
     /** The send queue, to which prepared requests are posted. */
-    final PostTarget<PolledWorkQueue> sends() {
+    final PostTarget<PolledWorkQueueSlots> sends() {
         return sends;
     }
 
@@ -217,7 +217,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
      * succeeded, because these generate no completions. The marker uses an extra slot of the send
      * queue and a spare entry of the completion queue.
      */
-    private void tryPostMarker(PolledWorkQueue queue) throws VerbsException {
+    private void tryPostMarker(PolledWorkQueueSlots queue) throws VerbsException {
         var spare = sendCompletions.nativeQueue().reservations();
         // The lifetime is held before the completion queue entry is reserved, because close()
         // releases the entry.
@@ -236,7 +236,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
         }
     }
 
-    private void postMarker(PolledWorkQueue queue) throws VerbsException {
+    private void postMarker(PolledWorkQueueSlots queue) throws VerbsException {
         var marker = new WorkRequest.Send(1);
         marker.operation(WorkRequest.Operation.SEND);
         addressMarker(marker);

@@ -10,8 +10,8 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.AsyncPoster;
-import org.jrdma.verbs.queue.AsyncSharedReceives;
-import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.AsyncSharedReceiveSlots;
+import org.jrdma.verbs.queue.AsyncWorkQueueSlots;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
 
-    private final NativeSharedReceiveQueue<AsyncWorkQueue> nativeQueue;
-    private final AsyncSharedReceives receives;
+    private final NativeSharedReceiveQueue<AsyncWorkQueueSlots> nativeQueue;
+    private final AsyncSharedReceiveSlots receives;
     private final AsyncPoster<WorkRequest.Receive> poster;
 
     /**
@@ -35,20 +35,21 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
     AsyncSharedReceiveQueue(
             DomainHandle domain,
             SharedReceiveQueueOptions options,
-            NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
+            NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueueSlots> xrc)
             throws VerbsException {
         this(
                 domain,
                 options,
-                new AsyncSharedReceives(NativeSharedReceiveQueue.checkedCapacity(options.capacity)),
+                new AsyncSharedReceiveSlots(
+                        NativeSharedReceiveQueue.checkedCapacity(options.capacity)),
                 xrc);
     }
 
     private AsyncSharedReceiveQueue(
             DomainHandle domain,
             SharedReceiveQueueOptions options,
-            AsyncSharedReceives receives,
-            NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueue> xrc)
+            AsyncSharedReceiveSlots receives,
+            NativeSharedReceiveQueue.@Nullable XrcBinding<AsyncWorkQueueSlots> xrc)
             throws VerbsException {
         this(
                 options.slotTimeout,
@@ -58,15 +59,15 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
                         options.elements,
                         receives,
                         receives.sharing(),
-                        AsyncSharedReceives.TABLE,
+                        AsyncSharedReceiveSlots.TABLE,
                         xrc,
                         receives::abandon));
     }
 
     private AsyncSharedReceiveQueue(
             Duration slotTimeout,
-            AsyncSharedReceives receives,
-            NativeSharedReceiveQueue<AsyncWorkQueue> nativeQueue) {
+            AsyncSharedReceiveSlots receives,
+            NativeSharedReceiveQueue<AsyncWorkQueueSlots> nativeQueue) {
         super(nativeQueue);
         this.nativeQueue = nativeQueue;
         this.receives = receives;
@@ -137,7 +138,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
         }
     }
 
-    NativeSharedReceiveQueue<AsyncWorkQueue> nativeQueue() {
+    NativeSharedReceiveQueue<AsyncWorkQueueSlots> nativeQueue() {
         return nativeQueue;
     }
 }

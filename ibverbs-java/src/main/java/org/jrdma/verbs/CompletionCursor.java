@@ -20,7 +20,7 @@ import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.queue.CompletionDecoder;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.WorkQueueTable;
 import org.jspecify.annotations.Nullable;
 
@@ -44,8 +44,8 @@ public final class CompletionCursor implements AutoCloseable {
     private final CallGuard guard = CallGuard.ofCurrentThread();
     private final CompletionQueue queue;
     private final Lifetime lifetime;
-    private final NativeCompletionQueue<PolledWorkQueue> nativeQueue;
-    private final WorkQueueTable<PolledWorkQueue> table;
+    private final NativeCompletionQueue<PolledWorkQueueSlots> nativeQueue;
+    private final WorkQueueTable<PolledWorkQueueSlots> table;
     private final WorkCompletions batch;
 
     private final Set<CompletionField> fields;
@@ -61,7 +61,7 @@ public final class CompletionCursor implements AutoCloseable {
      * The work queue of the request that the current completion reports. The queue pair of the work
      * queue may have been closed since.
      */
-    private @Nullable PolledWorkQueue workQueue;
+    private @Nullable PolledWorkQueueSlots workQueue;
 
     private boolean closed;
 

@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.AsyncSharedReceives;
-import org.jrdma.verbs.queue.AsyncWorkQueue;
+import org.jrdma.verbs.queue.AsyncSharedReceiveSlots;
+import org.jrdma.verbs.queue.AsyncWorkQueueSlots;
 import org.jrdma.verbs.queue.DispatchLoop;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 
@@ -26,15 +26,15 @@ public final class CompletionDispatcher extends NativeObject {
     @SuppressWarnings("unused")
     private final DeviceHandle device;
 
-    private final NativeCompletionQueue<AsyncWorkQueue> nativeQueue;
+    private final NativeCompletionQueue<AsyncWorkQueueSlots> nativeQueue;
 
     CompletionDispatcher(DeviceHandle device, NativeCompletionQueue.Config config)
             throws VerbsException {
-        this(device, NativeCompletionQueue.create(device, config, AsyncSharedReceives.TABLE));
+        this(device, NativeCompletionQueue.create(device, config, AsyncSharedReceiveSlots.TABLE));
     }
 
     private CompletionDispatcher(
-            DeviceHandle device, NativeCompletionQueue<AsyncWorkQueue> nativeQueue)
+            DeviceHandle device, NativeCompletionQueue<AsyncWorkQueueSlots> nativeQueue)
             throws VerbsException {
         super(nativeQueue.address(), nativeQueue.lifetime());
         this.device = device;
@@ -75,7 +75,7 @@ public final class CompletionDispatcher extends NativeObject {
         nativeQueue.moderate(completions, atMost);
     }
 
-    NativeCompletionQueue<AsyncWorkQueue> nativeQueue() {
+    NativeCompletionQueue<AsyncWorkQueueSlots> nativeQueue() {
         return nativeQueue;
     }
 }

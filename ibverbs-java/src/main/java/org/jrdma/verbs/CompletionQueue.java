@@ -14,8 +14,8 @@ import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.CompletionField;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
-import org.jrdma.verbs.queue.PolledSharedReceives;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledSharedReceiveSlots;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,7 @@ public final class CompletionQueue extends NativeObject {
     @SuppressWarnings("unused")
     private final DeviceHandle device;
 
-    private final NativeCompletionQueue<PolledWorkQueue> nativeQueue;
+    private final NativeCompletionQueue<PolledWorkQueueSlots> nativeQueue;
     private final @Nullable DescriptorWaiter waiter;
     private final Set<CompletionField> fields;
 
@@ -46,13 +46,13 @@ public final class CompletionQueue extends NativeObject {
         this(
                 device,
                 config,
-                NativeCompletionQueue.create(device, config, PolledSharedReceives.TABLE));
+                NativeCompletionQueue.create(device, config, PolledSharedReceiveSlots.TABLE));
     }
 
     private CompletionQueue(
             DeviceHandle device,
             NativeCompletionQueue.Config config,
-            NativeCompletionQueue<PolledWorkQueue> nativeQueue)
+            NativeCompletionQueue<PolledWorkQueueSlots> nativeQueue)
             throws VerbsException {
         super(nativeQueue.address(), nativeQueue.lifetime());
         this.device = device;
@@ -167,7 +167,7 @@ public final class CompletionQueue extends NativeObject {
         }
     }
 
-    NativeCompletionQueue<PolledWorkQueue> nativeQueue() {
+    NativeCompletionQueue<PolledWorkQueueSlots> nativeQueue() {
         return nativeQueue;
     }
 

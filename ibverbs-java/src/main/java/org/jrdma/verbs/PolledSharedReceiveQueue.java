@@ -6,8 +6,8 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
-import org.jrdma.verbs.queue.PolledSharedReceives;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledSharedReceiveSlots;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
 
-    private final NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue;
-    private final PostTarget<PolledSharedReceives> receives;
+    private final NativeSharedReceiveQueue<PolledWorkQueueSlots> nativeQueue;
+    private final PostTarget<PolledSharedReceiveSlots> receives;
 
     /**
      * @param xrc the XRC domain and completion queue of an XRC shared receive queue; null for other
@@ -31,12 +31,12 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
     PolledSharedReceiveQueue(
             DomainHandle domain,
             SharedReceiveQueueOptions options,
-            NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueue> xrc)
+            NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueueSlots> xrc)
             throws VerbsException {
         this(
                 domain,
                 options.elements,
-                new PolledSharedReceives(
+                new PolledSharedReceiveSlots(
                         NativeSharedReceiveQueue.checkedCapacity(options.capacity)),
                 xrc);
     }
@@ -44,8 +44,8 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
     private PolledSharedReceiveQueue(
             DomainHandle domain,
             int elements,
-            PolledSharedReceives receives,
-            NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueue> xrc)
+            PolledSharedReceiveSlots receives,
+            NativeSharedReceiveQueue.@Nullable XrcBinding<PolledWorkQueueSlots> xrc)
             throws VerbsException {
         this(
                 receives,
@@ -54,13 +54,14 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
                         elements,
                         receives,
                         receives.sharing(),
-                        PolledSharedReceives.TABLE,
+                        PolledSharedReceiveSlots.TABLE,
                         xrc,
                         () -> {}));
     }
 
     private PolledSharedReceiveQueue(
-            PolledSharedReceives receives, NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue) {
+            PolledSharedReceiveSlots receives,
+            NativeSharedReceiveQueue<PolledWorkQueueSlots> nativeQueue) {
         super(nativeQueue);
         this.nativeQueue = nativeQueue;
         this.receives = PostTarget.toShared(this, nativeQueue, receives);
@@ -110,7 +111,7 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
         nativeQueue.resize(newCapacity, () -> slots.resize(newCapacity));
     }
 
-    NativeSharedReceiveQueue<PolledWorkQueue> nativeQueue() {
+    NativeSharedReceiveQueue<PolledWorkQueueSlots> nativeQueue() {
         return nativeQueue;
     }
 }

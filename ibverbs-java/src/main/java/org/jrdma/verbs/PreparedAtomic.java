@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
@@ -18,7 +18,7 @@ public abstract class PreparedAtomic<S extends PreparedAtomic<S>> extends Prepar
     private final RemoteMemory remote;
 
     PreparedAtomic(
-            PostTarget<PolledWorkQueue> post,
+            PostTarget<PolledWorkQueueSlots> post,
             Operation operation,
             MemorySlice result,
             RemoteMemory remote) {

@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import java.util.List;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
@@ -16,7 +16,7 @@ public final class PreparedAtomicWrite extends PreparedSendRequest<PreparedAtomi
 
     private final RemoteMemory remote;
 
-    PreparedAtomicWrite(PostTarget<PolledWorkQueue> post, RemoteMemory remote) {
+    PreparedAtomicWrite(PostTarget<PolledWorkQueueSlots> post, RemoteMemory remote) {
         super(post, Operation.ATOMIC_WRITE);
         this.remote = remote;
         local(List.of());

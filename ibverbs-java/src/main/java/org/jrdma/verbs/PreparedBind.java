@@ -15,7 +15,7 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemoryWindow;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
@@ -33,7 +33,7 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     private long offset;
 
     PreparedBind(
-            PostTarget<PolledWorkQueue> post,
+            PostTarget<PolledWorkQueueSlots> post,
             MemoryWindow window,
             MemoryRegion region,
             Set<Access> rights) {

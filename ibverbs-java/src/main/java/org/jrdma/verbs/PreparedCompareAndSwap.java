@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -14,7 +14,7 @@ import org.jrdma.verbs.queue.PostTarget;
 public final class PreparedCompareAndSwap extends PreparedAtomic<PreparedCompareAndSwap> {
 
     PreparedCompareAndSwap(
-            PostTarget<PolledWorkQueue> post, MemorySlice result, RemoteMemory remote) {
+            PostTarget<PolledWorkQueueSlots> post, MemorySlice result, RemoteMemory remote) {
         super(post, Operation.COMPARE_AND_SWAP, result, remote);
     }
 

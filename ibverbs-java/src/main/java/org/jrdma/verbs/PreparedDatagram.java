@@ -8,7 +8,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.queue.DatagramOperations;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -22,7 +22,7 @@ public final class PreparedDatagram extends PreparedSendRequest<PreparedDatagram
     private Destination destination;
 
     PreparedDatagram(
-            PostTarget<PolledWorkQueue> post,
+            PostTarget<PolledWorkQueueSlots> post,
             DatagramOperations datagrams,
             List<MemorySlice> slices,
             Destination destination) {

@@ -3,7 +3,7 @@ package org.jrdma.verbs;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -13,7 +13,8 @@ import org.jrdma.verbs.queue.PostTarget;
  */
 public final class PreparedFetchAndAdd extends PreparedAtomic<PreparedFetchAndAdd> {
 
-    PreparedFetchAndAdd(PostTarget<PolledWorkQueue> post, MemorySlice result, RemoteMemory remote) {
+    PreparedFetchAndAdd(
+            PostTarget<PolledWorkQueueSlots> post, MemorySlice result, RemoteMemory remote) {
         super(post, Operation.FETCH_AND_ADD, result, remote);
     }
 

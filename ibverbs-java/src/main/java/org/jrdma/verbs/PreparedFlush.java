@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
@@ -20,7 +20,9 @@ public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
     private final Set<FlushPlacement> placements;
 
     private PreparedFlush(
-            PostTarget<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
+            PostTarget<PolledWorkQueueSlots> post,
+            RemoteMemory remote,
+            FlushPlacement... placements) {
         super(post, Operation.FLUSH);
         this.remote = remote;
         this.placements = RequestWriter.placements(placements);
@@ -28,12 +30,16 @@ public final class PreparedFlush extends PreparedSendRequest<PreparedFlush> {
     }
 
     static PreparedFlush forRange(
-            PostTarget<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
+            PostTarget<PolledWorkQueueSlots> post,
+            RemoteMemory remote,
+            FlushPlacement... placements) {
         return new PreparedFlush(post, remote, placements).range(0, remote.length());
     }
 
     static PreparedFlush ofRegion(
-            PostTarget<PolledWorkQueue> post, RemoteMemory remote, FlushPlacement... placements) {
+            PostTarget<PolledWorkQueueSlots> post,
+            RemoteMemory remote,
+            FlushPlacement... placements) {
         var flush = new PreparedFlush(post, remote, placements);
         RequestWriter.flushRegion(flush.request(), remote, flush.placements);
         return flush;

@@ -6,7 +6,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.DeviceCapability;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -15,7 +15,7 @@ import org.jrdma.verbs.queue.PostTarget;
  */
 public final class PreparedFrame extends PreparedSendRequest<PreparedFrame> {
 
-    PreparedFrame(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices) {
+    PreparedFrame(PostTarget<PolledWorkQueueSlots> post, List<MemorySlice> slices) {
         super(post, Operation.SEND);
         local(slices);
     }

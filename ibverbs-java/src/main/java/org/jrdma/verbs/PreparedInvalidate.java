@@ -8,7 +8,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.Type2Window;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -21,7 +21,7 @@ public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvali
     private final NativeWindow window;
     private final NativeWindow.State before = new NativeWindow.State();
 
-    PreparedInvalidate(PostTarget<PolledWorkQueue> post, Type2Window window) {
+    PreparedInvalidate(PostTarget<PolledWorkQueueSlots> post, Type2Window window) {
         super(post, Operation.INVALIDATE);
         this.window = MemoryAccess.get().window(window);
         local(List.of());

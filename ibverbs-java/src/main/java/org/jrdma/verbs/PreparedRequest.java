@@ -15,7 +15,7 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.access.MemoryAccess;
 import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.VerbsException;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
@@ -80,7 +80,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     private final Lifetime lifetime;
     private final HotPath hotPath;
     private final long targetAddress;
-    private final PolledWorkQueue queue;
+    private final PolledWorkQueueSlots queue;
     private final WorkRequest request;
 
     /**

@@ -7,7 +7,7 @@ import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -17,7 +17,7 @@ import org.jrdma.verbs.queue.PostTarget;
  */
 public final class PreparedSend extends PreparedSendRequest<PreparedSend> {
 
-    PreparedSend(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices) {
+    PreparedSend(PostTarget<PolledWorkQueueSlots> post, List<MemorySlice> slices) {
         super(post, Operation.SEND);
         local(slices);
     }

@@ -10,7 +10,7 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 import org.jrdma.verbs.queue.RequestWriter;
 
@@ -31,12 +31,12 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     private int flags = Send.SIGNALED;
     private boolean hasReceiveQueue;
 
-    PreparedSendRequest(PostTarget<PolledWorkQueue> post, Operation operation) {
+    PreparedSendRequest(PostTarget<PolledWorkQueueSlots> post, Operation operation) {
         this(post, operation, new Send(post.maxElements()));
     }
 
     private PreparedSendRequest(
-            PostTarget<PolledWorkQueue> post, Operation operation, Send request) {
+            PostTarget<PolledWorkQueueSlots> post, Operation operation, Send request) {
         super(post, request);
         this.queuePair = Objects.requireNonNull(post.queuePair());
         this.operation = operation;
@@ -205,7 +205,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
         private long offset;
 
         RemoteTransfer(
-                PostTarget<PolledWorkQueue> post,
+                PostTarget<PolledWorkQueueSlots> post,
                 Operation operation,
                 List<MemorySlice> slices,
                 RemoteMemory memory) {

@@ -6,7 +6,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.RemoteMemory;
-import org.jrdma.verbs.queue.PolledWorkQueue;
+import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
 
 /**
@@ -15,7 +15,8 @@ import org.jrdma.verbs.queue.PostTarget;
  */
 public final class PreparedWrite extends PreparedSendRequest.RemoteTransfer<PreparedWrite> {
 
-    PreparedWrite(PostTarget<PolledWorkQueue> post, List<MemorySlice> slices, RemoteMemory remote) {
+    PreparedWrite(
+            PostTarget<PolledWorkQueueSlots> post, List<MemorySlice> slices, RemoteMemory remote) {
         super(post, Operation.WRITE, slices, remote);
     }
 

@@ -11,7 +11,6 @@ import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.DataOrder;
 import org.jrdma.verbs.model.Endpoint;
-import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GidEntry;
@@ -21,6 +20,7 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RateLimit;
+import org.jrdma.verbs.model.VendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jspecify.annotations.Nullable;
@@ -258,7 +258,7 @@ public abstract class QueuePair extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
      *     options
      */
-    public final EnhancedOptions enhancedOptions() throws VerbsException {
+    public final VendorOptions enhancedOptions() throws VerbsException {
         return queuePair.call(() ->
                 queuePair
                         .functions()
@@ -273,7 +273,7 @@ public abstract class QueuePair extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
      *     options
      */
-    public final void enhancedOptions(EnhancedOptions options) throws VerbsException {
+    public final void enhancedOptions(VendorOptions options) throws VerbsException {
         queuePair.run(() ->
                 queuePair
                         .functions()

@@ -12,7 +12,7 @@ import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.QueuePairConfig;
-import org.jrdma.verbs.queue.WorkQueue;
+import org.jrdma.verbs.queue.WorkQueueSlots;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -248,7 +248,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return with(copy ->
                 copy.sends =
                         FieldRangeChecks.check(
-                                "number of sends", count, 1, WorkQueue.MAX_CAPACITY));
+                                "number of sends", count, 1, WorkQueueSlots.MAX_CAPACITY));
     }
 
     /**
@@ -259,7 +259,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
         return with(copy ->
                 copy.receives =
                         FieldRangeChecks.check(
-                                "number of receives", count, 1, WorkQueue.MAX_CAPACITY));
+                                "number of receives", count, 1, WorkQueueSlots.MAX_CAPACITY));
     }
 
     /**

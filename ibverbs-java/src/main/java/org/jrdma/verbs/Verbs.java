@@ -24,7 +24,7 @@ import org.jrdma.verbs.internal.SoftwareFabricLoader;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceDescription;
-import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.DeviceOpenOption;
 import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
@@ -143,7 +143,7 @@ public final class Verbs {
      * @throws VerbsException if there is no device, or the device cannot be opened; the message
      *     contains a fix
      */
-    public Device openFirst(DeviceOption... options) throws VerbsException {
+    public Device openFirst(DeviceOpenOption... options) throws VerbsException {
         var devices = devices();
         if (devices.isEmpty()) {
             throw new VerbsException("ibv_open_device", fixForNoDevice());
@@ -156,11 +156,11 @@ public final class Verbs {
      *
      * @throws VerbsException if there is no device with this name, or the device cannot be opened;
      *     the message contains a fix
-     * @throws IllegalArgumentException if the options contain {@link DeviceOption#CRITICAL_CALLS}
-     *     and the library is supplied by a provider
+     * @throws IllegalArgumentException if the options contain {@link
+     *     DeviceOpenOption#CRITICAL_CALLS} and the library is supplied by a provider
      */
-    public Device open(String name, DeviceOption... options) throws VerbsException {
-        var critical = List.of(options).contains(DeviceOption.CRITICAL_CALLS);
+    public Device open(String name, DeviceOpenOption... options) throws VerbsException {
+        var critical = List.of(options).contains(DeviceOpenOption.CRITICAL_CALLS);
         if (critical && library.library().isProvided()) {
             throw new IllegalArgumentException(
                     "CRITICAL_CALLS cannot be used with "

@@ -17,7 +17,7 @@ import org.jrdma.verbs.internal.XrcFunctions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jrdma.verbs.queue.NativeSharedReceiveQueue;
-import org.jrdma.verbs.queue.WorkQueue;
+import org.jrdma.verbs.queue.WorkQueueSlots;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -208,7 +208,7 @@ public final class XrcDomain extends NativeObject {
      *
      * @param owner the protection domain of the shared receive queue
      */
-    <W extends WorkQueue> NativeSharedReceiveQueue.XrcBinding<W> binding(
+    <W extends WorkQueueSlots> NativeSharedReceiveQueue.XrcBinding<W> binding(
             DomainHandle owner, NativeCompletionQueue<W> queue, NativeObject completions) {
         if (device != owner.device() || !queue.isOf(device)) {
             throw new IllegalArgumentException(

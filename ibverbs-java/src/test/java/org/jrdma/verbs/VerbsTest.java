@@ -12,11 +12,11 @@ import java.util.OptionalInt;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.LibraryDescription;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceDescription;
-import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.DeviceOpenOption;
 import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.NodeType;
 import org.jrdma.verbs.model.TransportType;
@@ -32,7 +32,7 @@ class VerbsTest {
     @Test
     void shouldNameThePackagesOfALibraryThatIsNotInstalled() {
         var name = VerbsLibrary.NAME;
-        var missing = new LibraryName("libibverbs.so.4711", name.folders(), name.advice());
+        var missing = new LibraryDescription("libibverbs.so.4711", name.folders(), name.advice());
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> NativeLibrary.open(missing))
@@ -228,7 +228,7 @@ class VerbsTest {
         var verbs = Verbs.from(new FakeLibrary());
 
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> verbs.open("fake0", DeviceOption.CRITICAL_CALLS))
+                .isThrownBy(() -> verbs.open("fake0", DeviceOpenOption.CRITICAL_CALLS))
                 .withMessageContaining("CRITICAL_CALLS cannot be used with fake-verbs");
     }
 

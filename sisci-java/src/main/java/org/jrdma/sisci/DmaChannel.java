@@ -1,10 +1,10 @@
 package org.jrdma.sisci;
 
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.DmaFunctions.ChannelUse;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -49,7 +49,7 @@ public final class DmaChannel extends SisciObject {
         var library = node.functions().library();
         var functions = node.functions().dma();
         var name = "DMA channel (%s) of %s".formatted(engine, node);
-        var flags = shared ? library.number(Constant.SCI_FLAG_DMA_CHANNEL_SHARED) : 0;
+        var flags = shared ? library.number(SisciConstant.SCI_FLAG_DMA_CHANNEL_SHARED) : 0;
         var handle =
                 functions.requestChannel(
                         node.address(), node.adapter(), engine.code, channel, flags, name);

@@ -1,6 +1,6 @@
 package org.jrdma.sisci;
 
-import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.internal.SisciLibrary;
 import org.jspecify.annotations.Nullable;
 
@@ -9,15 +9,15 @@ public enum DmaEngineKind {
     /** An engine that the library chooses. */
     ANY(null),
     /** The engine of the adapter. In C: {@code SCI_FLAG_DMA_ADAPTER}. */
-    ADAPTER(Constant.SCI_FLAG_DMA_ADAPTER),
+    ADAPTER(SisciConstant.SCI_FLAG_DMA_ADAPTER),
     /** The engine of the CPU or chipset. In C: {@code SCI_FLAG_DMA_SYSDMA}. */
-    SYSTEM(Constant.SCI_FLAG_DMA_SYSDMA),
+    SYSTEM(SisciConstant.SCI_FLAG_DMA_SYSDMA),
     /** An engine that accesses remote segments without a map. In C: {@code SCI_FLAG_DMA_GLOBAL}. */
-    GLOBAL(Constant.SCI_FLAG_DMA_GLOBAL);
+    GLOBAL(SisciConstant.SCI_FLAG_DMA_GLOBAL);
 
-    private final @Nullable Constant flag;
+    private final @Nullable SisciConstant flag;
 
-    DmaEngineKind(@Nullable Constant flag) {
+    DmaEngineKind(@Nullable SisciConstant flag) {
         this.flag = flag;
     }
 

@@ -21,7 +21,7 @@ import org.jrdma.sisci.internal.Callbacks;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.RemovalRetry;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.SisciFunctionGroups;
 import org.jrdma.sisci.model.DmaState;
 import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +58,7 @@ public final class DmaQueue extends SisciObject {
     private static final class State {
 
         final RemovalRetry retry;
-        final SisciFunctions functions;
+        final SisciFunctionGroups functions;
         final MemorySegment handle;
         final String name;
         private final AtomicReference<@Nullable Running> running = new AtomicReference<>();

@@ -7,8 +7,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.sisci.internal.Constant;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.SisciConstant;
+import org.jrdma.sisci.internal.SisciFunctionGroups;
 import org.jrdma.sisci.model.DmaPiece;
 import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +51,7 @@ public final class DmaTransfer {
      * parameters of this method.
      */
     private interface Start {
-        void start(SisciFunctions functions, MemorySegment queue, long listener, int flags)
+        void start(SisciFunctionGroups functions, MemorySegment queue, long listener, int flags)
                 throws SisciException;
     }
 
@@ -246,7 +246,7 @@ public final class DmaTransfer {
     }
 
     /** Checks that the segments belong to the same library as the queue. */
-    void checkLibrary(SisciFunctions functions, String queue) {
+    void checkLibrary(SisciFunctionGroups functions, String queue) {
         remote.checkLibrary(functions, queue);
         if (local != null) {
             local.checkLibrary(functions, queue);
@@ -257,12 +257,13 @@ public final class DmaTransfer {
      * Starts this transfer. The caller must {@linkplain Lifetime#hold hold} the lifetime of the
      * queue.
      */
-    void start(SisciFunctions functions, MemorySegment queue, long listener) throws SisciException {
+    void start(SisciFunctionGroups functions, MemorySegment queue, long listener)
+            throws SisciException {
         var library = functions.library();
         var flags =
                 engine.flags(library)
-                        | (pulls ? library.number(Constant.SCI_FLAG_DMA_READ) : 0)
-                        | (toGroup ? library.number(Constant.SCI_FLAG_BROADCAST) : 0);
+                        | (pulls ? library.number(SisciConstant.SCI_FLAG_DMA_READ) : 0)
+                        | (toGroup ? library.number(SisciConstant.SCI_FLAG_BROADCAST) : 0);
         remote.whileOpen(() -> start.start(functions, queue, listener, flags));
     }
 

@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.SisciConstant;
 
 /**
  * The options of a new interrupt. Immutable: {@link #asShared}, {@link #asCounting} and {@link
@@ -56,16 +56,16 @@ public record InterruptOptions(
         return new InterruptOptions(number, shared, counting, true);
     }
 
-    Stream<Constant> flags() {
-        var flags = EnumSet.noneOf(Constant.class);
+    Stream<SisciConstant> flags() {
+        var flags = EnumSet.noneOf(SisciConstant.class);
         if (number.isPresent()) {
-            flags.add(Constant.SCI_FLAG_FIXED_INTNO);
+            flags.add(SisciConstant.SCI_FLAG_FIXED_INTNO);
         }
         if (shared) {
-            flags.add(Constant.SCI_FLAG_SHARED_INT);
+            flags.add(SisciConstant.SCI_FLAG_SHARED_INT);
         }
         if (counting) {
-            flags.add(Constant.SCI_FLAG_COUNTING_INT);
+            flags.add(SisciConstant.SCI_FLAG_COUNTING_INT);
         }
         return flags.stream();
     }

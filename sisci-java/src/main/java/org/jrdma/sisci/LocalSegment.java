@@ -17,14 +17,14 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.internal.Callbacks;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.EventQueue;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
 import org.jrdma.sisci.internal.RemovalRetry;
 import org.jrdma.sisci.internal.SegmentFunctions;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.SisciConstant;
+import org.jrdma.sisci.internal.SisciFunctionGroups;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +87,7 @@ public final class LocalSegment extends SisciObject {
          * unavailable, because {@code availableOn} contains only the adapters on which this process
          * made its own segment available.
          */
-        void remove(SisciFunctions functions, MemorySegment handle, String name)
+        void remove(SisciFunctionGroups functions, MemorySegment handle, String name)
                 throws SisciException {
             var segments = functions.segments();
             var deadline = retry.start();
@@ -100,7 +100,7 @@ public final class LocalSegment extends SisciObject {
                             "Removing {} although it is still available: {}", name, e.getMessage());
                 }
             }
-            var force = functions.library().number(Constant.SCI_FLAG_FORCE_REMOVE);
+            var force = functions.library().number(SisciConstant.SCI_FLAG_FORCE_REMOVE);
             retry.remove(
                     deadline,
                     () -> segments.remove(handle, 0, name),
@@ -228,7 +228,7 @@ public final class LocalSegment extends SisciObject {
      * {@code SCIPrepareSegment} with {@code SCI_FLAG_DMA_SOURCE_ONLY}.
      */
     public void prepareAsDmaSource(int adapter) throws SisciException {
-        var flags = functions().library().number(Constant.SCI_FLAG_DMA_SOURCE_ONLY);
+        var flags = functions().library().number(SisciConstant.SCI_FLAG_DMA_SOURCE_ONLY);
         whileOpen(() -> segments().prepare(address(), adapter, flags, this));
     }
 
@@ -253,13 +253,13 @@ public final class LocalSegment extends SisciObject {
     /** An effect of {@link #makeUnavailable(int, DisconnectFlag...)} on connected peers. */
     public enum DisconnectFlag {
         /** The peers are disconnected. In C: {@code SCI_FLAG_FORCE_DISCONNECT}. */
-        FORCE_DISCONNECT(Constant.SCI_FLAG_FORCE_DISCONNECT),
+        FORCE_DISCONNECT(SisciConstant.SCI_FLAG_FORCE_DISCONNECT),
         /** The library requests the peers to disconnect. In C: {@code SCI_FLAG_NOTIFY}. */
-        NOTIFY(Constant.SCI_FLAG_NOTIFY);
+        NOTIFY(SisciConstant.SCI_FLAG_NOTIFY);
 
-        private final Constant constant;
+        private final SisciConstant constant;
 
-        DisconnectFlag(Constant constant) {
+        DisconnectFlag(SisciConstant constant) {
             this.constant = constant;
         }
     }
@@ -319,7 +319,7 @@ public final class LocalSegment extends SisciObject {
      * privileges for this call. In C: {@code SCIAttachPhysicalMemory}.
      */
     public void attachForeignPhysicalMemory(long ioAddress) throws SisciException {
-        var flags = functions().library().number(Constant.SCI_FLAG_PHYSICAL);
+        var flags = functions().library().number(SisciConstant.SCI_FLAG_PHYSICAL);
         attachPhysical(ioAddress, 0, flags);
     }
 
@@ -331,7 +331,7 @@ public final class LocalSegment extends SisciObject {
      * @param devicePointer the device pointer that CUDA returned, a multiple of 64 KiB
      */
     public void attachForeignDeviceMemory(long devicePointer) throws SisciException {
-        var flags = functions().library().number(Constant.SCI_FLAG_CUDA_BUFFER);
+        var flags = functions().library().number(SisciConstant.SCI_FLAG_CUDA_BUFFER);
         attachPhysical(0, devicePointer, flags);
     }
 

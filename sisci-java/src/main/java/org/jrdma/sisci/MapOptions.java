@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.SisciConstant;
 
 /**
  * The part of a segment to map, and the kind of map. Immutable: {@link #with} returns a changed
@@ -27,37 +27,37 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
     /** A property of a map. */
     public enum Flag {
         /** The map can only be read. In C: {@code SCI_FLAG_READONLY_MAP}. */
-        READ_ONLY(Constant.SCI_FLAG_READONLY_MAP),
+        READ_ONLY(SisciConstant.SCI_FLAG_READONLY_MAP),
         /**
          * Each load and store is executed individually and in order, as registers of a device
          * require. In C: {@code SCI_FLAG_IO_MAP_IOSPACE}.
          */
-        UNCACHED(Constant.SCI_FLAG_IO_MAP_IOSPACE),
+        UNCACHED(SisciConstant.SCI_FLAG_IO_MAP_IOSPACE),
         /**
          * The map accesses the segment through the adapter even if it is a segment of this node. In
          * C: {@code SCI_FLAG_NO_MEMORY_LOOPBACK}.
          */
-        NO_LOOPBACK(Constant.SCI_FLAG_NO_MEMORY_LOOPBACK),
+        NO_LOOPBACK(SisciConstant.SCI_FLAG_NO_MEMORY_LOOPBACK),
         /** In C: {@code SCI_FLAG_WRITE_BACK_CACHE_MAP}. */
-        WRITE_BACK_CACHE(Constant.SCI_FLAG_WRITE_BACK_CACHE_MAP),
+        WRITE_BACK_CACHE(SisciConstant.SCI_FLAG_WRITE_BACK_CACHE_MAP),
         /** In C: {@code SCI_FLAG_SHARED_MAP}. */
-        SHARED(Constant.SCI_FLAG_SHARED_MAP),
+        SHARED(SisciConstant.SCI_FLAG_SHARED_MAP),
         /**
          * A store to the offset of an {@link InterruptFlag} interrupts the peer that registered the
          * flag. The flag must not be conditional. In C: {@code
          * SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP}.
          */
-        INTERRUPT(Constant.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP),
+        INTERRUPT(SisciConstant.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP),
         /**
          * A store increments the value at its target offset, and interrupts the peer if the value
          * was zero. The peer must have registered a conditional {@link InterruptFlag} at this
          * offset. In C: {@code SCI_FLAG_CONDITIONAL_INTERRUPT_MAP}.
          */
-        CONDITIONAL_INTERRUPT(Constant.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP);
+        CONDITIONAL_INTERRUPT(SisciConstant.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP);
 
-        private final Constant constant;
+        private final SisciConstant constant;
 
-        Flag(Constant constant) {
+        Flag(SisciConstant constant) {
             this.constant = constant;
         }
     }
@@ -91,7 +91,7 @@ public record MapOptions(long offset, long bytes, Set<Flag> flags) {
         return flags.contains(flag);
     }
 
-    Stream<Constant> constants() {
+    Stream<SisciConstant> constants() {
         return flags.stream().map(flag -> flag.constant);
     }
 

@@ -15,7 +15,7 @@ import org.jrdma.sisci.internal.DeferredRemovals;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.RemovalRetry;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.SisciFunctionGroups;
 import org.jrdma.sisci.model.NodeInfo;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -63,7 +63,8 @@ public final class Node extends SisciObject {
      * @param closed the action to run after the node was closed, unless the library fails to close
      *     it
      */
-    static Node open(SisciFunctions functions, int adapter, Runnable closed) throws SisciException {
+    static Node open(SisciFunctionGroups functions, int adapter, Runnable closed)
+            throws SisciException {
         var id = functions.nodes().localNodeId(adapter, "adapter " + adapter);
         var handle = functions.nodes().open();
         var deferred = new DeferredRemovals();

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jrdma.ffi.linkage.SegmentChecks;
-import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -69,7 +69,7 @@ public final class RemoteMap extends SegmentMap {
      * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public void flushCpuBuffers() {
-        flush(functions().library().number(Constant.SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY));
+        flush(functions().library().number(SisciConstant.SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY));
     }
 
     private void flush(int flags) {
@@ -128,7 +128,7 @@ public final class RemoteMap extends SegmentMap {
                 0,
                 target,
                 offset,
-                functions().library().number(Constant.SCI_FLAG_BLOCK_READ),
+                functions().library().number(SisciConstant.SCI_FLAG_BLOCK_READ),
                 MAX_READ_PIECE);
     }
 

@@ -11,11 +11,11 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.Callbacks;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.EventQueue;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciException;
 
@@ -93,7 +93,8 @@ public final class RemoteSegment extends SisciObject {
                         ? "group %d from %s".formatted(id, node)
                         : "segment %d of node %d from %s".formatted(id, peer, node);
         var functions = node.functions().segments();
-        var flags = isGroup ? node.functions().library().number(Constant.SCI_FLAG_BROADCAST) : 0;
+        var flags =
+                isGroup ? node.functions().library().number(SisciConstant.SCI_FLAG_BROADCAST) : 0;
         var state = new State(name);
         return Callbacks.create(
                 state::event,

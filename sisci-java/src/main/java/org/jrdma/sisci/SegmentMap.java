@@ -10,10 +10,10 @@ import org.jrdma.abi.sisci.sisci_query;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.ArenaCloser;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.QueryStructure;
 import org.jrdma.sisci.internal.RemovalRetry;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -208,7 +208,7 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
      * {@code SCI_FLAG_CACHE_FLUSH}.
      */
     public final void flushCache(long offset, long bytes) throws SisciException {
-        syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_FLUSH);
+        syncCache(offset, bytes, SisciConstant.SCI_FLAG_CACHE_FLUSH);
     }
 
     /**
@@ -217,10 +217,10 @@ public abstract sealed class SegmentMap extends SisciObject permits LocalMap, Re
      * SCI_FLAG_CACHE_INVALIDATE}.
      */
     public final void invalidateCache(long offset, long bytes) throws SisciException {
-        syncCache(offset, bytes, Constant.SCI_FLAG_CACHE_INVALIDATE);
+        syncCache(offset, bytes, SisciConstant.SCI_FLAG_CACHE_INVALIDATE);
     }
 
-    private void syncCache(long offset, long bytes, Constant flag) throws SisciException {
+    private void syncCache(long offset, long bytes, SisciConstant flag) throws SisciException {
         var part = segment.asSlice(offset, bytes);
         var flags = functions().library().number(flag);
         whileOpen(() -> functions().segments().syncCache(address(), part, flags, this));

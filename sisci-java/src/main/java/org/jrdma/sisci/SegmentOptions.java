@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.sisci.internal.Constant;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +18,11 @@ public final class SegmentOptions {
 
     private final int id;
     private final long bytes;
-    private final Set<Constant> flags;
+    private final Set<SisciConstant> flags;
     private final @Nullable MemorySegment foreignMemory;
 
     private SegmentOptions(
-            int id, long bytes, Set<Constant> flags, @Nullable MemorySegment foreignMemory) {
+            int id, long bytes, Set<SisciConstant> flags, @Nullable MemorySegment foreignMemory) {
         this.id = id;
         this.bytes = bytes;
         this.flags = flags;
@@ -40,7 +40,7 @@ public final class SegmentOptions {
             throw new IllegalArgumentException(
                     "Invalid segment size: " + bytes + ". A segment has at least one byte.");
         }
-        return new SegmentOptions(id, bytes, EnumSet.noneOf(Constant.class), null);
+        return new SegmentOptions(id, bytes, EnumSet.noneOf(SisciConstant.class), null);
     }
 
     /**
@@ -48,7 +48,7 @@ public final class SegmentOptions {
      * {@code SCI_FLAG_AUTO_ID}.
      */
     public static SegmentOptions withFreeId(int from, long bytes) {
-        return of(from, bytes).with(Constant.SCI_FLAG_AUTO_ID);
+        return of(from, bytes).with(SisciConstant.SCI_FLAG_AUTO_ID);
     }
 
     /**
@@ -56,7 +56,7 @@ public final class SegmentOptions {
      * segment. In C: {@code SCI_FLAG_BROADCAST}.
      */
     public static SegmentOptions inGroup(int group, long bytes) {
-        return of(group, bytes).with(Constant.SCI_FLAG_BROADCAST);
+        return of(group, bytes).with(SisciConstant.SCI_FLAG_BROADCAST);
     }
 
     /**
@@ -82,7 +82,7 @@ public final class SegmentOptions {
      * side of DMA transfers. In C: {@code SCI_FLAG_PRIVATE}.
      */
     public SegmentOptions asPrivate() {
-        return with(Constant.SCI_FLAG_PRIVATE);
+        return with(SisciConstant.SCI_FLAG_PRIVATE);
     }
 
     /**
@@ -90,7 +90,7 @@ public final class SegmentOptions {
      * group alone. In C: {@code SCI_FLAG_ALLOW_UNICAST}.
      */
     public SegmentOptions allowUnicast() {
-        return with(Constant.SCI_FLAG_ALLOW_UNICAST);
+        return with(SisciConstant.SCI_FLAG_ALLOW_UNICAST);
     }
 
     /**
@@ -98,7 +98,7 @@ public final class SegmentOptions {
      * In C: {@code SCI_FLAG_DMA_GLOBAL}.
      */
     public SegmentOptions forGlobalDma() {
-        return with(Constant.SCI_FLAG_DMA_GLOBAL);
+        return with(SisciConstant.SCI_FLAG_DMA_GLOBAL);
     }
 
     /**
@@ -106,10 +106,10 @@ public final class SegmentOptions {
      * segment later. In C: {@code SCI_FLAG_EMPTY}.
      */
     public SegmentOptions empty() {
-        return with(Constant.SCI_FLAG_EMPTY);
+        return with(SisciConstant.SCI_FLAG_EMPTY);
     }
 
-    private SegmentOptions with(Constant flag) {
+    private SegmentOptions with(SisciConstant flag) {
         var newFlags = EnumSet.copyOf(flags.isEmpty() ? EnumSet.of(flag) : flags);
         newFlags.add(flag);
         return new SegmentOptions(id, bytes, newFlags, foreignMemory);
@@ -123,13 +123,13 @@ public final class SegmentOptions {
         return bytes;
     }
 
-    Stream<Constant> flags() {
+    Stream<SisciConstant> flags() {
         return flags.stream();
     }
 
     /** Returns true if the library chooses the id of the segment. */
     boolean hasFreeId() {
-        return flags.contains(Constant.SCI_FLAG_AUTO_ID);
+        return flags.contains(SisciConstant.SCI_FLAG_AUTO_ID);
     }
 
     /**
@@ -137,7 +137,7 @@ public final class SegmentOptions {
      * registered, because the library rejects a callback for a private segment.
      */
     boolean hasPeers() {
-        return !flags.contains(Constant.SCI_FLAG_PRIVATE);
+        return !flags.contains(SisciConstant.SCI_FLAG_PRIVATE);
     }
 
     Optional<MemorySegment> foreignMemory() {

@@ -7,8 +7,8 @@ import java.util.Locale;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.internal.StoreFunctions;
 import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciException;
@@ -47,7 +47,7 @@ public final class Sequence extends SisciObject {
      */
     static Sequence create(RemoteMap map, boolean fast) throws SisciException {
         var functions = map.functions();
-        var flags = fast ? functions.library().number(Constant.SCI_FLAG_FAST_BARRIER) : 0;
+        var flags = fast ? functions.library().number(SisciConstant.SCI_FLAG_FAST_BARRIER) : 0;
         var name = "sequence of " + map;
         var handle = functions.segments().createSequence(map.address(), flags, map);
         return new Sequence(
@@ -179,7 +179,7 @@ public final class Sequence extends SisciObject {
      * @throws UnsupportedOperationException if the library does not export the flag's number
      */
     public void copyFrom(MemorySegment source, long offset) throws SisciException {
-        var flags = map.functions().library().number(Constant.SCI_FLAG_ERROR_CHECK);
+        var flags = map.functions().library().number(SisciConstant.SCI_FLAG_ERROR_CHECK);
         whileOpen(() -> map.copy(handle, source, offset, flags, RemoteMap.MAX_WRITE_PIECE));
     }
 

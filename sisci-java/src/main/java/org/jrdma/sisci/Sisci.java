@@ -7,7 +7,7 @@ import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.SisciFunctionGroups;
 import org.jrdma.sisci.internal.SisciLibrary;
 import org.jrdma.sisci.model.SisciException;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,7 @@ public final class Sisci {
      */
     private static final Map<Long, Users> USERS = new ConcurrentHashMap<>();
 
-    private final SisciFunctions functions;
+    private final SisciFunctionGroups functions;
     private final Users users;
 
     private static final class Users {
@@ -38,7 +38,7 @@ public final class Sisci {
     }
 
     private Sisci(NativeLibrary library) throws LibraryNotFoundException {
-        this.functions = new SisciFunctions(new SisciLibrary(library));
+        this.functions = new SisciFunctionGroups(new SisciLibrary(library));
         this.users = USERS.computeIfAbsent(functions.library().identity(), _ -> new Users());
     }
 

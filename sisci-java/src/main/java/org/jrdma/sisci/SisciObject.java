@@ -8,7 +8,7 @@ import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.guard.CallGuard;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
-import org.jrdma.sisci.internal.SisciFunctions;
+import org.jrdma.sisci.internal.SisciFunctionGroups;
 
 /**
  * An object of libsisci that must be closed.
@@ -133,7 +133,7 @@ public abstract class SisciObject extends NativeObject {
     }
 
     /** Checks that this object and another object belong to the same library. */
-    final void checkLibrary(SisciFunctions others, Object other) {
+    final void checkLibrary(SisciFunctionGroups others, Object other) {
         functions().library().checkSame(others.library(), this, other);
     }
 
@@ -145,7 +145,7 @@ public abstract class SisciObject extends NativeObject {
         return handle.node();
     }
 
-    final SisciFunctions functions() {
+    final SisciFunctionGroups functions() {
         return handle.node().functions();
     }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.smartio.BorrowMode;
 import org.jrdma.sisci.smartio.BorrowedDevice;
 import org.jrdma.sisci.smartio.DeviceMapping;
@@ -33,7 +33,7 @@ class BorrowedDeviceClosingTest {
     private static final long ID = 0x801;
     private static final int ROUNDS = 50;
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
     private BorrowedDevice device;
     private LocalSegment segment;
@@ -43,7 +43,7 @@ class BorrowedDeviceClosingTest {
 
     @BeforeEach
     void open() throws Exception {
-        library = new TestLibrary(Kind.WITH_CONSTANTS);
+        library = new FakeLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
         device = SmartIo.of(node).borrow(ID, BorrowMode.EXCLUSIVE);
         segment = node.newSegment(7, 4096);

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.DmaPiece;
 import org.jrdma.sisci.model.DmaState;
 import org.jrdma.sisci.model.SisciError;
@@ -31,7 +31,7 @@ class DmaTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
     private LocalSegment local;
     private LocalMap sourceMap;
@@ -41,7 +41,7 @@ class DmaTest {
 
     @BeforeEach
     void open() throws Exception {
-        library = new TestLibrary(Kind.WITH_CONSTANTS);
+        library = new FakeLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
         local = node.newSegment(SegmentOptions.of(1, 4096).asPrivate());
         local.prepare();
@@ -326,7 +326,7 @@ class DmaTest {
 
     @Test
     void shouldRejectAnObjectOfAnotherLibrary() throws Exception {
-        var otherLibrary = new TestLibrary(Kind.WITH_CONSTANTS);
+        var otherLibrary = new FakeLibrary(Kind.WITH_CONSTANTS);
         try (var otherNode = otherLibrary.sisci.open();
                 var otherQueue = otherNode.newDmaQueue(1);
                 var channel = otherNode.requestDmaChannel(DmaChannel.Engine.ANY)) {

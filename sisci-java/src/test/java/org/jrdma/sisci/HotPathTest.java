@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.jrdma.abi.testing.AllocatedHeapBytes;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,7 +18,7 @@ class HotPathTest {
 
     @Test
     void shouldNotAllocate() throws Exception {
-        var library = new TestLibrary(Kind.SINGLE_THREADED);
+        var library = new FakeLibrary(Kind.SINGLE_THREADED);
         try (var arena = Arena.ofConfined();
                 var node = library.sisci.open();
                 var segment = node.newSegment(7, 4096)) {

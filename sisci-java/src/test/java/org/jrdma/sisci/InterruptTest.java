@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.AfterEach;
@@ -28,12 +28,12 @@ class InterruptTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TestLibrary(Kind.WITH_CONSTANTS);
+        library = new FakeLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
     }
 

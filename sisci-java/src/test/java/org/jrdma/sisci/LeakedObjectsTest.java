@@ -7,7 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.DmaState;
 import org.jrdma.sisci.smartio.BorrowMode;
 import org.jrdma.sisci.smartio.SmartIo;
@@ -70,7 +70,7 @@ class LeakedObjectsTest {
     }
 
     private static void leakObjects() throws Exception {
-        var node = new TestLibrary(Kind.WITH_CONSTANTS).sisci.open();
+        var node = new FakeLibrary(Kind.WITH_CONSTANTS).sisci.open();
         var segment = node.newSegment(7, 4096);
         segment.offer();
         segment.map().putLong(0, 1);

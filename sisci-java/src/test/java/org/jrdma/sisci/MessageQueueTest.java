@@ -17,7 +17,7 @@ import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,14 +30,14 @@ class MessageQueueTest {
     private static final int CAPACITY = 256;
     private static final int MESSAGES = 20_000;
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
     private MessageReceiver receiver;
     private MessageSender sender;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TestLibrary(Kind.SINGLE_THREADED);
+        library = new FakeLibrary(Kind.SINGLE_THREADED);
         node = library.sisci.open();
         receiver = node.newMessageQueue(7, CAPACITY);
         sender = node.connectMessageQueue(4, 7, TIMEOUT);

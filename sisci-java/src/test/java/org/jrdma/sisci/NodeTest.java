@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.DmaCapabilities;
 import org.jrdma.sisci.model.NodeInfo;
 import org.jrdma.sisci.model.SisciError;
@@ -24,12 +24,12 @@ class NodeTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TestLibrary(Kind.WITH_CONSTANTS);
+        library = new FakeLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
     }
 

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.SequenceStatus;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -30,7 +30,7 @@ class SequenceTest {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment message = arena.allocateFrom(ValueLayout.JAVA_LONG, 1, 2, 3, 4);
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
     private LocalMap targetMap;
     private RemoteMap map;
@@ -42,7 +42,7 @@ class SequenceTest {
     }
 
     private void open(Kind kind) throws Exception {
-        library = new TestLibrary(kind);
+        library = new FakeLibrary(kind);
         node = library.sisci.open();
         var segment = node.newSegment(7, 4096);
         segment.offer();

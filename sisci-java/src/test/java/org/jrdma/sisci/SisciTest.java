@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.junit.jupiter.api.Test;
@@ -31,7 +31,7 @@ class SisciTest {
             value = Kind.class,
             names = {"SINGLE_THREADED", "WITH_CONSTANTS", "PLAIN"})
     void shouldFindFunctionsUnderEachExportedName(Kind kind) throws Exception {
-        var library = new TestLibrary(kind);
+        var library = new FakeLibrary(kind);
 
         try (var node = library.sisci.open();
                 var segment = node.newSegment(7, 4096)) {
@@ -43,7 +43,7 @@ class SisciTest {
 
                 assertThat(segment.map().getLong(8)).isEqualTo(42);
             }
-            assertThat(node.id()).isEqualTo(TestLibrary.NODE);
+            assertThat(node.id()).isEqualTo(FakeLibrary.NODE);
         }
         assertThat(library.calls("SCIFlush")).isEqualTo(2);
         assertThat(library.sisci).hasToString(library.file.toString());
@@ -51,7 +51,7 @@ class SisciTest {
 
     @Test
     void shouldReadConstantsThatTheLibraryExports() throws Exception {
-        var library = new TestLibrary(Kind.WITH_CONSTANTS);
+        var library = new FakeLibrary(Kind.WITH_CONSTANTS);
 
         try (var node = library.sisci.open()) {
             assertThat(library.sisci.version()).isEqualTo("test");
@@ -68,7 +68,7 @@ class SisciTest {
 
     @Test
     void shouldRejectAQueryIfItsNumberIsUnknown() throws Exception {
-        var library = new TestLibrary(Kind.SINGLE_THREADED);
+        var library = new FakeLibrary(Kind.SINGLE_THREADED);
 
         try (var node = library.sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
@@ -81,7 +81,7 @@ class SisciTest {
 
     @Test
     void shouldNameAMissingFunction() throws Exception {
-        var library = new TestLibrary(Kind.SINGLE_THREADED);
+        var library = new FakeLibrary(Kind.SINGLE_THREADED);
 
         try (var node = library.sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
@@ -92,7 +92,7 @@ class SisciTest {
 
     @Test
     void shouldRejectALibraryOfVersion1() throws Exception {
-        var file = TestLibrary.copy(Kind.VERSION_1);
+        var file = FakeLibrary.copy(Kind.VERSION_1);
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> Sisci.load(file))
@@ -157,7 +157,7 @@ class SisciTest {
 
     @Test
     void shouldInitializeWithTheFirstNodeAndTerminateWithTheLast() throws Exception {
-        var library = new TestLibrary(Kind.SINGLE_THREADED);
+        var library = new FakeLibrary(Kind.SINGLE_THREADED);
 
         var first = library.sisci.open();
         var second = library.sisci.open();
@@ -175,7 +175,7 @@ class SisciTest {
 
     @Test
     void shouldInitializeALibraryOnceIfLoadedTwice() throws Exception {
-        var library = new TestLibrary(Kind.SINGLE_THREADED);
+        var library = new FakeLibrary(Kind.SINGLE_THREADED);
 
         var first = library.sisci.open();
         var second = Sisci.load(library.file).open();
@@ -188,7 +188,7 @@ class SisciTest {
 
     @Test
     void shouldTerminateAfterANodeThatCouldNotBeOpened() throws Exception {
-        var library = new TestLibrary(Kind.SINGLE_THREADED);
+        var library = new FakeLibrary(Kind.SINGLE_THREADED);
 
         assertThatExceptionOfType(SisciException.class)
                 .isThrownBy(() -> library.sisci.open(1))

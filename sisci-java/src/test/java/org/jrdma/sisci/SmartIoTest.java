@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.time.Duration;
 import org.jrdma.abi.sisci.sisci_h;
-import org.jrdma.sisci.TestLibrary.Kind;
+import org.jrdma.sisci.FakeLibrary.Kind;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -36,13 +36,13 @@ class SmartIoTest {
 
     private static final long SECOND = 0xfedcba98_00000802L;
 
-    private TestLibrary library;
+    private FakeLibrary library;
     private Node node;
     private SmartIo smartIo;
 
     @BeforeEach
     void open() throws Exception {
-        library = new TestLibrary(Kind.WITH_CONSTANTS);
+        library = new FakeLibrary(Kind.WITH_CONSTANTS);
         node = library.sisci.open();
         smartIo = SmartIo.of(node);
     }
@@ -182,7 +182,7 @@ class SmartIoTest {
 
     @Test
     void shouldNotGuessTheCodeOfAnUnknownDevice() throws Exception {
-        var withoutConstants = new TestLibrary(Kind.PLAIN);
+        var withoutConstants = new FakeLibrary(Kind.PLAIN);
         withoutConstants.fail("SCIOpen", 0x40000977, 1);
 
         assertFails(SisciError.UNKNOWN, withoutConstants.sisci::open);
@@ -190,7 +190,7 @@ class SmartIoTest {
 
     @Test
     void shouldRefuseEveryCallIfTheLibraryHasNoSmartIo() throws Exception {
-        try (var old = new TestLibrary(Kind.SINGLE_THREADED).sisci.open()) {
+        try (var old = new FakeLibrary(Kind.SINGLE_THREADED).sisci.open()) {
             assertThatExceptionOfType(UnsupportedOperationException.class)
                     .isThrownBy(() -> SmartIo.of(old).devices())
                     .withMessageEndingWith("has no function SCIGetDeviceList");
@@ -370,7 +370,7 @@ class SmartIoTest {
     @Test
     void shouldRejectASegmentOfAnotherLibrary() throws Exception {
         var device = borrow();
-        try (var other = new TestLibrary(Kind.WITH_CONSTANTS).sisci.open()) {
+        try (var other = new FakeLibrary(Kind.WITH_CONSTANTS).sisci.open()) {
             var segment = other.newSegment(7, 8192);
             segment.prepare();
 

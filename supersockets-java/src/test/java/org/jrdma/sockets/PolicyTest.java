@@ -25,8 +25,8 @@ import org.jrdma.sockets.adaptor.ChannelAdaptors;
 import org.jrdma.sockets.model.FabricSocketChannel;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.policy.Policy;
-import org.jrdma.sockets.policy.PolicyFile;
 import org.jrdma.sockets.policy.Preferences;
+import org.jrdma.sockets.policy.ReloadablePolicyFile;
 import org.jrdma.sockets.policy.TransportList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,9 +59,9 @@ class PolicyTest {
         file = folder.resolve("policy");
     }
 
-    private PolicyFile policy(Duration pause, String... lines) throws IOException {
+    private ReloadablePolicyFile policy(Duration pause, String... lines) throws IOException {
         Files.write(file, List.of(lines));
-        return new PolicyFile(file, pause);
+        return new ReloadablePolicyFile(file, pause);
     }
 
     private FabricSelectorProvider provider(String... lines) throws IOException {
@@ -148,7 +148,7 @@ class PolicyTest {
     void shouldRejectConnectionsIfThePolicyIsMissing() throws Exception {
         var provider =
                 new FabricSelectorProvider(
-                        Preferences.of(STANDARD, new PolicyFile(file, ofHours(1))));
+                        Preferences.of(STANDARD, new ReloadablePolicyFile(file, ofHours(1))));
 
         try (var channel = provider.openSocketChannel()) {
             assertThatThrownBy(() -> channel.connect(new InetSocketAddress(LOOPBACK, 9)))
@@ -161,12 +161,12 @@ class PolicyTest {
     void shouldReportWhyThePolicyCannotBeRead() throws Exception {
         Files.write(file, new byte[] {'c', (byte) 0xff});
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> new PolicyFile(file, ofHours(1)).current())
+                .isThrownBy(() -> new ReloadablePolicyFile(file, ofHours(1)).current())
                 .withMessage(
                         "jrdma.sockets.policy: %s cannot be read: the file is not UTF-8 text",
                         file);
         assertThatExceptionOfType(FabricException.class)
-                .isThrownBy(() -> new PolicyFile(file.getParent(), ofHours(1)).current())
+                .isThrownBy(() -> new ReloadablePolicyFile(file.getParent(), ofHours(1)).current())
                 .withMessage(
                         "jrdma.sockets.policy: %s cannot be read: Is a directory",
                         file.getParent());

@@ -36,7 +36,7 @@ final class AdminQueueLock {
                 }
             } catch (InterruptedException _) {
                 Thread.currentThread().interrupt();
-                if (ThreadInterrupts.endWait()) {
+                if (InterruptDeferral.endWait()) {
                     throw interrupted(name);
                 }
             }

@@ -76,7 +76,7 @@ abstract sealed class Controller permits PcieController, RdmaController {
         }
         stopped = true;
         try {
-            ThreadInterrupts.defer(this::release);
+            InterruptDeferral.defer(this::release);
             allocations.forEach(this::free);
         } catch (FabricException e) {
             LOG.warn(

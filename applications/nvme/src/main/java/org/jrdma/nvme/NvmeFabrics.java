@@ -55,7 +55,7 @@ public final class NvmeFabrics {
                 var admin = new RdmaAdminQueue(library, domain, target, name, options)) {
             var deadline = Deadline.after(options.drive().adminTimeout());
             var session =
-                    ControllerSession.start(
+                    RdmaControllerSession.start(
                             admin, QualifiedName.DISCOVERY, options, 0, name, deadline);
             return readLog(session.admin(), deadline);
         } catch (InterruptedIOException _) {

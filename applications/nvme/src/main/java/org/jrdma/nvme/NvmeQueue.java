@@ -38,7 +38,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
 
     private final Controller controller;
     private final Lifetime lifetime;
-    private final HeldMemory held;
+    private final PendingCommandMemory held;
     private final CommandSlots slots;
     private final int maxTransferBytes;
     private final long ioTimeoutNanos;
@@ -63,7 +63,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     NvmeQueue(
             Controller controller,
             Lifetime lifetime,
-            HeldMemory held,
+            PendingCommandMemory held,
             int depth,
             int maxTransferBytes) {
         this.controller = controller;

@@ -22,7 +22,7 @@ final class QueueResources {
     private final DmaAllocation memory;
     private final long completionOffset;
     private final long listOffset;
-    private final HeldMemory held;
+    private final PendingCommandMemory held;
     private final Lifetime lifetime;
     private volatile boolean isAbandoned;
 
@@ -40,7 +40,7 @@ final class QueueResources {
         this.memory = memory;
         this.completionOffset = pages((long) (depth + 1) * Command.BYTES);
         this.listOffset = completionOffset + pages((long) completionEntries * Completion.BYTES);
-        this.held = new HeldMemory(depth);
+        this.held = new PendingCommandMemory(depth);
         this.lifetime =
                 new Lifetime(
                         "I/O queue %d of %s".formatted(id, controller),
@@ -103,7 +103,7 @@ final class QueueResources {
     private void destroy() throws FabricException {
         var isDeleted = false;
         try {
-            ThreadInterrupts.defer(() -> controller.deleteQueue(id));
+            InterruptDeferral.defer(() -> controller.deleteQueue(id));
             isDeleted = true;
         } finally {
             isAbandoned = !isDeleted;
@@ -117,7 +117,7 @@ final class QueueResources {
         return isAbandoned;
     }
 
-    HeldMemory held() {
+    PendingCommandMemory held() {
         return held;
     }
 

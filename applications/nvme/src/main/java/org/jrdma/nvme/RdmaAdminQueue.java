@@ -302,7 +302,7 @@ final class RdmaAdminQueue implements AutoCloseable {
             } catch (FabricTimeoutException e) {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name), e);
             } catch (InterruptedIOException _) {
-                if (ThreadInterrupts.endWait()) {
+                if (InterruptDeferral.endWait()) {
                     throw lock.interrupted(name);
                 }
             }

@@ -48,7 +48,7 @@ final class RdmaController extends Controller {
     private final Queue<RdmaAdminQueue> lostQueues = new ConcurrentLinkedQueue<>();
 
     /** The controller; null while it is lost. */
-    private volatile @Nullable ControllerSession session;
+    private volatile @Nullable RdmaControllerSession session;
 
     /** The reason for which the controller is not connected again any more. */
     private volatile @Nullable NvmeException failure;
@@ -101,7 +101,7 @@ final class RdmaController extends Controller {
     }
 
     /** Returns the controller; null while it is lost. */
-    @Nullable ControllerSession session() {
+    @Nullable RdmaControllerSession session() {
         return session;
     }
 
@@ -121,10 +121,10 @@ final class RdmaController extends Controller {
         return new NvmeException("Interrupted while waiting for %s of %s".formatted(event, this));
     }
 
-    private ControllerSession connect() throws FabricException, InterruptedIOException {
+    private RdmaControllerSession connect() throws FabricException, InterruptedIOException {
         var admin = new RdmaAdminQueue(library, domain, address, toString(), fabrics);
         try {
-            return ControllerSession.start(
+            return RdmaControllerSession.start(
                     admin, subsystemName, fabrics, options().queues(), toString(), deadline());
         } catch (Throwable e) {
             admin.close();
@@ -154,7 +154,7 @@ final class RdmaController extends Controller {
     }
 
     /** Returns false if another admin command is executed, which may take long. */
-    private boolean keepAlive(ControllerSession current) {
+    private boolean keepAlive(RdmaControllerSession current) {
         try {
             return current.admin().tryKeepAlive(Deadline.after(fabrics.keepAlive()));
         } catch (FabricException | IllegalStateException e) {
@@ -168,7 +168,7 @@ final class RdmaController extends Controller {
      *
      * @param reason the failure, for messages
      */
-    void lose(ControllerSession lost, @Nullable String reason) {
+    void lose(RdmaControllerSession lost, @Nullable String reason) {
         synchronized (lostQueues) { // not the monitor of this object, which stop() holds
             if (session == lost) {
                 lostSince = System.nanoTime();
@@ -232,7 +232,8 @@ final class RdmaController extends Controller {
     }
 
     /** Waits until the controller is connected. */
-    private ControllerSession awaitSession(String name, Deadline deadline) throws FabricException {
+    private RdmaControllerSession awaitSession(String name, Deadline deadline)
+            throws FabricException {
         var current = session;
         while (current == null) {
             checkRunning();
@@ -242,7 +243,7 @@ final class RdmaController extends Controller {
                                 .formatted(this, name, lossReason));
             }
             LockSupport.parkNanos(PAUSE_NANOS);
-            if (ThreadInterrupts.endWait()) {
+            if (InterruptDeferral.endWait()) {
                 throw interrupted(name);
             }
             current = session;
@@ -296,7 +297,7 @@ final class RdmaController extends Controller {
                 maxTransferBytes);
     }
 
-    private int takeQueueId(ControllerSession current) throws NvmeException {
+    private int takeQueueId(RdmaControllerSession current) throws NvmeException {
         synchronized (usedQueueIds) {
             var id = usedQueueIds.nextClearBit(1);
             if (id > current.ioQueues()) {

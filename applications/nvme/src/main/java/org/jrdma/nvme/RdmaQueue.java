@@ -42,7 +42,7 @@ final class RdmaQueue extends NvmeQueue {
     private final int[] lengths;
     private final boolean[] isSent;
     private State state = State.CONNECTING;
-    private ControllerSession session;
+    private RdmaControllerSession session;
     private @Nullable RdmaLink link;
     private @Nullable CompletionCursor cursor;
     private Deadline handshakeDeadline = Deadline.NEVER;
@@ -65,7 +65,7 @@ final class RdmaQueue extends NvmeQueue {
      *
      * @param session the controller to which the queue is connected
      */
-    RdmaQueue(RdmaQueueResources resources, ControllerSession session, int maxTransferBytes) {
+    RdmaQueue(RdmaQueueResources resources, RdmaControllerSession session, int maxTransferBytes) {
         super(
                 resources.controller(),
                 resources.lifetime(),
@@ -254,7 +254,7 @@ final class RdmaQueue extends NvmeQueue {
     }
 
     /** Throws an exception if a controller does not support this queue any more. */
-    private void checkLimits(ControllerSession current) throws NvmeException {
+    private void checkLimits(RdmaControllerSession current) throws NvmeException {
         var maxDepth = current.capabilities().maxQueueEntries() - 1;
         if (resources.id() > current.ioQueues()
                 || depth() > maxDepth

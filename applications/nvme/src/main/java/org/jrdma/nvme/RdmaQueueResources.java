@@ -41,7 +41,7 @@ final class RdmaQueueResources {
     private final MemoryRegion responses;
     private final MemoryRegion connectData;
     private final CompletionQueue completions;
-    private final HeldMemory held;
+    private final PendingCommandMemory held;
     private final Lifetime lifetime;
 
     /** The current attempt to connect, or the connection. */
@@ -49,13 +49,17 @@ final class RdmaQueueResources {
             new CompletableFuture<>();
 
     private RdmaQueueResources(
-            RdmaController controller, ControllerSession session, int id, int depth, Lifetime owner)
+            RdmaController controller,
+            RdmaControllerSession session,
+            int id,
+            int depth,
+            Lifetime owner)
             throws FabricException {
         this.controller = controller;
         this.id = id;
         this.depth = depth;
         this.inCapsuleBytes = session.inCapsuleBytes();
-        this.held = new HeldMemory(depth);
+        this.held = new PendingCommandMemory(depth);
         var domain = controller.domain();
         arena = domain.newArena(Access.LOCAL_WRITE);
         connectArena = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ);
@@ -85,7 +89,11 @@ final class RdmaQueueResources {
      * @param owner the lifetime of the drive, which the caller holds
      */
     static RdmaQueueResources create(
-            RdmaController controller, ControllerSession session, int id, int depth, Lifetime owner)
+            RdmaController controller,
+            RdmaControllerSession session,
+            int id,
+            int depth,
+            Lifetime owner)
             throws FabricException {
         var created = new RdmaQueueResources(controller, session, id, depth, owner);
         try {
@@ -111,7 +119,7 @@ final class RdmaQueueResources {
         }
     }
 
-    private ConnectionOptions<PolledQueuePair> options(ControllerSession session) {
+    private ConnectionOptions<PolledQueuePair> options(RdmaControllerSession session) {
         var entries = entries(session);
         var request = new ConnectPrivateData(0, id, entries, entries, session.controllerId());
         return ConnectionOptions.of(
@@ -120,7 +128,7 @@ final class RdmaQueueResources {
     }
 
     /** Starts to connect the queue again. */
-    void reconnect(ControllerSession session) {
+    void reconnect(RdmaControllerSession session) {
         connection =
                 controller
                         .library()
@@ -178,7 +186,7 @@ final class RdmaQueueResources {
     }
 
     /** Returns the number of entries that this queue announces to the target. */
-    int entries(ControllerSession session) {
+    int entries(RdmaControllerSession session) {
         return Math.min(Math.max(slots(), MIN_ENTRIES), session.capabilities().maxQueueEntries());
     }
 
@@ -206,7 +214,7 @@ final class RdmaQueueResources {
         return completions;
     }
 
-    HeldMemory held() {
+    PendingCommandMemory held() {
         return held;
     }
 }

@@ -11,8 +11,8 @@ import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
 import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.FailureRecordingModel;
 import org.jrdma.nvme.soft.Subsystem;
-import org.jrdma.nvme.soft.WatchedModel;
 import org.jrdma.soft.sisci.device.DeviceHost;
 
 /** A controller in software in this process, and the access to it. Records all allocations. */
@@ -24,7 +24,7 @@ final class DriveHarness implements ControllerAccess {
     private final Arena arena = Arena.ofShared();
     private final List<BlockStorage> storages;
     private final Subsystem subsystem;
-    private final WatchedModel model;
+    private final FailureRecordingModel model;
     private final DeviceHost host;
     private final InProcessControllerAccess access;
     private boolean failsReleases;
@@ -48,7 +48,7 @@ final class DriveHarness implements ControllerAccess {
         this.storages = storages;
         storages.forEach(subsystem::addNamespace);
         var bar = arena.allocate(0x4000, 4096);
-        model = new WatchedModel(subsystem.newController());
+        model = new FailureRecordingModel(subsystem.newController());
         host = DeviceHost.start(model, List.of(bar));
         access = new InProcessControllerAccess(host, bar, 1);
     }

@@ -2,8 +2,8 @@ package org.jrdma.nvme;
 
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.FailureRecordingModel;
 import org.jrdma.nvme.soft.Subsystem;
-import org.jrdma.nvme.soft.WatchedModel;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.LentDevice;
@@ -15,14 +15,14 @@ final class LendingNode implements AutoCloseable {
     static final int PAGES = 4096;
 
     private final BlockStorage storage = BlockStorage.inMemory(PAGES * 8L, 512);
-    private final WatchedModel model;
+    private final FailureRecordingModel model;
     private final Node node;
     private final LentDevice device;
 
     LendingNode(TestFabric fabric) throws FabricException {
         var subsystem = new Subsystem("serial 7", "jrdma drive");
         var _ = subsystem.addNamespace(storage);
-        model = new WatchedModel(subsystem.newController());
+        model = new FailureRecordingModel(subsystem.newController());
         SoftSisci library = fabric.library();
         node = Sisci.from(library).open();
         device = library.lend(model);

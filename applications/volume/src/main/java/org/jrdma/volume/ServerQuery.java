@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.client.Connector;
 import org.jrdma.volume.client.NodeConnector;
+import org.jrdma.volume.client.ServerConnector;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.model.ClientReport;
@@ -25,10 +25,10 @@ public final class ServerQuery implements AutoCloseable {
 
     private static final int MAX_CLIENTS = 10_000;
 
-    private final Connector.Connection connection;
+    private final ServerConnector.Connection connection;
     private final Duration timeout;
 
-    private ServerQuery(Connector.Connection connection, Duration timeout) {
+    private ServerQuery(ServerConnector.Connection connection, Duration timeout) {
         this.connection = connection;
         this.timeout = timeout;
     }

@@ -15,7 +15,7 @@ import java.util.Random;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.drive.SoftNvmeHost;
+import org.jrdma.volume.drive.StoppableNvmeHost;
 import org.jrdma.volume.model.BufferInUseException;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.net.NodeOptions;
@@ -35,8 +35,8 @@ class VolumeBufferTest {
                     .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
     private final BlockStorage storage = BlockStorage.inMemory(8192, BLOCK);
-    private final SoftNvmeHost serverHost;
-    private final SoftNvmeHost host;
+    private final StoppableNvmeHost serverHost;
+    private final StoppableNvmeHost host;
     private final VolumeServer server;
     private final Volume volume;
     private final FileChannel file;
@@ -44,8 +44,8 @@ class VolumeBufferTest {
     VolumeBufferTest() throws IOException {
         var subsystem = new Subsystem("serial", "test drive");
         var _ = subsystem.addNamespace(storage);
-        serverHost = new SoftNvmeHost(subsystem);
-        host = new SoftNvmeHost(subsystem);
+        serverHost = new StoppableNvmeHost(subsystem);
+        host = new StoppableNvmeHost(subsystem);
         VolumeServer.create(serverHost.drive());
         server =
                 VolumeServer.start(
@@ -181,7 +181,7 @@ class VolumeBufferTest {
     @Test
     void shouldRejectABufferWhoseMemoryWasFreed() throws IOException {
         ByteBuffer buffer;
-        try (var other = new SoftNvmeHost(otherDrive())) {
+        try (var other = new StoppableNvmeHost(otherDrive())) {
             buffer = other.drive().newMemory(BLOCK).asByteBuffer();
         }
         assertThatThrownBy(() -> buffer.get(0)).isInstanceOf(IllegalStateException.class);

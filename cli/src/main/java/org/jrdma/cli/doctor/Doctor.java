@@ -3,11 +3,11 @@ package org.jrdma.cli.doctor;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
 import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.ffi.doctor.NetworkPathChecks;
+import org.jrdma.ffi.doctor.RdmaDeviceChecks;
 
 /** Diagnoses common configuration faults of RDMA, SISCI and SuperSockets. */
 public final class Doctor {
@@ -16,7 +16,7 @@ public final class Doctor {
             List.of(
                     JvmChecks::on,
                     LibraryChecks::on,
-                    DeviceChecks::on,
+                    RdmaDeviceChecks::on,
                     NetworkPathChecks::on,
                     LimitChecks::on,
                     DolphinChecks::on,

@@ -2,9 +2,9 @@ package org.jrdma.cli.doctor;
 
 import java.util.stream.Stream;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.MachineFiles;
+import org.jrdma.ffi.doctor.RdmaDeviceChecks;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 
@@ -32,7 +32,7 @@ final class LibraryChecks {
         try {
             return Finding.fine(name, library.open().toString());
         } catch (LibraryNotFoundException e) {
-            return DeviceChecks.hasDevices(machine)
+            return RdmaDeviceChecks.hasDevices(machine)
                     ? Finding.broken(
                             name,
                             e.problem(),

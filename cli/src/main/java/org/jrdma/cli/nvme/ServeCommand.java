@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
-import org.jrdma.cli.perf.ChildProcess;
+import org.jrdma.cli.perf.ChildProcessPeer;
 import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
@@ -103,14 +103,14 @@ public final class ServeCommand implements Callable<Integer> {
                     "The name of a host that may connect. Can be repeated (default: all hosts).")
     private Set<String> hosts = Set.of();
 
-    @Option(names = ChildProcess.OPTION, hidden = true)
+    @Option(names = ChildProcessPeer.OPTION, hidden = true)
     private boolean isChild;
 
     @Override
     public Integer call() throws IOException {
         checkOptions();
         if (isChild) {
-            ChildProcess.exitWithParent();
+            ChildProcessPeer.exitWithParent();
         }
         try (var _ = openSoftwareDevice();
                 var served = open()) {

@@ -116,7 +116,7 @@ final class MeasuredDrive implements AutoCloseable {
     }
 
     private NvmeDrive borrow() throws IOException {
-        var id = start(LentDrive.DEVICE, "lend", "--json", ChildProcess.OPTION, "nvme");
+        var id = start(LentSoftwareDrive.DEVICE, "lend", "--json", ChildProcessPeer.OPTION, "nvme");
         return keep(BorrowedDrive.open(
                         Sisci.from(new SoftSisci()),
                         FabricDeviceId.parse(id.group(1)),
@@ -131,7 +131,7 @@ final class MeasuredDrive implements AutoCloseable {
                         "nvme",
                         "serve",
                         "--json",
-                        ChildProcess.OPTION,
+                        ChildProcessPeer.OPTION,
                         "--address=0.0.0.0:0",
                         "--block=" + BLOCK_BYTES,
                         "memory");
@@ -145,9 +145,9 @@ final class MeasuredDrive implements AutoCloseable {
 
     /** Starts jrdma in a child process, and returns the parts of the first line of its output. */
     private Matcher start(Pattern pattern, String... words) throws IOException {
-        var child = ChildProcess.start(List.of(words));
-        keep(() -> ChildProcess.close(child));
-        return ChildProcess.awaitLine(child, pattern);
+        var child = ChildProcessPeer.start(List.of(words));
+        keep(() -> ChildProcessPeer.close(child));
+        return ChildProcessPeer.awaitLine(child, pattern);
     }
 
     /** Closes all resources, and throws the first failure afterwards. */

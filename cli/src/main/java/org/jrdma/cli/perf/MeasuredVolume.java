@@ -47,13 +47,14 @@ final class MeasuredVolume implements AutoCloseable {
     /** The resources to close, the last first. */
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
-    private final VolumePath path;
+    private final VolumeDataPath path;
     private final Volume volume;
     private final FileChannel file;
     private final ByteBuffer buffer;
     private final ProcessorTime.Processes processes;
 
-    private MeasuredVolume(VolumePath path, LentDrive drive, Path folder) throws IOException {
+    private MeasuredVolume(VolumeDataPath path, LentSoftwareDrive drive, Path folder)
+            throws IOException {
         this.path = path;
         try {
             var server = startServer(drive);
@@ -64,7 +65,11 @@ final class MeasuredVolume implements AutoCloseable {
                     VolumeOptions.of("perf-" + path, List.of(addresses(server)))
                             .node(nodeOptions(folder));
             volume =
-                    keep(Volume.open(path == VolumePath.DIRECT ? direct(options, drive) : options));
+                    keep(
+                            Volume.open(
+                                    path == VolumeDataPath.DIRECT
+                                            ? direct(options, drive)
+                                            : options));
             file = keep(FileChannel.open(volume.path("/data"), CREATE, READ, WRITE));
             buffer = volume.newBuffer(MAX_ACCESS_BYTES);
             fill();
@@ -84,7 +89,8 @@ final class MeasuredVolume implements AutoCloseable {
      * @param drive the drive, which contains a volume
      * @param folder a folder for temporary files
      */
-    static MeasuredVolume open(VolumePath path, LentDrive drive, Path folder) throws IOException {
+    static MeasuredVolume open(VolumeDataPath path, LentSoftwareDrive drive, Path folder)
+            throws IOException {
         return new MeasuredVolume(path, drive, folder);
     }
 
@@ -93,15 +99,15 @@ final class MeasuredVolume implements AutoCloseable {
         return resource;
     }
 
-    private Process startServer(LentDrive drive) throws IOException {
+    private Process startServer(LentSoftwareDrive drive) throws IOException {
         var address = "%s:%d".formatted(HOST, FreePorts.of(1).getFirst());
         var server =
-                ChildProcess.start(
+                ChildProcessPeer.start(
                         List.of(
                                 "volume",
                                 "serve",
                                 "--json",
-                                ChildProcess.OPTION,
+                                ChildProcessPeer.OPTION,
                                 "--name=server",
                                 "--drive=" + drive.ofServer(),
                                 "--listen=" + address,
@@ -112,17 +118,17 @@ final class MeasuredVolume implements AutoCloseable {
                                 Integer.toString(SERVER_NODE),
                                 "jrdma.sockets.transports",
                                 path.streams()));
-        keep(() -> ChildProcess.close(server));
+        keep(() -> ChildProcessPeer.close(server));
         return server;
     }
 
     /** Waits until the server is the coordinator, and returns its addresses. */
     private static List<String> addresses(Process server) throws IOException {
-        var started = ChildProcess.awaitLine(server, STARTED);
+        var started = ChildProcessPeer.awaitLine(server, STARTED);
         if (!started.group("missing").isEmpty()) {
             throw new IOException("The server has no " + started.group("missing"));
         }
-        var _ = ChildProcess.awaitLine(server, COORDINATOR);
+        var _ = ChildProcessPeer.awaitLine(server, COORDINATOR);
         return List.of(started.group("addresses").replace("\"", "").split(",", -1));
     }
 
@@ -138,7 +144,8 @@ final class MeasuredVolume implements AutoCloseable {
         };
     }
 
-    private VolumeOptions direct(VolumeOptions options, LentDrive drive) throws IOException {
+    private VolumeOptions direct(VolumeOptions options, LentSoftwareDrive drive)
+            throws IOException {
         return options.drive(keep(VolumeDrive.open(drive.ofClient())).drive());
     }
 
@@ -150,7 +157,7 @@ final class MeasuredVolume implements AutoCloseable {
         file.force(true);
     }
 
-    VolumePath path() {
+    VolumeDataPath path() {
         return path;
     }
 

@@ -66,7 +66,7 @@ final class Meter implements AutoCloseable {
         streamed = FIRST_BATCH;
         warmUp(time, slice -> slice(bytes, slice));
         var measured =
-                Measurement.repeat(
+                RepeatedMeasurement.repeat(
                         time, bytes, messagesPerExchange(), slice -> slice(bytes, slice));
         return new Result(
                 path.name(),
@@ -100,20 +100,20 @@ final class Meter implements AutoCloseable {
     }
 
     /** Warms up the path: the first time until the JVMs have compiled the code. */
-    private void warmUp(Duration time, Measurement.SliceMeter meter) throws IOException {
+    private void warmUp(Duration time, RepeatedMeasurement.SliceMeter meter) throws IOException {
         exchanges = FIRST_BATCH;
         if (isWarm) {
             var _ = meter.measure(time);
         } else {
-            Measurement.warmUp(time, meter);
+            RepeatedMeasurement.warmUp(time, meter);
             isWarm = true;
         }
     }
 
     /** Measures the latency without a warm-up. */
-    Latency latency(int bytes, Duration time) throws IOException {
+    LatencyStatistics latency(int bytes, Duration time) throws IOException {
         exchange(bytes, time);
-        return Latency.of(samples.toArray(), messagesPerExchange());
+        return LatencyStatistics.of(samples.toArray(), messagesPerExchange());
     }
 
     private void exchange(int bytes, Duration time) throws IOException {

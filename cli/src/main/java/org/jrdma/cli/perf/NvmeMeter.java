@@ -62,12 +62,12 @@ final class NvmeMeter implements AutoCloseable {
      * @param bytes the size of each transfer, which consists of several commands if it exceeds the
      *     maximum of the controller
      */
-    static Measurement measure(
+    static RepeatedMeasurement measure(
             NvmeDrive drive, NvmeResult.Operation operation, int depth, int bytes, Duration time)
             throws IOException {
         try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
             meter.run(time);
-            var measured = Measurement.repeat(time, bytes, 1, meter::slice);
+            var measured = RepeatedMeasurement.repeat(time, bytes, 1, meter::slice);
             meter.drain();
             return measured;
         }
@@ -82,7 +82,7 @@ final class NvmeMeter implements AutoCloseable {
     static void warmUp(NvmeDrive drive, int depth, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
             try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
-                Measurement.warmUp(time, meter::slice);
+                RepeatedMeasurement.warmUp(time, meter::slice);
                 meter.drain();
             }
         }

@@ -13,8 +13,8 @@ record NvmeResult(
         MeasuredDrive.Kind controller,
         Operation operation,
         int depth,
-        Latency latency,
-        Bandwidth bandwidth,
+        LatencyStatistics latency,
+        MeasuredBandwidth bandwidth,
         Stability stable) {
 
     /** The operation of the commands. */

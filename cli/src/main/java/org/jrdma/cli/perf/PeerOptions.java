@@ -48,7 +48,7 @@ final class PeerOptions {
             description = "The local RDMA device. By default the first.")
     private Optional<String> device = Optional.empty();
 
-    @Option(names = ChildProcess.OPTION, hidden = true)
+    @Option(names = ChildProcessPeer.OPTION, hidden = true)
     private boolean isChild;
 
     /** Returns the paths to the peer. */
@@ -105,9 +105,9 @@ final class PeerOptions {
         try (var listener = new ServerSocket()) {
             bind(listener, address);
             if (isChild) {
-                ChildProcess.exitWithParent();
+                ChildProcessPeer.exitWithParent();
             }
-            out.println(ChildProcess.WAITING + listener.getLocalPort());
+            out.println(ChildProcessPeer.WAITING + listener.getLocalPort());
             out.flush();
             // A child process prints no errors, because its parent reports them.
             var printed = isChild ? new PrintWriter(Writer.nullWriter()) : errors;
@@ -135,6 +135,6 @@ final class PeerOptions {
         var childOptions = new ArrayList<String>();
         fabric.ifPresent(name -> childOptions.addAll(List.of("--fabric", name.toString())));
         device.ifPresent(name -> childOptions.addAll(List.of("--device", name)));
-        return ChildProcess.start(command, childOptions);
+        return ChildProcessPeer.start(command, childOptions);
     }
 }

@@ -111,14 +111,14 @@ public final class PingCommand implements Callable<Integer> {
             Optional<Paths.Fabric> fabric,
             Optional<String> device,
             int bytes,
-            Latency latency) {}
+            LatencyStatistics latency) {}
 
-    private Line line(Path path, Latency latency) {
+    private Line line(Path path, LatencyStatistics latency) {
         var provider = path.provider();
         return new Line(name, provider.fabric(), provider.device(), bytes, latency);
     }
 
-    private static String row(Latency latency) {
+    private static String row(LatencyStatistics latency) {
         return String.format(
                 Locale.ROOT,
                 "%10d %9.2f %9.2f %9s %9s %9.2f",

@@ -22,7 +22,12 @@ final class Plot {
      * @param label the name of the curve
      * @param x the message size or the queue depth
      */
-    record Entry(String label, int x, Latency latency, Bandwidth bandwidth, Stability stable) {}
+    record Entry(
+            String label,
+            int x,
+            LatencyStatistics latency,
+            MeasuredBandwidth bandwidth,
+            Stability stable) {}
 
     /**
      * A value in a chart.

@@ -14,8 +14,8 @@ record Result(
         Optional<Paths.Fabric> fabric,
         Optional<String> device,
         int bytes,
-        Latency latency,
-        Bandwidth bandwidth,
+        LatencyStatistics latency,
+        MeasuredBandwidth bandwidth,
         Stability stable,
         Optional<String> connection) {
 

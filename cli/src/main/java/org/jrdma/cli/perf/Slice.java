@@ -22,10 +22,10 @@ record Slice(Samples samples, long messages, long nanos) {
     }
 
     double medianLatency() {
-        return Latency.of(samples.toArray(), 1).median();
+        return LatencyStatistics.of(samples.toArray(), 1).median();
     }
 
     double messagesPerSecond() {
-        return Bandwidth.of(1, messages, nanos).messagesPerSecond();
+        return MeasuredBandwidth.of(1, messages, nanos).messagesPerSecond();
     }
 }

@@ -55,7 +55,7 @@ final class VolumeMeter {
         meter.run(time);
         var times = new ArrayList<>(List.of(volume.processes().times()));
         var measured =
-                Measurement.repeat(
+                RepeatedMeasurement.repeat(
                         time,
                         bytes,
                         1,
@@ -64,7 +64,7 @@ final class VolumeMeter {
                             times.add(volume.processes().times());
                             return slice;
                         });
-        var before = times.get(times.size() - 1 - Measurement.SLICES);
+        var before = times.get(times.size() - 1 - RepeatedMeasurement.SLICES);
         var measuredBytes = (double) measured.latency().samples() * bytes;
         return new VolumeResult(
                 volume.path(),
@@ -83,7 +83,7 @@ final class VolumeMeter {
     static void warmUp(MeasuredVolume volume, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
             var meter = new VolumeMeter(volume, operation, VolumeResult.Pattern.RANDOM, bytes);
-            Measurement.warmUp(time, meter::slice);
+            RepeatedMeasurement.warmUp(time, meter::slice);
         }
     }
 

@@ -41,10 +41,10 @@ public final class VolumePerfCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "PATH",
-            converter = VolumePath.Converter.class,
+            converter = VolumeDataPath.Converter.class,
             description =
                     "Paths to measure: direct, verbs, sisci, sisci-sockets, tcp (default: all of them).")
-    private List<VolumePath> named = List.of();
+    private List<VolumeDataPath> named = List.of();
 
     @Option(
             names = {"-s", "--sizes"},
@@ -102,9 +102,9 @@ public final class VolumePerfCommand implements Callable<Integer> {
     }
 
     private void measureAll(java.nio.file.Path folder) throws IOException {
-        var paths = named.isEmpty() ? List.of(VolumePath.values()) : named;
-        try (var drive = LentDrive.start()) {
-            if (paths.contains(VolumePath.DIRECT)) {
+        var paths = named.isEmpty() ? List.of(VolumeDataPath.values()) : named;
+        try (var drive = LentSoftwareDrive.start()) {
+            if (paths.contains(VolumeDataPath.DIRECT)) {
                 run("raw driver", () -> measureDriver(drive)); // writes to all blocks
             }
             try (var created = VolumeDrive.open(drive.ofClient())) {
@@ -115,7 +115,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
             }
         }
         if (paths.stream().anyMatch(path -> !path.raw().isEmpty())) {
-            try (var peer = ChildProcess.start("perf", List.of("--fabric", "software"))) {
+            try (var peer = ChildProcessPeer.start("perf", List.of("--fabric", "software"))) {
                 for (var path : paths) {
                     for (var raw : path.raw()) {
                         run("raw " + raw, () -> measureRaw(path, raw, peer));
@@ -140,18 +140,18 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measureDriver(LentDrive lent) throws IOException {
+    private void measureDriver(LentSoftwareDrive lent) throws IOException {
         try (var borrowed = lent.borrow()) {
             var drive = borrowed.drive();
             NvmeMeter.warmUp(drive, 1, sizes.getFirst(), time);
             for (var operation : NvmeResult.Operation.values()) {
                 var name = "driver " + Json.name(operation);
-                print(VolumeResult.rawHeader(VolumePath.DIRECT, name));
+                print(VolumeResult.rawHeader(VolumeDataPath.DIRECT, name));
                 for (var bytes : sizes) {
                     var measured = NvmeMeter.measure(drive, operation, 1, bytes, time);
                     add(
                             new VolumeResult(
-                                    VolumePath.DIRECT,
+                                    VolumeDataPath.DIRECT,
                                     Optional.of("driver"),
                                     operation,
                                     Optional.empty(),
@@ -166,7 +166,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measure(VolumePath path, LentDrive drive, java.nio.file.Path folder)
+    private void measure(VolumeDataPath path, LentSoftwareDrive drive, java.nio.file.Path folder)
             throws IOException {
         try (var volume = MeasuredVolume.open(path, drive, folder)) {
             VolumeMeter.warmUp(volume, sizes.getFirst(), time);
@@ -182,7 +182,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measureRaw(VolumePath path, String raw, Peer peer) throws IOException {
+    private void measureRaw(VolumeDataPath path, String raw, Peer peer) throws IOException {
         var measured =
                 Paths.named(raw, Paths.all(Optional.of(Paths.Fabric.SOFTWARE), Optional.empty()));
         if (measured.missing().isPresent()) {

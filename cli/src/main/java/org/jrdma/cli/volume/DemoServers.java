@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
-import org.jrdma.cli.perf.ChildProcess;
+import org.jrdma.cli.perf.ChildProcessPeer;
 import org.jrdma.cli.perf.FreePorts;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -49,12 +49,12 @@ final class DemoServers implements AutoCloseable {
         try {
             for (var i = 0; i < names.size(); i++) {
                 var process =
-                        ChildProcess.start(
+                        ChildProcessPeer.start(
                                 List.of(
                                         "volume",
                                         "serve",
                                         "--json",
-                                        ChildProcess.OPTION,
+                                        ChildProcessPeer.OPTION,
                                         "--name=" + names.get(i),
                                         "--drive=" + drive,
                                         "--listen=" + addresses.get(i),

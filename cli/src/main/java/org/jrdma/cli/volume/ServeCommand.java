@@ -12,7 +12,7 @@ import org.jrdma.cli.drive.VolumeDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
-import org.jrdma.cli.perf.ChildProcess;
+import org.jrdma.cli.perf.ChildProcessPeer;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import picocli.CommandLine.Command;
@@ -73,7 +73,7 @@ public final class ServeCommand implements Callable<Integer> {
                     "The timeout of the sessions of clients; the same for all servers (default: 5000).")
     private Optional<String> session = Optional.empty();
 
-    @Option(names = ChildProcess.OPTION, hidden = true)
+    @Option(names = ChildProcessPeer.OPTION, hidden = true)
     private boolean isChild;
 
     @Override
@@ -81,7 +81,7 @@ public final class ServeCommand implements Callable<Integer> {
         var read = settings.read(options());
         var drive = VolumeDrive.open(drive(read)).drive();
         if (isChild) {
-            ChildProcess.exitWithParent();
+            ChildProcessPeer.exitWithParent();
         }
         var server =
                 VolumeServer.start(

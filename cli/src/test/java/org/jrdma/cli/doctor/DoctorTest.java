@@ -14,11 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.doctor.DeviceChecks;
 import org.jrdma.ffi.doctor.Finding;
 import org.jrdma.ffi.doctor.LimitChecks;
 import org.jrdma.ffi.doctor.MachineFiles;
 import org.jrdma.ffi.doctor.NetworkPathChecks;
+import org.jrdma.ffi.doctor.RdmaDeviceChecks;
 import org.jrdma.ffi.doctor.Verdict;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,7 +115,7 @@ class DoctorTest {
     void shouldSuggestADeviceIfTheMachineHasNone() throws IOException {
         var bare = new MachineFiles(Files.createDirectory(root.resolve("bare")));
 
-        assertThat(DeviceChecks.on(bare))
+        assertThat(RdmaDeviceChecks.on(bare))
                 .singleElement()
                 .satisfies(finding -> {
                     assertThat(finding.verdict()).isEqualTo(ABSENT);

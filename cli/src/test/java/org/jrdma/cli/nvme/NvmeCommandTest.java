@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
-import org.jrdma.cli.InvalidCommandLine;
+import org.jrdma.cli.InvalidCommandLineAssertions;
 import org.jrdma.cli.JrdmaProcess;
 import org.jrdma.nvme.FabricsOptions;
 import org.jrdma.nvme.HostIdentity;
@@ -192,6 +192,6 @@ class NvmeCommandTest {
                 "nvme list 1.2.3.4 | Missing required parameter: 'NQN'. See jrdma nvme list --help."
             })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
-        assertThat(InvalidCommandLine.errors(words)).isEqualTo(message + "\n");
+        assertThat(InvalidCommandLineAssertions.errors(words)).isEqualTo(message + "\n");
     }
 }

@@ -11,18 +11,19 @@ class LatencyTest {
     void shouldComputePercentiles() {
         var nanos = LongStream.rangeClosed(1, 1_000).map(n -> (1_001 - n) * 1_000).toArray();
 
-        assertThat(Latency.of(nanos, 1))
-                .isEqualTo(new Latency(1_000, 1, 500.5, 500, 900, 990, 999, 1_000));
+        assertThat(LatencyStatistics.of(nanos, 1))
+                .isEqualTo(new LatencyStatistics(1_000, 1, 500.5, 500, 900, 990, 999, 1_000));
     }
 
     @Test
     void shouldHalveARoundTrip() {
-        assertThat(Latency.of(new long[] {3_000}, 2))
-                .isEqualTo(new Latency(1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5));
+        assertThat(LatencyStatistics.of(new long[] {3_000}, 2))
+                .isEqualTo(new LatencyStatistics(1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5));
     }
 
     @Test
     void shouldComputeBandwidthInMegabytes() {
-        assertThat(Bandwidth.of(1_000, 500, 1_000_000_000L)).isEqualTo(new Bandwidth(0.5, 500));
+        assertThat(MeasuredBandwidth.of(1_000, 500, 1_000_000_000L))
+                .isEqualTo(new MeasuredBandwidth(0.5, 500));
     }
 }

@@ -26,8 +26,8 @@ class PerftestTest {
                     Optional.of(Paths.Fabric.SYSTEM),
                     Optional.of("rxe0"),
                     4096,
-                    new Latency(250, 1, 3, 3, 3, 3, 3, 3),
-                    new Bandwidth(2097.152, 5000),
+                    new LatencyStatistics(250, 1, 3, 3, 3, 3, 3, 3),
+                    new MeasuredBandwidth(2097.152, 5000),
                     new Stability(true, true),
                     Optional.empty());
 

@@ -49,9 +49,9 @@ class PlotTest {
                 fabric,
                 device,
                 bytes,
-                new Latency(
+                new LatencyStatistics(
                         1_000, micros, micros, micros, micros, 2 * micros, 2 * micros, 2 * micros),
-                new Bandwidth(megabytes, megabytes * 1e6 / bytes),
+                new MeasuredBandwidth(megabytes, megabytes * 1e6 / bytes),
                 new Stability(true, true),
                 Optional.empty());
     }
@@ -157,8 +157,8 @@ class PlotTest {
                 Optional.empty(),
                 Optional.empty(),
                 8,
-                new Latency(samples, 1, 1, 1, 1, 2, 2, 2),
-                new Bandwidth(1, 1),
+                new LatencyStatistics(samples, 1, 1, 1, 1, 2, 2, 2),
+                new MeasuredBandwidth(1, 1),
                 new Stability(true, true),
                 Optional.empty());
     }
@@ -171,8 +171,8 @@ class PlotTest {
                         Optional.empty(),
                         Optional.empty(),
                         8,
-                        new Latency(100, 1, 1, 1, 1, 2, 2, 2),
-                        new Bandwidth(1, 1),
+                        new LatencyStatistics(100, 1, 1, 1, 1, 2, 2, 2),
+                        new MeasuredBandwidth(1, 1),
                         new Stability(false, true),
                         Optional.empty());
         var page = folder.resolve("plot.html");

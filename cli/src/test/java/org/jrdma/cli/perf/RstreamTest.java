@@ -23,8 +23,8 @@ class RstreamTest {
                     Optional.empty(),
                     Optional.empty(),
                     4096,
-                    new Latency(250, 1, 3, 3, 3, 3, 3, 3),
-                    new Bandwidth(2048, 500_000),
+                    new LatencyStatistics(250, 1, 3, 3, 3, 3, 3, 3),
+                    new MeasuredBandwidth(2048, 500_000),
                     new Stability(true, true),
                     Optional.empty());
 

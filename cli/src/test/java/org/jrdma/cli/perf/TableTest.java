@@ -13,7 +13,7 @@ class TableTest {
     @Test
     void shouldSeparateColumnsOfWideValues() {
         var wide = 1_234_567_890.125;
-        var latency = new Latency(1_000, wide, wide, wide, wide, wide, wide, wide);
+        var latency = new LatencyStatistics(1_000, wide, wide, wide, wide, wide, wide, wide);
         var result =
                 new Result(
                         "tcp",
@@ -21,7 +21,7 @@ class TableTest {
                         Optional.empty(),
                         1 << 20,
                         latency,
-                        new Bandwidth(wide * 1000, wide * 1000),
+                        new MeasuredBandwidth(wide * 1000, wide * 1000),
                         new Stability(true, true),
                         Optional.empty());
 
@@ -39,7 +39,7 @@ class TableTest {
     @ParameterizedTest
     @CsvSource({"1, - -", "99, - -", "100, 3.00 -", "999, 3.00 -", "1000, 3.00 4.00"})
     void shouldOmitThePercentilesOfTooFewSamples(int samples, String percentiles) {
-        var latency = new Latency(samples, 1, 2, 2, 2, 3, 4, 5);
+        var latency = new LatencyStatistics(samples, 1, 2, 2, 2, 3, 4, 5);
         var result =
                 new Result(
                         "tcp",
@@ -47,7 +47,7 @@ class TableTest {
                         Optional.empty(),
                         8,
                         latency,
-                        new Bandwidth(1, 1),
+                        new MeasuredBandwidth(1, 1),
                         new Stability(true, true),
                         Optional.empty());
 
@@ -70,8 +70,8 @@ class TableTest {
                         Optional.empty(),
                         Optional.empty(),
                         8,
-                        new Latency(100, 1, 2, 2, 2, 3, 4, 5),
-                        new Bandwidth(1, 1),
+                        new LatencyStatistics(100, 1, 2, 2, 2, 3, 4, 5),
+                        new MeasuredBandwidth(1, 1),
                         new Stability(latency, bandwidth),
                         Optional.empty());
 

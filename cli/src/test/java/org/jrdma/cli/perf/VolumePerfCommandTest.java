@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jrdma.cli.InvalidCommandLine;
+import org.jrdma.cli.InvalidCommandLineAssertions;
 import org.jrdma.cli.JrdmaProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -69,7 +69,9 @@ class VolumePerfCommandTest {
                 .doesNotContain("failed");
         assertThat(rows(output))
                 .hasSize(
-                        VolumePath.values().length * ACCESSES + DRIVER_OPERATIONS + RAW_TRANSPORTS);
+                        VolumeDataPath.values().length * ACCESSES
+                                + DRIVER_OPERATIONS
+                                + RAW_TRANSPORTS);
         assertThat(Files.readString(plot))
                 .contains(
                         VolumeResult.BY_SIZE.title(),
@@ -89,6 +91,6 @@ class VolumePerfCommandTest {
         "perf volume udp, Unknown argument: 'udp'. See jrdma perf volume --help."
     })
     void shouldRejectAnInvalidCommandLine(String words, String message) {
-        assertThat(InvalidCommandLine.errors(words)).contains(message).hasLineCount(1);
+        assertThat(InvalidCommandLineAssertions.errors(words)).contains(message).hasLineCount(1);
     }
 }

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.jrdma.cli.InvalidCommandLine;
+import org.jrdma.cli.InvalidCommandLineAssertions;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.cli.JrdmaProcess;
 import org.jrdma.processes.Program;
@@ -304,7 +304,7 @@ class VolumeCommandTest {
                 "volume demo -t tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets. See jrdma volume demo --help."
             })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
-        assertThat(InvalidCommandLine.errors(words)).isEqualTo(message + "\n");
+        assertThat(InvalidCommandLineAssertions.errors(words)).isEqualTo(message + "\n");
     }
 
     @ParameterizedTest

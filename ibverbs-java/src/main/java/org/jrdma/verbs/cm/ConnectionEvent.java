@@ -76,7 +76,7 @@ public sealed interface ConnectionEvent {
                 return "the result of the previous lookup has not been taken: EBUSY (16)";
             }
             return code < 0
-                    ? "%s (%d)".formatted(AddressErrors.descriptionOfLookUp(code), code)
+                    ? "%s (%d)".formatted(AddressErrorMessages.descriptionOfLookUp(code), code)
                     : "the lookup failed: " + Errno.describe(code);
         }
     }

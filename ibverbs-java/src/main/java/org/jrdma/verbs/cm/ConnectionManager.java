@@ -417,7 +417,9 @@ public final class ConnectionManager {
         var deadline = Deadline.after(timeout);
         var attempt =
                 new CheckedCall(
-                        "rdma_getaddrinfo", () -> "for " + query, AddressErrors::adviceOnLookUp);
+                        "rdma_getaddrinfo",
+                        () -> "for " + query,
+                        AddressErrorMessages::adviceOnLookUp);
         var addresses = new CompletableFuture<List<AddressInfo>>();
         // The native call ignores interrupts, so it runs on a separate thread. If the timeout
         // expires, this thread is abandoned.

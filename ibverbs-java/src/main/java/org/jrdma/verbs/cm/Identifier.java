@@ -26,10 +26,10 @@ import org.jrdma.verbs.internal.IdentifierFunctions;
 import org.jrdma.verbs.internal.IdentifierOption;
 import org.jrdma.verbs.internal.IdentifierReader;
 import org.jrdma.verbs.model.AsyncEventType;
-import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
+import org.jrdma.verbs.model.VendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -100,7 +100,9 @@ public final class Identifier extends NativeObject {
                         () -> "for " + address,
                         errno ->
                                 channel.library()
-                                        .explained(AddressErrors.adviceOnBinding(errno, address))),
+                                        .explained(
+                                                AddressErrorMessages.adviceOnBinding(
+                                                        errno, address))),
                 (id, attempt) -> functions.bind(id, address, attempt));
     }
 
@@ -123,7 +125,7 @@ public final class Identifier extends NativeObject {
                         () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
                         errno ->
                                 channel.library()
-                                        .explained(AddressErrors.adviceOnResolving(errno))),
+                                        .explained(AddressErrorMessages.adviceOnResolving(errno))),
                 (id, attempt) -> functions.resolveAddress(id, from, to, timeout, attempt));
     }
 
@@ -145,7 +147,7 @@ public final class Identifier extends NativeObject {
                 new CheckedCall(
                         "rdma_resolve_addrinfo",
                         () -> "for %s and %s".formatted(query, this),
-                        AddressErrors::adviceOnLookUp);
+                        AddressErrorMessages::adviceOnLookUp);
         addresses.requireResolve(attempt);
         calls.begin("rdma_resolve_addrinfo", NativeIdentifier.Call.LOOK_UP, false);
         BlockingCalls.start(() -> {
@@ -430,13 +432,13 @@ public final class Identifier extends NativeObject {
      * Sets the vendor-specific options that the drivers of both sides negotiate. Must be called
      * before this identifier connects or accepts. In C: {@code rdma_set_local_ece}.
      */
-    public void enhancedOptions(EnhancedOptions options) throws VerbsException {
+    public void enhancedOptions(VendorOptions options) throws VerbsException {
         calls.run(
                 "rdma_set_local_ece", (id, attempt) -> functions.setEnhanced(id, options, attempt));
     }
 
     /** The options that the peer's driver offers or accepts. In C: {@code rdma_get_remote_ece}. */
-    public EnhancedOptions peerEnhancedOptions() throws VerbsException {
+    public VendorOptions peerEnhancedOptions() throws VerbsException {
         return calls.query(calls.attempt("rdma_get_remote_ece"), functions::enhanced);
     }
 

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.ffi.linkage.FieldRangeChecks;
+import org.jrdma.verbs.flow.model.FlowHeaderMatch;
 import org.jrdma.verbs.flow.model.FlowKind;
-import org.jrdma.verbs.flow.model.FlowLayer;
 import org.jrdma.verbs.flow.model.FlowOption;
 import org.jrdma.verbs.internal.FlowFunctions;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +30,14 @@ public final class FlowRule {
     public static final int MAX_LAYERS = 0xff - 3;
 
     private final FlowKind kind;
-    private final List<FlowLayer> layers;
+    private final List<FlowHeaderMatch> layers;
     private final EnumSet<FlowOption> options = EnumSet.noneOf(FlowOption.class);
     private int priority;
     private OptionalInt tag = OptionalInt.empty();
     private boolean dropping;
     private @Nullable FlowCounters counters;
 
-    private FlowRule(FlowKind kind, List<FlowLayer> layers) {
+    private FlowRule(FlowKind kind, List<FlowHeaderMatch> layers) {
         this.kind = kind;
         this.layers = layers;
     }
@@ -64,7 +64,7 @@ public final class FlowRule {
      * @param layers the headers to match, starting with the outermost header
      * @throws IllegalArgumentException if there are more than {@link #MAX_LAYERS} layers
      */
-    public static FlowRule matching(FlowLayer... layers) {
+    public static FlowRule matching(FlowHeaderMatch... layers) {
         FieldRangeChecks.check("number of layers", layers.length, 0, MAX_LAYERS);
         return new FlowRule(FlowKind.MATCHING, List.of(layers));
     }

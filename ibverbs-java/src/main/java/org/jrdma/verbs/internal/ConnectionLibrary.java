@@ -1,7 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.LibraryDescription;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
@@ -16,19 +16,19 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 public record ConnectionLibrary(
         NativeLibrary library,
         IdentifierFunctions identifiers,
-        GroupFunctions multicast,
+        MulticastJoinFunctions multicast,
         AddressInfoFunctions addresses,
         EventChannelFunctions events) {
 
     /** The name of the library and the names of the packages that contain the library. */
-    public static final LibraryName NAME =
-            new LibraryName("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+    public static final LibraryDescription NAME =
+            new LibraryDescription("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
     public ConnectionLibrary(NativeLibrary library) throws LibraryNotFoundException {
         this(
                 library,
                 new IdentifierFunctions(library),
-                new GroupFunctions(library),
+                new MulticastJoinFunctions(library),
                 new AddressInfoFunctions(library),
                 new EventChannelFunctions(library));
     }

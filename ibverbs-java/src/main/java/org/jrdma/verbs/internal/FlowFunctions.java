@@ -37,8 +37,8 @@ import org.jrdma.abi.rdma.ibv_flow_tunnel_filter;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.abi.rdma.verbs_context;
 import org.jrdma.verbs.flow.model.FlowField;
+import org.jrdma.verbs.flow.model.FlowHeaderMatch;
 import org.jrdma.verbs.flow.model.FlowKind;
-import org.jrdma.verbs.flow.model.FlowLayer;
 import org.jrdma.verbs.flow.model.FlowOption;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
@@ -69,7 +69,7 @@ public final class FlowFunctions {
      */
     public record Specification(
             FlowKind kind,
-            List<FlowLayer> layers,
+            List<FlowHeaderMatch> layers,
             Set<FlowOption> options,
             int priority,
             OptionalInt tag,
@@ -224,7 +224,7 @@ public final class FlowFunctions {
      */
     private record Shape(int type, long bytes, long value, long mask) {}
 
-    private static MemorySegment write(FlowLayer layer, Arena arena) {
+    private static MemorySegment write(FlowHeaderMatch layer, Arena arena) {
         var shape = shape(layer);
         var specification = arena.allocate(shape.bytes, Integer.BYTES);
         head(specification, shape.type | (layer.isInTunnel() ? rdma_h.IBV_FLOW_SPEC_INNER() : 0));
@@ -240,7 +240,7 @@ public final class FlowFunctions {
         MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, offset, bytes.length);
     }
 
-    private static Shape shape(FlowLayer layer) {
+    private static Shape shape(FlowHeaderMatch layer) {
         return switch (layer.kind()) {
             case ETHERNET ->
                     new Shape(
@@ -268,7 +268,7 @@ public final class FlowFunctions {
                             ibv_flow_spec_ipv6.mask$offset());
             case TCP, UDP ->
                     new Shape(
-                            layer.kind() == FlowLayer.Kind.TCP
+                            layer.kind() == FlowHeaderMatch.Kind.TCP
                                     ? rdma_h.IBV_FLOW_SPEC_TCP()
                                     : rdma_h.IBV_FLOW_SPEC_UDP(),
                             ibv_flow_spec_tcp_udp.sizeof(),
@@ -306,7 +306,7 @@ public final class FlowFunctions {
      * addresses at the same offsets as {@code ibv_flow_ipv4_ext_filter}, which {@link #offset}
      * uses.
      */
-    private static boolean hasAddressesOnly(FlowLayer layer) {
+    private static boolean hasAddressesOnly(FlowHeaderMatch layer) {
         return layer.fields().stream()
                 .allMatch(field ->
                         field == FlowField.IPV4_SOURCE || field == FlowField.IPV4_DESTINATION);

@@ -22,9 +22,9 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.AsyncEventType;
-import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
+import org.jrdma.verbs.model.VendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -359,7 +359,7 @@ public final class IdentifierFunctions {
     }
 
     /** Sets the ECE options that the {@code rdma_cm_id} sends with its connection parameters. */
-    public void setEnhanced(MemorySegment identifier, EnhancedOptions options, CheckedCall attempt)
+    public void setEnhanced(MemorySegment identifier, VendorOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setLocalEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
@@ -372,14 +372,14 @@ public final class IdentifierFunctions {
     }
 
     /** Returns the ECE options that the peer sent with its connection parameters. */
-    public EnhancedOptions enhanced(MemorySegment identifier, CheckedCall attempt)
+    public VendorOptions enhanced(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(getRemoteEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.minusOne(
                     () -> (int) GET_REMOTE_ECE.invokeExact(function, segment(), identifier, ece));
-            return new EnhancedOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
+            return new VendorOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
         }
     }
 

@@ -27,11 +27,11 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.CompletionKind;
 import org.jrdma.verbs.model.DataOrder;
-import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RateLimit;
+import org.jrdma.verbs.model.VendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
@@ -408,13 +408,13 @@ public final class QueuePairFunctions {
      * Queries the enhanced options of a queue pair ({@code ibv_query_ece}). The C function returns
      * 0 or an errno.
      */
-    public EnhancedOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
+    public VendorOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(queryEce);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.errno(() -> (int) QUERY_ECE.invokeExact(function, segment(), queuePair, ece));
-            return new EnhancedOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
+            return new VendorOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
         }
     }
 
@@ -422,7 +422,7 @@ public final class QueuePairFunctions {
      * Sets the enhanced options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or
      * an errno.
      */
-    public void setEnhanced(MemorySegment queuePair, EnhancedOptions options, CheckedCall attempt)
+    public void setEnhanced(MemorySegment queuePair, VendorOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setEce);
         try (var arena = Arena.ofConfined()) {

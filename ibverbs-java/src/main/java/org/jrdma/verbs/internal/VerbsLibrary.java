@@ -1,7 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.LibraryDescription;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
@@ -34,8 +34,8 @@ public record VerbsLibrary(
      * The name of the library and the names of the packages that contain the library and its
      * providers.
      */
-    public static final LibraryName NAME =
-            new LibraryName(
+    public static final LibraryDescription NAME =
+            new LibraryDescription(
                     "libibverbs.so.1",
                     "libibverbs1 ibverbs-providers",
                     "libibverbs",

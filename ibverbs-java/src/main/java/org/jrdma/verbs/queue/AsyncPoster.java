@@ -61,7 +61,7 @@ public final class AsyncPoster<R extends WorkRequest> {
             Duration slotTimeout) {}
 
     private final Target target;
-    private final AsyncWorkQueue queue;
+    private final AsyncWorkQueueSlots queue;
 
     // The fields below are accessed only by the thread that holds the lock of the queue.
 
@@ -72,7 +72,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     private boolean posted;
 
     /** Creates a poster that uses the same request object for all posts. */
-    public AsyncPoster(Target target, AsyncWorkQueue queue, R request) {
+    public AsyncPoster(Target target, AsyncWorkQueueSlots queue, R request) {
         this.target = target;
         this.queue = queue;
         this.request = request;

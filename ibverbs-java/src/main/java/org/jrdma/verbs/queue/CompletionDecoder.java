@@ -19,7 +19,8 @@ public final class CompletionDecoder {
      *
      * @param work the work queue that the request was posted to; null if this queue is closed
      */
-    public static Completion decode(WorkCompletions batch, int index, @Nullable WorkQueue work) {
+    public static Completion decode(
+            WorkCompletions batch, int index, @Nullable WorkQueueSlots work) {
         var isDatagram = work != null && work.carriesDatagrams(batch.queuePairNumber(index));
         var status = Codes.COMPLETION_STATUS.of(batch.status(index));
         return new Completion(

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The work queues whose requests complete in a completion queue, and the capacity that they have
  * reserved in it. A completion queue with enough capacity for all requests cannot overrun.
  */
-public final class CompletionQueueReservations<W extends WorkQueue> {
+public final class CompletionQueueReservations<W extends WorkQueueSlots> {
 
     private final WorkQueueTable<W> table;
     private final Set<W> shared = ConcurrentHashMap.newKeySet();

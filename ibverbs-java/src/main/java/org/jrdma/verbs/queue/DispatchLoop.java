@@ -24,8 +24,8 @@ public final class DispatchLoop {
      */
     private static final int POLLS = 8;
 
-    private final NativeCompletionQueue<AsyncWorkQueue> queue;
-    private final WorkQueueTable<AsyncWorkQueue> table;
+    private final NativeCompletionQueue<AsyncWorkQueueSlots> queue;
+    private final WorkQueueTable<AsyncWorkQueueSlots> table;
     private final WorkCompletions batch;
     private final DescriptorWaiter waiter;
 
@@ -34,7 +34,7 @@ public final class DispatchLoop {
 
     private int next;
 
-    private DispatchLoop(NativeCompletionQueue<AsyncWorkQueue> queue) throws VerbsException {
+    private DispatchLoop(NativeCompletionQueue<AsyncWorkQueueSlots> queue) throws VerbsException {
         this.queue = queue;
         this.table = queue.reservations().table();
         this.batch = new WorkCompletions(Math.min(BATCH, queue.reservations().capacity()));
@@ -42,7 +42,8 @@ public final class DispatchLoop {
     }
 
     /** Starts to dispatch the completions of a queue. The loop stops when the queue is closed. */
-    public static void start(NativeCompletionQueue<AsyncWorkQueue> queue) throws VerbsException {
+    public static void start(NativeCompletionQueue<AsyncWorkQueueSlots> queue)
+            throws VerbsException {
         var loop = new DispatchLoop(queue);
         queue.arm();
         try {

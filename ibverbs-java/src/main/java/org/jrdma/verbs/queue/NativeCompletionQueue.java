@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * events does not keep an unclosed completion queue reachable. In C: {@code struct ibv_cq}, {@code
  * struct ibv_comp_channel}.
  */
-public final class NativeCompletionQueue<W extends WorkQueue> {
+public final class NativeCompletionQueue<W extends WorkQueueSlots> {
 
     /**
      * The number of events that are acknowledged by one call, because each acknowledgment takes a
@@ -97,7 +97,7 @@ public final class NativeCompletionQueue<W extends WorkQueue> {
      *
      * @param shared the shared receive queues whose receives can complete in the queue
      */
-    public static <W extends WorkQueue> NativeCompletionQueue<W> create(
+    public static <W extends WorkQueueSlots> NativeCompletionQueue<W> create(
             DeviceHandle device, Config config, WorkQueueTable<W> shared) throws VerbsException {
         var parent = config.parentDomain;
         if (parent != null && parent.device() != device) {

@@ -46,7 +46,7 @@ public final class NativeQueuePair {
     private final int inlineBytes;
     private final String postFunction;
     private final Set<Operation> newerOperations;
-    private final List<? extends WorkQueue> queues;
+    private final List<? extends WorkQueueSlots> queues;
     private final boolean sharesReceives;
     private final int sendSequence = RANDOM.nextInt(1 << 24);
     private final ReentrantLock modifying = new ReentrantLock();
@@ -89,7 +89,7 @@ public final class NativeQueuePair {
             MulticastGroups groups,
             HotPath hotPath,
             int inlineBytes,
-            List<? extends WorkQueue> queues,
+            List<? extends WorkQueueSlots> queues,
             boolean sharesReceives) {
         this.device = device;
         this.domain = domain;

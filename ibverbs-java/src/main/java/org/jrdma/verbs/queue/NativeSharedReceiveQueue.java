@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <W> the type of the work queue, which depends on the API: polled or asynchronous
  */
-public final class NativeSharedReceiveQueue<W extends WorkQueue> {
+public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
 
     private final DomainHandle domain;
     private final NativeResource resource;
@@ -60,7 +60,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
      * @param objects the API objects of the domain and the completion queue, which must stay
      *     reachable as long as the shared receive queue
      */
-    public record XrcBinding<W extends WorkQueue>(
+    public record XrcBinding<W extends WorkQueueSlots>(
             NativeResource xrcDomain,
             NativeCompletionQueue<W> completions,
             List<NativeObject> objects) {
@@ -91,7 +91,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
      *     ordinary shared receive queue
      * @param onDestroyed the action to run after the native queue is destroyed
      */
-    public static <W extends WorkQueue> NativeSharedReceiveQueue<W> create(
+    public static <W extends WorkQueueSlots> NativeSharedReceiveQueue<W> create(
             DomainHandle domain,
             int elements,
             W queue,
@@ -159,7 +159,8 @@ public final class NativeSharedReceiveQueue<W extends WorkQueue> {
 
     /** Checks a requested capacity and returns it. */
     public static int checkedCapacity(int receives) {
-        return FieldRangeChecks.check("number of receives", receives, 1, WorkQueue.MAX_CAPACITY);
+        return FieldRangeChecks.check(
+                "number of receives", receives, 1, WorkQueueSlots.MAX_CAPACITY);
     }
 
     private static MemorySegment create(

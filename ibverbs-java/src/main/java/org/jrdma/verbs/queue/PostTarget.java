@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxElements the maximum number of memory slices in a request
  * @param requests the plural name of the requests in messages, such as {@code receives}
  */
-public record PostTarget<Q extends PolledWorkQueue>(
+public record PostTarget<Q extends PolledWorkQueueSlots>(
         NativeObject target,
         @Nullable NativeQueuePair queuePair,
         Lifetime lifetime,
@@ -27,7 +27,7 @@ public record PostTarget<Q extends PolledWorkQueue>(
         String requests) {
 
     /** Returns the send queue or the receive queue of a queue pair as a target. */
-    public static <Q extends PolledWorkQueue> PostTarget<Q> to(
+    public static <Q extends PolledWorkQueueSlots> PostTarget<Q> to(
             NativeObject target,
             NativeQueuePair queuePair,
             Q queue,
@@ -45,8 +45,10 @@ public record PostTarget<Q extends PolledWorkQueue>(
     }
 
     /** Returns a shared receive queue as a target. */
-    public static PostTarget<PolledSharedReceives> toShared(
-            NativeObject target, NativeSharedReceiveQueue<?> shared, PolledSharedReceives queue) {
+    public static PostTarget<PolledSharedReceiveSlots> toShared(
+            NativeObject target,
+            NativeSharedReceiveQueue<?> shared,
+            PolledSharedReceiveSlots queue) {
         return new PostTarget<>(
                 target,
                 null,

@@ -42,7 +42,7 @@ public final class QueuePairCreation {
      * @param sharing the state of the shared receive queue that is used instead of {@code queue};
      *     null if {@code queue} is used
      */
-    private record Direction<W extends WorkQueue>(
+    private record Direction<W extends WorkQueueSlots>(
             NativeCompletionQueue<W> completions,
             W queue,
             @Nullable SharedReceiveQueueUsers<W> sharing) {
@@ -80,7 +80,7 @@ public final class QueuePairCreation {
      * @param shared the shared receive queue; null to use {@code receives}
      * @param onDestroyed the action to run after the native queue pair is destroyed
      */
-    public static <W extends WorkQueue> NativeQueuePair create(
+    public static <W extends WorkQueueSlots> NativeQueuePair create(
             DomainHandle domain,
             QueuePairConfig config,
             NativeCompletionQueue<W> sendCompletions,
@@ -102,7 +102,7 @@ public final class QueuePairCreation {
         return new QueuePairCreation(domain, config).create(directions, shared, onDestroyed);
     }
 
-    private <W extends WorkQueue> NativeQueuePair create(
+    private <W extends WorkQueueSlots> NativeQueuePair create(
             List<Direction<W>> directions,
             @Nullable NativeSharedReceiveQueue<W> shared,
             Runnable onDestroyed)

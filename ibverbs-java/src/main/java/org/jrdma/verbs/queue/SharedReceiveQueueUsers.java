@@ -15,7 +15,7 @@ import org.jrdma.verbs.model.VerbsException;
  * completion queues therefore reserves capacity for all receives. It reserves the capacity only
  * once, even if several queue pairs use it.
  */
-public final class SharedReceiveQueueUsers<W extends WorkQueue> {
+public final class SharedReceiveQueueUsers<W extends WorkQueueSlots> {
 
     private final W queue;
     private final Map<CompletionQueueReservations<W>, Integer> queuePairs = new HashMap<>();

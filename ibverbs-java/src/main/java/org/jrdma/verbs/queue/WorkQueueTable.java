@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * queue is not assigned to its successor. The lower half is the position of the request in its
  * queue or, for polled shared receive queues, the number of its slot.
  */
-public final class WorkQueueTable<W extends WorkQueue> {
+public final class WorkQueueTable<W extends WorkQueueSlots> {
 
     private static final int GENERATION_BITS = 12;
     private static final int GENERATIONS = 1 << GENERATION_BITS;
@@ -50,7 +50,7 @@ public final class WorkQueueTable<W extends WorkQueue> {
      * Creates a table of shared receive queues. Their receives can complete in any completion
      * queue.
      */
-    public static <W extends WorkQueue> WorkQueueTable<W> ofShared() {
+    public static <W extends WorkQueueSlots> WorkQueueTable<W> ofShared() {
         return new WorkQueueTable<>();
     }
 

@@ -20,15 +20,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class SharedReceiveSlotsTest {
 
-    private static final WorkQueueTable<PolledWorkQueue> TABLE = WorkQueueTable.ofShared();
+    private static final WorkQueueTable<PolledWorkQueueSlots> TABLE = WorkQueueTable.ofShared();
 
-    private static PolledSharedReceives shared(int capacity) {
-        var receives = new PolledSharedReceives(capacity);
+    private static PolledSharedReceiveSlots shared(int capacity) {
+        var receives = new PolledSharedReceiveSlots(capacity);
         TABLE.add(receives);
         return receives;
     }
 
-    private static long post(PolledSharedReceives receives, long id) {
+    private static long post(PolledSharedReceiveSlots receives, long id) {
         var number = receives.number(receives.nextPosition(), id);
         receives.take(1);
         return number;
@@ -166,8 +166,9 @@ class SharedReceiveSlotsTest {
     @Nested
     class Table {
 
-        private final WorkQueueTable<PolledWorkQueue> firstTable = new WorkQueueTable<>(TABLE);
-        private final WorkQueueTable<PolledWorkQueue> secondTable = new WorkQueueTable<>(TABLE);
+        private final WorkQueueTable<PolledWorkQueueSlots> firstTable = new WorkQueueTable<>(TABLE);
+        private final WorkQueueTable<PolledWorkQueueSlots> secondTable =
+                new WorkQueueTable<>(TABLE);
 
         @Test
         void shouldFindASharedQueueFromEveryCompletionQueue() {
@@ -181,7 +182,7 @@ class SharedReceiveSlotsTest {
         @Test
         void shouldDistinguishSharedQueuesFromOtherQueues() {
             var first = shared(4);
-            var queue = new PolledWorkQueue(4);
+            var queue = new PolledWorkQueueSlots(4);
             firstTable.add(queue);
 
             for (var position = 0L; position < 3; position++) {
@@ -204,9 +205,9 @@ class SharedReceiveSlotsTest {
     @Nested
     class Reservations {
 
-        private final PolledSharedReceives receives = shared(8);
-        private final SharedReceiveQueueUsers<PolledWorkQueue> sharing = receives.sharing();
-        private final CompletionQueueReservations<PolledWorkQueue> source =
+        private final PolledSharedReceiveSlots receives = shared(8);
+        private final SharedReceiveQueueUsers<PolledWorkQueueSlots> sharing = receives.sharing();
+        private final CompletionQueueReservations<PolledWorkQueueSlots> source =
                 new CompletionQueueReservations<>(20, TABLE);
 
         @Test
@@ -235,7 +236,7 @@ class SharedReceiveSlotsTest {
 
         @Test
         void shouldResizeTheReservationsOfAllQueuesOrNone() throws Exception {
-            var small = new CompletionQueueReservations<PolledWorkQueue>(10, TABLE);
+            var small = new CompletionQueueReservations<PolledWorkQueueSlots>(10, TABLE);
             sharing.attach(source, false);
             sharing.attach(small, false);
 

@@ -10,12 +10,12 @@ class WorkQueueTableTest {
 
     private static final int GENERATIONS = 4096;
 
-    private final WorkQueueTable<PolledWorkQueue> table =
+    private final WorkQueueTable<PolledWorkQueueSlots> table =
             new WorkQueueTable<>(WorkQueueTable.ofShared());
 
     @Test
     void shouldFindEachQueueByItsRequestIds() {
-        var queues = new ArrayList<PolledWorkQueue>();
+        var queues = new ArrayList<PolledWorkQueueSlots>();
         for (var i = 0; i < 2_000; i++) {
             queues.add(addQueue());
         }
@@ -95,8 +95,8 @@ class WorkQueueTableTest {
         assertThat(table.find(-1)).isNull();
     }
 
-    private PolledWorkQueue addQueue() {
-        var queue = new PolledWorkQueue(4);
+    private PolledWorkQueueSlots addQueue() {
+        var queue = new PolledWorkQueueSlots(4);
         table.add(queue);
         return queue;
     }

@@ -23,7 +23,7 @@ class WorkQueueTest {
      * Advances the next position of an empty queue, for tests of the wrap-around of the 32-bit
      * position.
      */
-    private static void advanceTo(WorkQueue queue, long position) {
+    private static void advanceTo(WorkQueueSlots queue, long position) {
         while (queue.nextPosition() < position) {
             queue.take((int) Math.min(Integer.MAX_VALUE, position - queue.nextPosition()));
             queue.release(queue.nextPosition() - 1);
@@ -36,7 +36,7 @@ class WorkQueueTest {
         @ParameterizedTest
         @ValueSource(ints = {1, 3, 4, 5, 7, 8, 9})
         void shouldCountSlotsAndReturnTheIdsOfRequests(int capacity) {
-            var queue = new PolledWorkQueue(capacity);
+            var queue = new PolledWorkQueueSlots(capacity);
             for (var round = 0; round < 50; round++) {
                 for (var slot = 0; slot < capacity; slot++) {
                     assertThat(queue.freeSlots()).isEqualTo(capacity - slot);
@@ -59,7 +59,7 @@ class WorkQueueTest {
 
         @Test
         void shouldFreeUnsignaledSlotsWithTheNextSignaledCompletion() {
-            var queue = new PolledWorkQueue(8);
+            var queue = new PolledWorkQueueSlots(8);
             for (var i = 0; i < 8; i++) {
                 queue.number(i, id(i));
             }
@@ -75,7 +75,7 @@ class WorkQueueTest {
 
         @Test
         void shouldFreeTheSlotsOfRejectedRequests() {
-            var queue = new PolledWorkQueue(4);
+            var queue = new PolledWorkQueueSlots(4);
 
             queue.take(3);
             queue.undoTake(2);
@@ -87,7 +87,7 @@ class WorkQueueTest {
         @ParameterizedTest
         @ValueSource(longs = {0x7fff_fff0L, 0xffff_fff0L, 0x1_7fff_fff0L, 0x1_ffff_fff0L})
         void shouldHandleTheWrapAroundOfPositions(long start) {
-            var queue = new PolledWorkQueue(7);
+            var queue = new PolledWorkQueueSlots(7);
             advanceTo(queue, start);
 
             for (var position = start; position < start + 40; position += 5) {
@@ -105,7 +105,7 @@ class WorkQueueTest {
 
         @Test
         void shouldHaveASpareSlotForTheDrainMarker() {
-            var queue = new PolledWorkQueue(4);
+            var queue = new PolledWorkQueueSlots(4);
             for (var i = 0; i < 4; i++) {
                 queue.number(i, id(i));
             }
@@ -126,9 +126,10 @@ class WorkQueueTest {
         @Test
         void shouldFreeTheSpareSlotOnceIfCompletionAndCloseCoincide() {
             var reservations =
-                    new CompletionQueueReservations<PolledWorkQueue>(4, WorkQueueTable.ofShared());
-            var first = new PolledWorkQueue(2);
-            var second = new PolledWorkQueue(2);
+                    new CompletionQueueReservations<PolledWorkQueueSlots>(
+                            4, WorkQueueTable.ofShared());
+            var first = new PolledWorkQueueSlots(2);
+            var second = new PolledWorkQueueSlots(2);
             reservations.attach(first, false);
             reservations.attach(second, false);
             assertThat(reservations.reserveMarkerSlot(first)).isTrue();
@@ -145,7 +146,7 @@ class WorkQueueTest {
 
         @Test
         void shouldHaveNoMarkerBeforeOneIsPosted() {
-            var queue = new PolledWorkQueue(4);
+            var queue = new PolledWorkQueueSlots(4);
 
             assertThat(queue.isMarker(-1)).isFalse();
             assertThat(queue.isMarker(0)).isFalse();
@@ -160,7 +161,7 @@ class WorkQueueTest {
     @SuppressWarnings("FutureReturnValueIgnored") // The transfers only occupy slots.
     class Async {
 
-        private final AsyncWorkQueue queue = new AsyncWorkQueue(3);
+        private final AsyncWorkQueueSlots queue = new AsyncWorkQueueSlots(3);
 
         private PendingTransfer post() throws Exception {
             queue.awaitSlot(EXPIRED, "send queue");

@@ -33,7 +33,7 @@ public final class LimitChecks {
             return Finding.fine(subject, "no limit, because this process has CAP_IPC_LOCK");
         }
         return limit("Max locked memory", machine)
-                .map(bytes -> lockedMemory(subject, bytes, DeviceChecks.hasDevices(machine)))
+                .map(bytes -> lockedMemory(subject, bytes, RdmaDeviceChecks.hasDevices(machine)))
                 .orElse(Finding.fine(subject, "no limit"));
     }
 

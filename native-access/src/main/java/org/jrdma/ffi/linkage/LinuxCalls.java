@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.LibcCalls.call;
-import static org.jrdma.ffi.linkage.LibcCalls.symbol;
+import static org.jrdma.ffi.linkage.LibcDowncalls.call;
+import static org.jrdma.ffi.linkage.LibcDowncalls.symbol;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;

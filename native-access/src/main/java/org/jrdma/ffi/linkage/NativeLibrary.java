@@ -51,7 +51,7 @@ public final class NativeLibrary {
      *     packages that contain it
      * @throws IllegalArgumentException if a system property of the SDK is invalid
      */
-    public static NativeLibrary open(LibraryName name) throws LibraryNotFoundException {
+    public static NativeLibrary open(LibraryDescription name) throws LibraryNotFoundException {
         prepareProcess();
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(name.soname(), Arena.global()));

@@ -3,8 +3,8 @@ package org.jrdma.ffi.linkage;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.LibcCalls.call;
-import static org.jrdma.ffi.linkage.LibcCalls.symbol;
+import static org.jrdma.ffi.linkage.LibcDowncalls.call;
+import static org.jrdma.ffi.linkage.LibcDowncalls.symbol;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.LibcCalls.symbol;
+import static org.jrdma.ffi.linkage.LibcDowncalls.symbol;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -50,7 +50,7 @@ public final class RaisableDescriptor implements AutoCloseable {
         // First, because a later failure would leave the descriptor open.
         var created = new RaisableDescriptor();
         int number =
-                LibcCalls.call(() ->
+                LibcDowncalls.call(() ->
                         (int)
                                 EVENTFD.invokeExact(
                                         EVENTFD_ADDRESS, segment(), 0, CLOSE_ON_EXEC_NOT_BLOCKING));

@@ -516,7 +516,7 @@ class DescriptorWaiterTest {
     void shouldNotPinCarriersWhileThousandsOfVirtualThreadsWait() throws Exception {
         var child =
                 ChildJvm.onClassPath(
-                        DescriptorWaitProgram.class,
+                        VirtualThreadWaitProgram.class,
                         "--enable-native-access=ALL-UNNAMED",
                         "-Djdk.virtualThreadScheduler.parallelism=2",
                         "-Djdk.virtualThreadScheduler.maxPoolSize=2");

@@ -27,14 +27,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NativeLibraryTest {
 
     /** A library that every JVM has already opened, so that the dynamic linker finds it by name. */
-    private static final LibraryName PRESENT = name("libjava.so");
+    private static final LibraryDescription PRESENT = name("libjava.so");
 
     private static final Path PRESENT_FILE =
             Path.of(System.getProperty("java.home"), "lib", "libjava.so");
     private static final String PRESENT_SYMBOL = "JNI_OnLoad";
 
-    private static LibraryName name(String soname) {
-        return new LibraryName(soname, "libfabled1 fabled-providers", "fabled", "libfabled-1");
+    private static LibraryDescription name(String soname) {
+        return new LibraryDescription(
+                soname, "libfabled1 fabled-providers", "fabled", "libfabled-1");
     }
 
     @Test
@@ -56,13 +57,14 @@ class NativeLibraryTest {
         var elsewhere = Path.of("/nowhere");
 
         var found =
-                NativeLibrary.open(new LibraryName("libverify.so", List.of(elsewhere, folder), ""));
+                NativeLibrary.open(
+                        new LibraryDescription("libverify.so", List.of(elsewhere, folder), ""));
 
         assertThat(found).hasToString(folder.resolve("libverify.so").toString());
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() ->
                         NativeLibrary.open(
-                                new LibraryName(
+                                new LibraryDescription(
                                         "libfabled.so.1",
                                         List.of(elsewhere, folder),
                                         "The library is fictional.")))

@@ -129,7 +129,7 @@ public final class DmaFunctions {
         var allFlags =
                 flags
                         | library.callbackFlag(listener)
-                        | library.number(Constant.SCI_FLAG_DMA_USER_MEM);
+                        | library.number(SisciConstant.SCI_FLAG_DMA_USER_MEM);
         library.run(
                 "SCIStartDmaTransferMem",
                 subject,

@@ -57,7 +57,8 @@ public final class InterruptFunctions {
             Object subject)
             throws SisciException {
         var callback = Callbacks.orNull(withData ? Callbacks.data() : Callbacks.status(), listener);
-        var allFlags = flags | (listener == 0 ? 0 : library.number(Constant.SCI_FLAG_USE_CALLBACK));
+        var allFlags =
+                flags | (listener == 0 ? 0 : library.number(SisciConstant.SCI_FLAG_USE_CALLBACK));
         return library.call(
                 withData ? "SCICreateDataInterrupt" : "SCICreateInterrupt",
                 subject,
@@ -110,7 +111,7 @@ public final class InterruptFunctions {
     public MemorySegment connect(
             boolean withData, MemorySegment node, int peer, int adapter, int number, Object subject)
             throws SisciException {
-        var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
+        var timeout = library.number(SisciConstant.SCI_INFINITE_TIMEOUT);
         return library.call(
                 withData ? "SCIConnectDataInterrupt" : "SCIConnectInterrupt",
                 subject,
@@ -164,9 +165,9 @@ public final class InterruptFunctions {
             throws SisciException {
         var callback = Callbacks.status();
         var flags =
-                library.number(Constant.SCI_FLAG_USE_CALLBACK)
+                library.number(SisciConstant.SCI_FLAG_USE_CALLBACK)
                         | (conditional
-                                ? library.number(Constant.SCI_FLAG_CONDITIONAL_INTERRUPT)
+                                ? library.number(SisciConstant.SCI_FLAG_CONDITIONAL_INTERRUPT)
                                 : 0);
         return library.call(
                 "SCIRegisterInterruptFlag",

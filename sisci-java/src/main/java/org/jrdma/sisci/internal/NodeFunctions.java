@@ -366,7 +366,7 @@ public final class NodeFunctions {
     public void registerRequester(
             MemorySegment node, int adapter, int bus, int deviceFunction, Object subject)
             throws SisciException {
-        var flags = library.number(Constant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
+        var flags = library.number(SisciConstant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
         library.run(
                 "SCIRegisterPCIeRequester",
                 subject,
@@ -379,7 +379,7 @@ public final class NodeFunctions {
     public void unregisterRequester(
             MemorySegment node, int adapter, int bus, int deviceFunction, Object subject)
             throws SisciException {
-        var flags = library.number(Constant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
+        var flags = library.number(SisciConstant.SCI_FLAG_PCIE_REQUESTER_GLOBAL);
         library.run(
                 "SCIUnregisterPCIeRequester",
                 subject,

@@ -16,7 +16,7 @@ import org.jrdma.ffi.Lifetime;
  * @param deferred the removals to retry when the node is closed
  */
 public record NodeHandle(
-        SisciFunctions functions,
+        SisciFunctionGroups functions,
         MemorySegment address,
         int adapter,
         int id,

@@ -158,7 +158,7 @@ public final class SegmentFunctions {
     /** Registers memory of this process with an empty segment. The library locks the memory. */
     public void register(MemorySegment segment, MemorySegment memory, Object subject)
             throws SisciException {
-        var flags = library.number(Constant.SCI_FLAG_LOCK_USER_MEM);
+        var flags = library.number(SisciConstant.SCI_FLAG_LOCK_USER_MEM);
         library.run(
                 "SCIRegisterSegmentMemory",
                 subject,
@@ -209,7 +209,7 @@ public final class SegmentFunctions {
             int flags,
             Object subject)
             throws SisciException {
-        var timeout = library.number(Constant.SCI_INFINITE_TIMEOUT);
+        var timeout = library.number(SisciConstant.SCI_INFINITE_TIMEOUT);
         return library.call(
                 "SCIConnectSegment",
                 subject,

@@ -18,7 +18,7 @@ import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.LibraryDescription;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -27,8 +27,8 @@ import org.jrdma.sisci.model.SisciException;
 public final class SisciLibrary {
 
     /** The name of the library, and the directory where its installer places it. */
-    public static final LibraryName NAME =
-            new LibraryName(
+    public static final LibraryDescription NAME =
+            new LibraryDescription(
                     "libsisci.so",
                     List.of(Path.of("/opt/DIS/lib64")),
                     "The library comes with the driver of Dolphin's adapters (eXpressWare, DIS 5 or newer), not with a Linux distribution. To use another file, call Sisci.load. To use the software fabric, call Sisci.software(), or Sisci.configured() with -Djrdma.fabric=software.");
@@ -49,7 +49,7 @@ public final class SisciLibrary {
 
     private final NativeLibrary library;
     private final Map<String, Optional<MemorySegment>> functions = new ConcurrentHashMap<>();
-    private final Map<Constant, Integer> constants = new EnumMap<>(Constant.class);
+    private final Map<SisciConstant, Integer> constants = new EnumMap<>(SisciConstant.class);
     private final Map<sisci_query, Integer> queries = new EnumMap<>(sisci_query.class);
 
     /**
@@ -80,7 +80,7 @@ public final class SisciLibrary {
                         "");
             }
         }
-        for (var constant : Constant.values()) {
+        for (var constant : SisciConstant.values()) {
             data(constant.name())
                     .or(constant::known)
                     .ifPresent(number -> constants.put(constant, number));
@@ -236,7 +236,7 @@ public final class SisciLibrary {
      * @throws UnsupportedOperationException if the library does not export the number, and it is
      *     not publicly documented
      */
-    public int number(Constant constant) {
+    public int number(SisciConstant constant) {
         var number = constants.get(constant);
         if (number == null) {
             throw unknown(constant.name());
@@ -264,13 +264,13 @@ public final class SisciLibrary {
                         .formatted(library, DATA_PREFIX, name));
     }
 
-    public int bits(Stream<Constant> flags) {
+    public int bits(Stream<SisciConstant> flags) {
         return flags.mapToInt(this::number).reduce(0, (left, right) -> left | right);
     }
 
     /** Returns the flag for a function that registers a callback; 0 if {@code listener} is 0. */
     int callbackFlag(long listener) {
-        return listener == 0 ? 0 : number(Constant.SCI_FLAG_USE_CALLBACK);
+        return listener == 0 ? 0 : number(SisciConstant.SCI_FLAG_USE_CALLBACK);
     }
 
     /**

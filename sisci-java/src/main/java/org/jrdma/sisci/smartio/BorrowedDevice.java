@@ -6,9 +6,9 @@ import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SisciObject;
 import org.jrdma.sisci.access.SisciAccess;
-import org.jrdma.sisci.internal.Constant;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
+import org.jrdma.sisci.internal.SisciConstant;
 import org.jrdma.sisci.model.SisciException;
 
 /**
@@ -50,7 +50,8 @@ public final class BorrowedDevice extends SisciObject {
         var functions = node.functions().smartIo();
         var subject = "device 0x%x".formatted(id);
         var name = "%s borrowed by %s".formatted(subject, node);
-        var flags = mode == BorrowMode.EXCLUSIVE ? library.number(Constant.SCI_FLAG_EXCLUSIVE) : 0;
+        var flags =
+                mode == BorrowMode.EXCLUSIVE ? library.number(SisciConstant.SCI_FLAG_EXCLUSIVE) : 0;
         var handle = functions.borrow(node.address(), id, flags, subject);
         var device =
                 new BorrowedDevice(

@@ -147,7 +147,7 @@ final class BufferTransfers {
      */
     static long sendAll(
             NonBlockingTransfer transfer,
-            Direction direction,
+            DirectionGuard direction,
             ByteBuffer[] sources,
             int from,
             int end)

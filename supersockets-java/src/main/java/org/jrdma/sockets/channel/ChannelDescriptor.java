@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The non-blocking descriptor of a channel, and its lifetime.
  *
- * <p>A {@link Direction} makes the system calls that are repeated until they succeed; it calls
+ * <p>A {@link DirectionGuard} makes the system calls that are repeated until they succeed; it calls
  * {@link #enter} before its thread uses the descriptor, and {@link #leave} afterwards. All other
  * system calls are made while the lock of this object is held. A close wakes up the threads of both
  * directions, waits until all of them have left, and then closes the descriptor.
@@ -32,8 +32,8 @@ final class ChannelDescriptor {
 
     private final SelectableChannel channel;
     private final int descriptor;
-    private final Direction input;
-    private final Direction output;
+    private final DirectionGuard input;
+    private final DirectionGuard output;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition noActiveCalls = lock.newCondition();
@@ -47,8 +47,8 @@ final class ChannelDescriptor {
     ChannelDescriptor(SelectableChannel channel, int descriptor) {
         this.channel = channel;
         this.descriptor = descriptor;
-        this.input = new Direction(this, SocketCalls.POLLIN);
-        this.output = new Direction(this, SocketCalls.POLLOUT);
+        this.input = new DirectionGuard(this, SocketCalls.POLLIN);
+        this.output = new DirectionGuard(this, SocketCalls.POLLOUT);
     }
 
     SelectableChannel channel() {
@@ -64,12 +64,12 @@ final class ChannelDescriptor {
     }
 
     /** Returns the direction for reading and accepting. */
-    Direction input() {
+    DirectionGuard input() {
         return input;
     }
 
     /** Returns the direction for writing. */
-    Direction output() {
+    DirectionGuard output() {
         return output;
     }
 

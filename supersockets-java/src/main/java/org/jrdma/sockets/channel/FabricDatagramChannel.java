@@ -35,8 +35,8 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     private final InternetFamily family;
     private final DatagramCalls calls;
     private final ChannelDescriptor endpoint;
-    private final Direction input;
-    private final Direction output;
+    private final DirectionGuard input;
+    private final DirectionGuard output;
     private final ChannelOptions options;
     private final MulticastMemberships memberships;
     private final SocketAdaptorFactories adaptors;
@@ -234,7 +234,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
      * Starts an operation. Returns false if the channel is closed. The caller holds the lock of the
      * direction.
      */
-    private boolean begin(Direction direction) throws AsynchronousCloseException {
+    private boolean begin(DirectionGuard direction) throws AsynchronousCloseException {
         var blocking = isBlocking();
         if (blocking) {
             begin(); // A pending interrupt closes the channel here.
@@ -242,7 +242,8 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
         return direction.enter(blocking);
     }
 
-    private void end(Direction direction, boolean succeeded) throws AsynchronousCloseException {
+    private void end(DirectionGuard direction, boolean succeeded)
+            throws AsynchronousCloseException {
         if (direction.leave()) {
             end(succeeded);
         }

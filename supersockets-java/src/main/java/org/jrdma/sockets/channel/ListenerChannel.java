@@ -37,7 +37,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     private static final int MAX_PORT_CHOICES = 16;
 
     private final ChannelDescriptor endpoint;
-    private final Direction input;
+    private final DirectionGuard input;
     private final @Nullable SocketReplacement replacement;
     private final ChannelOptions options;
     private final SocketAdaptorFactories adaptors;

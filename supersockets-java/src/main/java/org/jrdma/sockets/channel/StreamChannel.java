@@ -37,8 +37,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     private final ChannelDescriptor endpoint;
     private final StreamConnection connection;
-    private final Direction input;
-    private final Direction output;
+    private final DirectionGuard input;
+    private final DirectionGuard output;
     private final StreamReader reader;
     private final StreamWriter writer;
     private final SocketAdaptorFactories adaptors;
@@ -99,11 +99,11 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     /**
      * Starts an operation. The caller holds the lock of the direction, and must call {@link
-     * #end(Direction, boolean)}, even if this method throws.
+     * #end(DirectionGuard, boolean)}, even if this method throws.
      *
-     * @return false if the channel is closed, which {@link #end(Direction, boolean)} reports
+     * @return false if the channel is closed, which {@link #end(DirectionGuard, boolean)} reports
      */
-    private boolean begin(Direction direction) throws AsynchronousCloseException {
+    private boolean begin(DirectionGuard direction) throws AsynchronousCloseException {
         var blocking = isBlocking();
         if (blocking) {
             begin(); // A pending interrupt closes the channel here.
@@ -115,7 +115,8 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
      * Ends an operation. Throws an exception if the channel was closed before the operation
      * succeeded.
      */
-    private void end(Direction direction, boolean succeeded) throws AsynchronousCloseException {
+    private void end(DirectionGuard direction, boolean succeeded)
+            throws AsynchronousCloseException {
         if (direction.leave()) {
             end(succeeded);
         }

@@ -17,7 +17,7 @@ final class StreamReader {
     private static final int END = -1;
 
     private final StreamConnection connection;
-    private final Direction direction;
+    private final DirectionGuard direction;
     private volatile boolean shut;
 
     /**
@@ -26,7 +26,7 @@ final class StreamReader {
      */
     private volatile boolean reset;
 
-    StreamReader(StreamConnection connection, Direction direction) {
+    StreamReader(StreamConnection connection, DirectionGuard direction) {
         this.connection = connection;
         this.direction = direction;
     }

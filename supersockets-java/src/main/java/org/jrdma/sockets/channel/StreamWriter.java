@@ -15,10 +15,10 @@ import org.jrdma.sockets.internal.SocketFailure;
 final class StreamWriter {
 
     private final StreamConnection connection;
-    private final Direction direction;
+    private final DirectionGuard direction;
     private volatile boolean shut;
 
-    StreamWriter(StreamConnection connection, Direction direction) {
+    StreamWriter(StreamConnection connection, DirectionGuard direction) {
         this.connection = connection;
         this.direction = direction;
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class Preferences {
 
     private final Supplier<TransportList> source;
-    private final @Nullable PolicyFile policy;
+    private final @Nullable ReloadablePolicyFile policy;
 
     /**
      * The transports for addresses without a rule; null until they are first requested. The system
@@ -25,7 +25,7 @@ public final class Preferences {
      */
     private volatile @Nullable TransportList standard;
 
-    private Preferences(Supplier<TransportList> source, @Nullable PolicyFile policy) {
+    private Preferences(Supplier<TransportList> source, @Nullable ReloadablePolicyFile policy) {
         this.source = source;
         this.policy = policy;
     }
@@ -37,7 +37,7 @@ public final class Preferences {
 
     private static final class Configured {
         static final Preferences PREFERENCES =
-                new Preferences(TransportList::configured, PolicyFile.configured());
+                new Preferences(TransportList::configured, ReloadablePolicyFile.configured());
     }
 
     /** Returns the preferences that a program specifies. The policy file is ignored. */
@@ -51,7 +51,7 @@ public final class Preferences {
      *
      * @param standard the transports for addresses that no rule of the policy matches
      */
-    public static Preferences of(TransportList standard, PolicyFile policy) {
+    public static Preferences of(TransportList standard, ReloadablePolicyFile policy) {
         return new Preferences(() -> standard, policy);
     }
 

@@ -21,7 +21,7 @@ import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 import org.jrdma.sockets.transport.StreamTransport;
-import org.jrdma.sockets.transport.TransportDiagnostics;
+import org.jrdma.sockets.transport.TransportWarnings;
 
 /**
  * A list of transports in order of preference.
@@ -231,7 +231,7 @@ public record TransportList(List<StreamTransport> preferred) {
     private static OpenedSocket openKernel(
             KernelTransport kernel, InternetFamily family, List<UnusedTransport> unused)
             throws IOException {
-        TransportDiagnostics.before(kernel);
+        TransportWarnings.before(kernel);
         var cachedReason = FAILURES.reason(kernel, family);
         if (cachedReason.isPresent()) {
             throw new FabricException(cachedReason.get());

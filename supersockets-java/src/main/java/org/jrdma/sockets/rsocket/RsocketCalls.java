@@ -16,7 +16,7 @@ import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.LibraryName;
+import org.jrdma.ffi.linkage.LibraryDescription;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
@@ -28,8 +28,8 @@ import org.jrdma.sockets.internal.SocketCalls;
  */
 final class RsocketCalls {
 
-    static final LibraryName NAME =
-            new LibraryName("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+    static final LibraryDescription NAME =
+            new LibraryDescription("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
     static final int POLLERR = 8;
     static final int POLLHUP = 16;

@@ -76,7 +76,8 @@ public final class RsocketRuntime {
     private final Semaphore connections;
     private final Semaphore listeners;
     private final ActiveAccepts activeAccepts = new ActiveAccepts();
-    private final ConnectDeadlines awaited = new ConnectDeadlines(BypassConnector.TIMEOUT);
+    private final ListenerResponseDeadlines awaited =
+            new ListenerResponseDeadlines(BypassConnector.TIMEOUT);
 
     /**
      * Runs connection attempts, and closes connections that the program has not accepted. Both
@@ -390,7 +391,7 @@ public final class RsocketRuntime {
         return addresses;
     }
 
-    ConnectDeadlines awaited() {
+    ListenerResponseDeadlines awaited() {
         return awaited;
     }
 

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.internal.NetworkNamespace;
+import org.jrdma.sockets.internal.LocalAddresses;
 
 /**
  * Maps IP addresses to SISCI nodes, by a table in the format of Dolphin's dishosts.conf:
@@ -185,7 +185,7 @@ public final class SisciHosts {
         if (inTable.isPresent()) {
             return inTable.getAsInt();
         }
-        if (NetworkNamespace.has(address)) {
+        if (LocalAddresses.has(address)) {
             return thisNode;
         }
         throw new FabricException(

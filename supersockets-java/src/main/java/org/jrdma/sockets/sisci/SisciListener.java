@@ -14,7 +14,7 @@ import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
 import org.jrdma.sockets.bypass.BypassListener;
-import org.jrdma.sockets.internal.NetworkNamespace;
+import org.jrdma.sockets.internal.LocalAddresses;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -258,9 +258,9 @@ public final class SisciListener extends BypassListener {
         var local = address.getAddress();
         var target = request.target().getAddress();
         return request.target().getPort() == address.getPort()
-                && (local.isAnyLocalAddress() ? NetworkNamespace.has(target) : local.equals(target))
+                && (local.isAnyLocalAddress() ? LocalAddresses.has(target) : local.equals(target))
                 && (!target.isLoopbackAddress()
-                        || NetworkNamespace.has(request.client().getAddress()));
+                        || LocalAddresses.has(request.client().getAddress()));
     }
 
     /** Reserves a slot in the accept queue for a client, and returns the reply for the client. */

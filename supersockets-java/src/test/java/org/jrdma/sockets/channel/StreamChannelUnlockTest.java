@@ -52,7 +52,7 @@ class StreamChannelUnlockTest {
 
     /** Starts an operation on an interrupted thread; the close by the interrupt throws an error. */
     private static void assertUnlocks(
-            Function<ChannelDescriptor, Direction> direction,
+            Function<ChannelDescriptor, DirectionGuard> direction,
             Function<StreamChannel, Callable<Integer>> operation)
             throws Exception {
         try (var listener =

@@ -31,7 +31,7 @@ class ProseTest {
                         .collect(Collectors.toSet());
         var unused = new TreeSet<>(exceptions.stream().map(Place::toString).toList());
         var findings = new ArrayList<String>();
-        for (var text : Repository.texts()) {
+        for (var text : RepositoryTexts.texts()) {
             for (var wording : WORDINGS) {
                 var matcher = wording.pattern().matcher(text.words());
                 while (matcher.find()) {

@@ -203,7 +203,7 @@ class VolumeHostsTest {
         var one =
                 start(
                         host("one", 8),
-                        VolumeHost.class.getName(),
+                        HostileVolumeServer.class.getName(),
                         "0x401",
                         SERVERS,
                         Integer.toString(LEASE_MILLIS));
@@ -218,7 +218,7 @@ class VolumeHostsTest {
         one.awaitOutput("one is a standby");
         awaitMore(writer);
 
-        one.execute("sh", "-c", ": > " + VolumeHost.TRIGGER);
+        one.execute("sh", "-c", ": > " + HostileVolumeServer.TRIGGER);
         one.awaitOutput("one has stopped to serve");
         one.runBeside(LINK_SWITCH, "restore");
         one.restoreLink();

@@ -46,7 +46,7 @@ class QueuePairDrainTest {
 
     @BeforeEach
     void openDevice() throws Exception {
-        device = NullDevice.open();
+        device = NullProviderDevice.open();
         domain = device.newProtectionDomain();
         memory = domain.newArena(LOCAL_WRITE).region(4096);
     }
@@ -95,8 +95,8 @@ class QueuePairDrainTest {
     @Test
     void shouldDrainTwoQueuePairsThatShareTheSlotForOneMarker() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var first = SharedDevices.Objects.connected(domain, queue);
-        var second = SharedDevices.Objects.connected(domain, queue);
+        var first = SharedSoakObjects.Objects.connected(domain, queue);
+        var second = SharedSoakObjects.Objects.connected(domain, queue);
         assertThat(queue.remainingCapacity()).isZero();
         var cursor = queue.newCursor(4);
         fill(first, true);
@@ -115,8 +115,8 @@ class QueuePairDrainTest {
     @Test
     void shouldLetOtherQueuePairsDrainIfOneIsClosedWhileItsMarkerIsPending() throws Exception {
         var queue = device.newCompletionQueue(32);
-        var first = SharedDevices.Objects.connected(domain, queue);
-        var second = SharedDevices.Objects.connected(domain, queue);
+        var first = SharedSoakObjects.Objects.connected(domain, queue);
+        var second = SharedSoakObjects.Objects.connected(domain, queue);
         var cursor = queue.newCursor(4);
         fill(first, false);
         interruptedDrain(first, cursor);
@@ -130,9 +130,9 @@ class QueuePairDrainTest {
     @Test
     void shouldLetOtherQueuePairsDrainIfOneIsClosedDuringItsDrain() throws Exception {
         var queue = device.newCompletionQueue(48);
-        var first = SharedDevices.Objects.connected(domain, queue);
-        var closed = SharedDevices.Objects.connected(domain, queue);
-        var third = SharedDevices.Objects.connected(domain, queue);
+        var first = SharedSoakObjects.Objects.connected(domain, queue);
+        var closed = SharedSoakObjects.Objects.connected(domain, queue);
+        var third = SharedSoakObjects.Objects.connected(domain, queue);
         var cursor = queue.newCursor(1);
         fill(first, false);
         // The next drain must wait for the slot of the marker request.

@@ -47,14 +47,14 @@ class ConnectionHandshakeFailuresTest {
 
     @BeforeEach
     void open() throws IOException {
-        connections = Side.connections();
-        device = Side.openSoftware(Family.IPV4);
+        connections = QueuePairFixture.connections();
+        device = QueuePairFixture.openSoftware(Family.IPV4);
         domain = device.newProtectionDomain();
     }
 
     @AfterEach
     void close() {
-        Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
+        QueuePairFixture.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
         device.close();
     }
 
@@ -76,7 +76,7 @@ class ConnectionHandshakeFailuresTest {
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        KernelPeer.class.getName(),
+                        KernelConnectionProgram.class.getName(),
                         role,
                         host,
                         String.valueOf(PORT),
@@ -133,9 +133,9 @@ class ConnectionHandshakeFailuresTest {
             kernel.awaitOutput("listening");
             var connecting = startConnecting(Duration.ofSeconds(5));
             kernel.awaitOutput("requested");
-            Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE.loss(1));
+            QueuePairFixture.softDevice(Family.IPV4).faults(NetworkFaults.NONE.loss(1));
             assertTimesOut(connecting);
-            Side.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
+            QueuePairFixture.softDevice(Family.IPV4).faults(NetworkFaults.NONE);
 
             assertThat(letKernelAccept(kernel))
                     .contains("CmException")
@@ -167,7 +167,8 @@ class ConnectionHandshakeFailuresTest {
                 var kernel = start(channel)) {
             var event = channel.next(Duration.ofSeconds(60));
             assertThat(event).isInstanceOf(ConnectionEvent.ConnectRequest.class);
-            assertThat(event.identifier().peerEnhancedOptions()).isEqualTo(KernelPeer.OFFERED);
+            assertThat(event.identifier().peerEnhancedOptions())
+                    .isEqualTo(KernelConnectionProgram.OFFERED);
 
             event.identifier().rejectEnhancedOptions("not these".getBytes(StandardCharsets.UTF_8));
 

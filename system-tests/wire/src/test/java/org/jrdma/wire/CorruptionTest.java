@@ -44,12 +44,12 @@ class CorruptionTest {
     @EnumSource(Family.class)
     void shouldDropCorruptedPacketsAndAcceptIntactOnes(Family family) throws Exception {
         Wire.pathMtu(Mtu.BYTES_1024);
-        try (var software = Side.software(family, 4096);
-                var kernel = Side.kernel(family, 4096)) {
+        try (var software = QueuePairFixture.software(family, 4096);
+                var kernel = QueuePairFixture.kernel(family, 4096)) {
             software.connect(kernel.endpoint(), Mtu.BYTES_1024);
             var received = new AtomicInteger();
             var sent = new AtomicInteger();
-            Side.softDevice(family)
+            QueuePairFixture.softDevice(family)
                     .listen(traced ->
                             (traced.direction() == TracedPacket.Direction.RECEIVED
                                             ? received
@@ -101,7 +101,7 @@ class CorruptionTest {
     private static byte[] write(Family family, int queuePair, RemoteMemory target) {
         var packet = ByteBuffer.allocate(12 + 16 + PAYLOAD_BYTES + 4);
         packet.put((byte) WRITE_ONLY).put(MIGRATED).putShort((short) DEFAULT_PARTITION);
-        packet.putInt(queuePair).putInt(1 << 31 | Side.FIRST_SEQUENCE);
+        packet.putInt(queuePair).putInt(1 << 31 | QueuePairFixture.FIRST_SEQUENCE);
         packet.putLong(target.address()).putInt(target.key()).putInt(PAYLOAD_BYTES);
         for (var i = 0; i < PAYLOAD_BYTES; i++) {
             packet.put(PAYLOAD);

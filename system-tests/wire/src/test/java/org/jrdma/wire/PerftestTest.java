@@ -202,7 +202,7 @@ class PerftestTest {
 
         private static final int GUARD = 4096;
 
-        private final Side side;
+        private final QueuePairFixture side;
         private final PerftestDialogue dialogue;
         private final boolean isClient;
         private final int bytes;
@@ -210,7 +210,13 @@ class PerftestTest {
         private final Keys localKeys;
         private final Keys peerKeys;
 
-        Run(Side side, PerftestDialogue dialogue, boolean isClient, int bytes, Mtu mtu, int reads)
+        Run(
+                QueuePairFixture side,
+                PerftestDialogue dialogue,
+                boolean isClient,
+                int bytes,
+                Mtu mtu,
+                int reads)
                 throws IOException {
             this.side = side;
             this.dialogue = dialogue;
@@ -370,7 +376,7 @@ class PerftestTest {
         Wire.pathMtu(mtu);
         var options = tool.options(family, mtu, more);
         options.add(Family.IPV4.software()); // perftest always uses IPv4 for its TCP connection.
-        try (var side = Side.software(family, Run.bytesNeeded());
+        try (var side = QueuePairFixture.software(family, Run.bytesNeeded());
                 var listener = new ServerSocket()) {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));
             try (var client = Program.start(Wire.atKernel(options.toArray(String[]::new)));
@@ -386,7 +392,7 @@ class PerftestTest {
         var options = tool.options(family, mtu, more);
         try (var server = Program.start(Wire.atKernel(options.toArray(String[]::new)))) {
             server.awaitListening(PerftestDialogue.PORT);
-            try (var side = Side.software(family, Run.bytesNeeded());
+            try (var side = QueuePairFixture.software(family, Run.bytesNeeded());
                     var dialogue = PerftestDialogue.withServer(Family.IPV4.kernel())) {
                 execute(tool, new Run(side, dialogue, true, tool.bytes, mtu, reads), server);
             }

@@ -61,8 +61,8 @@ class SdkOnBothSidesTest {
     /** Two connected sides. */
     private static final class Ends implements AutoCloseable {
 
-        final Side software;
-        final Side kernel;
+        final QueuePairFixture software;
+        final QueuePairFixture kernel;
 
         Ends(Family family, Mtu mtu, int reads) throws Exception {
             this(family, mtu, reads, options -> options);
@@ -75,17 +75,17 @@ class SdkOnBothSidesTest {
                 UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
                 throws Exception {
             Wire.pathMtu(mtu);
-            software = Side.software(family, BYTES, change);
-            kernel = Side.kernel(family, BYTES, change);
+            software = QueuePairFixture.software(family, BYTES, change);
+            kernel = QueuePairFixture.kernel(family, BYTES, change);
             software.connect(kernel.endpoint(), mtu, reads, reads);
             kernel.connect(software.endpoint(), mtu, reads, reads);
         }
 
-        Side requester(Requester end) {
+        QueuePairFixture requester(Requester end) {
             return end == Requester.SOFTWARE ? software : kernel;
         }
 
-        Side responder(Requester end) {
+        QueuePairFixture responder(Requester end) {
             return end == Requester.SOFTWARE ? kernel : software;
         }
 
@@ -149,7 +149,7 @@ class SdkOnBothSidesTest {
     @ParameterizedTest
     @EnumSource(Requester.class)
     void shouldDropPacketsThatTheSoftwareFabricCorrupts(Requester end) throws Exception {
-        var device = Side.softDevice(Family.IPV4);
+        var device = QueuePairFixture.softDevice(Family.IPV4);
         try (var ends = new Ends(Family.IPV4, Mtu.BYTES_1024, 16)) {
             device.faults(NetworkFaults.seeded(1).corruption(0.02));
             makeRequests(ends, end, 10);
@@ -202,7 +202,7 @@ class SdkOnBothSidesTest {
         }
     }
 
-    private static List<PreparedRequest<?>> requests(Side side, RemoteMemory remote) {
+    private static List<PreparedRequest<?>> requests(QueuePairFixture side, RemoteMemory remote) {
         var queuePair = side.queuePair();
         var requests = new ArrayList<PreparedRequest<?>>();
         for (var slot = 0; slot < SLOTS; slot++) {
@@ -219,18 +219,18 @@ class SdkOnBothSidesTest {
         return requests;
     }
 
-    private static PreparedFetchAndAdd count(Side side, RemoteMemory remote, int slot) {
+    private static PreparedFetchAndAdd count(QueuePairFixture side, RemoteMemory remote, int slot) {
         var former = side.memory().slice(FETCHED + (long) slot * Long.BYTES, Long.BYTES);
         return side.queuePair()
                 .prepareFetchAndAdd(former, remote.slice(COUNTER, Long.BYTES))
                 .delta(1);
     }
 
-    private static MemorySlice slot(Side side, int part, int slot) {
+    private static MemorySlice slot(QueuePairFixture side, int part, int slot) {
         return side.memory().slice(part + (long) slot * SLOT_BYTES, SLOT_BYTES);
     }
 
-    private static MemorySegment part(Side side, int part) {
+    private static MemorySegment part(QueuePairFixture side, int part) {
         return side.memory().segment().asSlice(part, (long) SLOTS * SLOT_BYTES);
     }
 
@@ -240,7 +240,7 @@ class SdkOnBothSidesTest {
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, segment, 0, bytes.length);
     }
 
-    private static void awaitInOrder(Side side, int count) throws IOException {
+    private static void awaitInOrder(QueuePairFixture side, int count) throws IOException {
         for (var next = 0; next < count; ) {
             side.awaitAny();
             while (side.cursor().next()) {
@@ -251,7 +251,7 @@ class SdkOnBothSidesTest {
         }
     }
 
-    private static void awaitMessages(Side side) throws IOException {
+    private static void awaitMessages(QueuePairFixture side) throws IOException {
         for (var slot = 0; slot < SLOTS; ) {
             side.awaitAny();
             while (side.cursor().next()) {

@@ -47,7 +47,7 @@ public final class NvmeTarget implements AutoCloseable {
     private final Verbs verbs;
     private final Listener listener;
     private final TargetOptions options;
-    private final Exports exports = new Exports();
+    private final ExportedSubsystems exports = new ExportedSubsystems();
     private final Map<String, OpenDevice> devices = new HashMap<>();
 
     /** The threads of the connections, with their queues as soon as they are accepted. */

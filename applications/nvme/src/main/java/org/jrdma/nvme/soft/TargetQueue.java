@@ -34,7 +34,7 @@ final class TargetQueue implements TargetController.Closeable, TargetConnection.
     /** An asynchronous event request whose response waits for a free slot. */
     private record EndedRequest(TargetCommand command, long result, Status status) {}
 
-    private final Exports exports;
+    private final ExportedSubsystems exports;
     private final TargetOptions options;
     private final ConnectPrivateData request;
     private final TargetConnection connection;
@@ -68,7 +68,7 @@ final class TargetQueue implements TargetController.Closeable, TargetConnection.
     private volatile boolean closing;
 
     TargetQueue(
-            Exports exports,
+            ExportedSubsystems exports,
             TargetOptions options,
             ConnectPrivateData request,
             TargetConnection connection,

@@ -17,7 +17,7 @@ import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.SmartLog;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -2,7 +2,7 @@ package org.jrdma.nvme.soft;
 
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -13,14 +13,14 @@ abstract class ControllerTestBase {
 
     final BlockStorage storage = Harness.storage();
     final Harness harness = new Harness(Harness.subsystem(storage));
-    final Borrower manager = harness.borrower(Harness.MANAGER);
+    final TestBorrower manager = harness.borrower(Harness.MANAGER);
     TestQueue admin;
     Memory page;
 
     @BeforeEach
     final void enable() {
         admin = harness.enable(manager);
-        page = manager.allocate(Borrower.PAGE);
+        page = manager.allocate(TestBorrower.PAGE);
     }
 
     @AfterEach

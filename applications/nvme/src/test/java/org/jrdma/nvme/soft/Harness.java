@@ -15,7 +15,7 @@ import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.ReservationType;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.jrdma.soft.sisci.device.DeviceHost;
 
 /** A controller on a host in this process, and the steps by which a driver uses it. */
@@ -32,11 +32,11 @@ final class Harness implements AutoCloseable {
 
     private final Arena arena = Arena.ofShared();
     private final MappedRegisters registers = new MappedRegisters(arena.allocate(0x4000, 4096));
-    private final WatchedModel model;
+    private final FailureRecordingModel model;
     private final DeviceHost host;
 
     Harness(Subsystem subsystem) {
-        model = new WatchedModel(subsystem.newController());
+        model = new FailureRecordingModel(subsystem.newController());
         host = DeviceHost.start(model, List.of(registers.memory()));
     }
 
@@ -57,7 +57,7 @@ final class Harness implements AutoCloseable {
         return registers;
     }
 
-    WatchedModel model() {
+    FailureRecordingModel model() {
         return model;
     }
 
@@ -69,8 +69,8 @@ final class Harness implements AutoCloseable {
         return arena;
     }
 
-    Borrower borrower(int number) {
-        return new Borrower(host, number, arena, 4 << 20);
+    TestBorrower borrower(int number) {
+        return new TestBorrower(host, number, arena, 4 << 20);
     }
 
     void writeAdminRegisters(int entries, long submissions, long completions) {
@@ -103,7 +103,7 @@ final class Harness implements AutoCloseable {
     }
 
     /** Starts the controller, and returns its admin queue in the memory of a borrower. */
-    TestQueue enable(Borrower manager) {
+    TestQueue enable(TestBorrower manager) {
         var admin = new TestQueue(registers, 0, ADMIN_ENTRIES, manager);
         writeAdminRegisters(
                 ADMIN_ENTRIES, admin.submissions().address(), admin.completions().address());
@@ -134,7 +134,7 @@ final class Harness implements AutoCloseable {
     }
 
     /** Creates an I/O queue in the memory of a borrower. */
-    TestQueue createQueue(TestQueue admin, int id, int entries, Borrower owner) {
+    TestQueue createQueue(TestQueue admin, int id, int entries, TestBorrower owner) {
         var queue = new TestQueue(registers, id, entries, owner);
         assertThat(admin.status(createCompletionQueue(id, entries, queue.completions().address())))
                 .isEqualTo(Status.SUCCESS);

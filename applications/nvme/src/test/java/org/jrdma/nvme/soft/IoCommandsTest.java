@@ -11,7 +11,7 @@ import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Read, write, flush, write zeroes, dataset management and data pointers, with each rejection. */
 class IoCommandsTest extends ControllerTestBase {
 
-    private static final int PAGE = Borrower.PAGE;
+    private static final int PAGE = TestBorrower.PAGE;
     private static final int BLOCK = Harness.BLOCK_BYTES;
 
     private final Random random = new Random(21);

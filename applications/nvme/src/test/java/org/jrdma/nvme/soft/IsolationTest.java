@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** Two borrowers that share one controller. */
 class IsolationTest extends ControllerTestBase {
 
-    private final Borrower guest = harness.borrower(Harness.GUEST);
+    private final TestBorrower guest = harness.borrower(Harness.GUEST);
 
     private static Command read(long address) {
         return Command.blocks(IoOpcode.READ, 1, 0, 8).withData(address, 0);

@@ -23,7 +23,7 @@ class NvmeControllerTest {
 
     private final BlockStorage storage = Harness.storage();
     private final Harness harness = new Harness(Harness.subsystem(storage));
-    private final Borrower manager = harness.borrower(Harness.MANAGER);
+    private final TestBorrower manager = harness.borrower(Harness.MANAGER);
 
     @AfterEach
     void close() {
@@ -63,9 +63,9 @@ class NvmeControllerTest {
 
     @Test
     void shouldFailToStartWithInvalidAdminQueues() {
-        var page = manager.allocate(Borrower.PAGE).address();
-        var other = manager.allocate(Borrower.PAGE).address();
-        var guest = harness.borrower(Harness.GUEST).allocate(Borrower.PAGE).address();
+        var page = manager.allocate(TestBorrower.PAGE).address();
+        var other = manager.allocate(TestBorrower.PAGE).address();
+        var guest = harness.borrower(Harness.GUEST).allocate(TestBorrower.PAGE).address();
         var invalid =
                 new long[][] {
                     {page + 8, other},
@@ -87,8 +87,8 @@ class NvmeControllerTest {
     @ParameterizedTest
     @ValueSource(ints = {0x0046_0011, 0x0046_0081, 0x0046_0801, 0x0045_0001, 0x0036_0001, 1})
     void shouldFailToStartWithAnUnsupportedConfiguration(int configuration) {
-        var page = manager.allocate(Borrower.PAGE).address();
-        harness.writeAdminRegisters(16, page, manager.allocate(Borrower.PAGE).address());
+        var page = manager.allocate(TestBorrower.PAGE).address();
+        harness.writeAdminRegisters(16, page, manager.allocate(TestBorrower.PAGE).address());
         assertStartFails(Configuration.decode(configuration));
         harness.configure(Configuration.ENABLED);
         harness.awaitStatus(MappedRegisters.READY, MappedRegisters.READY);

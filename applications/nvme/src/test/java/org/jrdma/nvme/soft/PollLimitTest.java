@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,7 +34,7 @@ class PollLimitTest {
         try (var harness = new Harness(subsystem)) {
             var manager = harness.borrower(Harness.MANAGER);
             var queue = harness.createQueue(harness.enable(manager), 1, 16, manager);
-            program.run(harness, queue, manager.allocate(Borrower.PAGE));
+            program.run(harness, queue, manager.allocate(TestBorrower.PAGE));
         }
     }
 

@@ -14,7 +14,7 @@ import org.jrdma.nvme.model.ReservationNotification;
 import org.jrdma.nvme.model.ReservationReport;
 import org.jrdma.nvme.model.ReservationType;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

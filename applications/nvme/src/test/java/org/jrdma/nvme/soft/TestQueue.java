@@ -7,7 +7,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 
 /** A submission queue and its completion queue, from the side of a driver that may be wrong. */
 final class TestQueue {
@@ -24,7 +24,7 @@ final class TestQueue {
     private int head;
     private int phase = 1;
 
-    TestQueue(MappedRegisters registers, int id, int entries, Borrower borrower) {
+    TestQueue(MappedRegisters registers, int id, int entries, TestBorrower borrower) {
         this.registers = registers;
         this.id = id;
         this.entries = entries;

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.Borrower.Memory;
+import org.jrdma.nvme.soft.TestBorrower.Memory;
 import org.jspecify.annotations.Nullable;
 
 /** A thread that writes and reads random blocks of namespace 1, and verifies their contents. */
@@ -33,7 +33,7 @@ final class VerifiedIo implements AutoCloseable {
     private final AtomicLong operations = new AtomicLong();
     private volatile @Nullable Throwable failure;
 
-    VerifiedIo(TestQueue queue, Borrower borrower, long seed) {
+    VerifiedIo(TestQueue queue, TestBorrower borrower, long seed) {
         this.queue = queue;
         this.data = borrower.allocate(4096);
         this.canary = borrower.allocate(CANARY_BYTES);

@@ -53,10 +53,10 @@ final class ClientSession implements AutoCloseable {
     }
 
     /** A connection to a coordinator that knows the session. */
-    private record Attached(Connector.Connection connection, long session) {}
+    private record Attached(ServerConnector.Connection connection, long session) {}
 
     private final ClientOptions options;
-    private final Connector connector;
+    private final ServerConnector connector;
     private final SessionFiles files;
     private final DriveRegistration registration;
     private final ReentrantLock connecting = new ReentrantLock();
@@ -97,7 +97,10 @@ final class ClientSession implements AutoCloseable {
      * @param drive the drive; empty if there is no path to one
      */
     ClientSession(
-            ClientOptions options, Connector connector, SessionFiles files, Optional<Drive> drive)
+            ClientOptions options,
+            ServerConnector connector,
+            SessionFiles files,
+            Optional<Drive> drive)
             throws FabricException {
         this.options = options;
         this.registration =
@@ -309,7 +312,7 @@ final class ClientSession implements AutoCloseable {
     }
 
     /** The close waits for recalls in progress, which may wait for the calling thread. */
-    private static void closeLater(Connector.Connection connection) {
+    private static void closeLater(ServerConnector.Connection connection) {
         Thread.ofVirtual().start(connection::close);
     }
 
@@ -394,7 +397,7 @@ final class ClientSession implements AutoCloseable {
                 : limit;
     }
 
-    private void hello(Connector.Connection connection) throws FabricException {
+    private void hello(ServerConnector.Connection connection) throws FabricException {
         var started = System.nanoTime();
         var request = RequestHeader.of(Operation.HELLO, session).encoder();
         request.writeLong(registration.key());
@@ -425,7 +428,8 @@ final class ClientSession implements AutoCloseable {
                 connection.transport());
     }
 
-    private Decoder decode(Connector.Connection connection, byte[] request) throws FabricException {
+    private Decoder decode(ServerConnector.Connection connection, byte[] request)
+            throws FabricException {
         return ReplyEncoding.decode(
                 connection.call(ByteBuffer.wrap(request), options.callTimeout()));
     }

@@ -31,7 +31,7 @@ final class DataPathSelector implements AutoCloseable {
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
     private final ClientOptions options;
-    private final Connector connector;
+    private final ServerConnector connector;
     private final ClientSession session;
     private final @Nullable Drive direct;
     private final long blocks;
@@ -64,7 +64,7 @@ final class DataPathSelector implements AutoCloseable {
      */
     DataPathSelector(
             ClientOptions options,
-            Connector connector,
+            ServerConnector connector,
             ClientSession session,
             Optional<Drive> direct,
             long blocks) {

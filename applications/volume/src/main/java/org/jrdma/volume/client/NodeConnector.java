@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Connects over the transports of a node. */
-public final class NodeConnector implements Connector {
+public final class NodeConnector implements ServerConnector {
 
     private static final Logger LOG = LoggerFactory.getLogger(NodeConnector.class);
 

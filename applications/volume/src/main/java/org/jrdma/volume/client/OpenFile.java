@@ -10,9 +10,9 @@ import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.BlockRangeEncoding;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
-import org.jrdma.volume.protocol.RangeEncoding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -260,7 +260,7 @@ final class OpenFile {
                             });
             synchronized (this) {
                 if (session.term() == term) { // otherwise, the new coordinator does not know them
-                    content.reserve(RangeEncoding.decode(reply));
+                    content.reserve(BlockRangeEncoding.decode(reply));
                     return;
                 }
             }
@@ -473,7 +473,7 @@ final class OpenFile {
         encoder.writeLong(id);
         encoder.writeEnum(lease == null ? LeaseMode.NONE : lease.mode());
         encoder.writeLong(lease == null ? 0 : lease.number());
-        RangeEncoding.encode(
+        BlockRangeEncoding.encode(
                 encoder,
                 lease != null && lease.mode() == LeaseMode.WRITE
                         ? lease.content().reserved()

@@ -16,7 +16,7 @@ import org.jrdma.volume.protocol.RequestHeader;
  */
 final class RemoteDrive implements Drive {
 
-    private final Connector.Connection connection;
+    private final ServerConnector.Connection connection;
     private final long session;
     private final long blocks;
     private final Duration timeout;
@@ -25,7 +25,8 @@ final class RemoteDrive implements Drive {
      * @param session the session of this client, which the other node checks
      * @param blocks the number of blocks of the drive
      */
-    RemoteDrive(Connector.Connection connection, long session, long blocks, Duration timeout) {
+    RemoteDrive(
+            ServerConnector.Connection connection, long session, long blocks, Duration timeout) {
         this.connection = connection;
         this.session = session;
         this.blocks = blocks;

@@ -72,7 +72,7 @@ public final class VolumeClient implements AutoCloseable {
      *     closes it after this client
      * @throws FabricException if there is no coordinator, or the drive contains another volume
      */
-    public VolumeClient(ClientOptions options, Connector connector, Optional<Drive> direct)
+    public VolumeClient(ClientOptions options, ServerConnector connector, Optional<Drive> direct)
             throws FabricException {
         this.session = new ClientSession(options, connector, new Files(), direct);
         this.paths =

@@ -11,10 +11,10 @@ import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Inode;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.BlockRangeEncoding;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.LeaseGrant;
 import org.jrdma.volume.protocol.LeaseMode;
-import org.jrdma.volume.protocol.RangeEncoding;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 
@@ -136,7 +136,7 @@ final class FileRequests {
             reserved.release(range);
         }
         var reply = ReplyEncoding.encoder();
-        RangeEncoding.encode(reply, ranges);
+        BlockRangeEncoding.encode(reply, ranges);
         return reply.bytes();
     }
 
@@ -238,7 +238,7 @@ final class FileRequests {
         var file = request.readLong();
         var mode = LeaseMode.decode(request);
         var number = request.readLong();
-        var reserved = RangeEncoding.decode(request);
+        var reserved = BlockRangeEncoding.decode(request);
         List<ByteLock> held = request.readList(ByteLock.MAX_LOCKS, ByteLock::decode);
         request.end();
         sessions.reclaim(header.session(), file, mode, number, reserved, held);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queue of one thread, and the memory through which its data passes. Data in the memory of
- * {@link DmaBuffers} does not pass through it. Used by that thread only, except {@link #close()}.
- * Must be closed after a failure, because commands may be pending.
+ * {@link DmaMemoryRegistry} does not pass through it. Used by that thread only, except {@link
+ * #close()}. Must be closed after a failure, because commands may be pending.
  */
 final class IoChannel implements AutoCloseable {
 
@@ -27,7 +27,7 @@ final class IoChannel implements AutoCloseable {
 
     private final NvmeNamespace namespace;
     private final Duration timeout;
-    private final DmaBuffers buffers;
+    private final DmaMemoryRegistry buffers;
     private final int maxTransferBytes;
     private final int slotBytes;
     private final NvmeQueue queue;
@@ -37,7 +37,7 @@ final class IoChannel implements AutoCloseable {
     /** True if commands may use memory of the caller. */
     private boolean isDirect;
 
-    IoChannel(NvmeDrive drive, NvmeNamespace namespace, Duration timeout, DmaBuffers buffers)
+    IoChannel(NvmeDrive drive, NvmeNamespace namespace, Duration timeout, DmaMemoryRegistry buffers)
             throws FabricException {
         this.namespace = namespace;
         this.timeout = timeout;

@@ -51,7 +51,7 @@ public final class NvmeBlockDrive implements Drive {
     private final Duration timeout;
     private final int shift;
     private final Fence fence;
-    private final DmaBuffers buffers = new DmaBuffers();
+    private final DmaMemoryRegistry buffers = new DmaMemoryRegistry();
     private final Map<Thread, IoChannel> channels = new ConcurrentHashMap<>();
     private final ExecutorService ioThreads =
             Executors.newFixedThreadPool(

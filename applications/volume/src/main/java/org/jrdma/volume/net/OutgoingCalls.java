@@ -20,7 +20,7 @@ final class OutgoingCalls {
 
     private final Wire wire;
     private final Semaphore permits;
-    private final RangeAllocator peerArea;
+    private final PeerAreaAllocator peerArea;
     private final AtomicLong lastNumber = new AtomicLong();
     private final ConcurrentHashMap<Long, PendingCall> pending = new ConcurrentHashMap<>();
     private volatile @Nullable ConnectionLostException end;
@@ -32,7 +32,7 @@ final class OutgoingCalls {
     OutgoingCalls(Wire wire, int calls, int areaBytes) {
         this.wire = wire;
         this.permits = new Semaphore(calls, true);
-        this.peerArea = new RangeAllocator(areaBytes);
+        this.peerArea = new PeerAreaAllocator(areaBytes);
     }
 
     /** Returns the maximum length of the bulk data of a call. */

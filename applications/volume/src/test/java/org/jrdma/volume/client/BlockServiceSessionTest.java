@@ -34,7 +34,7 @@ class BlockServiceSessionTest {
     private final AtomicBoolean isLost = new AtomicBoolean();
 
     /** A coordinator that knows the session of the data server, and that of another client. */
-    private final class Coordinator implements Connector.Connection {
+    private final class Coordinator implements ServerConnector.Connection {
 
         private final AtomicBoolean isClosed = new AtomicBoolean();
 

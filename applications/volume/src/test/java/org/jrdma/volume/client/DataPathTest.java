@@ -79,7 +79,7 @@ class DataPathTest {
     }
 
     /** Cuts the calls of a client, but not its transfers of blocks. */
-    private Connector cutting(AtomicBoolean isCut, Action afterSend) {
+    private ServerConnector cutting(AtomicBoolean isCut, Action afterSend) {
         return (addresses, incoming, timeout) -> {
             if (isCut.get()) {
                 throw new VolumeException("cut on purpose");

@@ -6,11 +6,11 @@ import java.time.Duration;
 import org.jrdma.ffi.FabricException;
 
 /** A connection that forwards everything to another one, for tests that change a part of it. */
-class ForwardingConnection implements Connector.Connection {
+class ForwardingConnection implements ServerConnector.Connection {
 
-    private final Connector.Connection connection;
+    private final ServerConnector.Connection connection;
 
-    ForwardingConnection(Connector.Connection connection) {
+    ForwardingConnection(ServerConnector.Connection connection) {
         this.connection = connection;
     }
 

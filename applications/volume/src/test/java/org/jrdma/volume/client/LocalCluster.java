@@ -107,7 +107,7 @@ public final class LocalCluster implements AutoCloseable {
     }
 
     /** A connection of a client to a server. */
-    private static final class Link implements Connector.Connection {
+    private static final class Link implements ServerConnector.Connection {
 
         private final Server server;
         private final UnaryOperator<ByteBuffer> incoming;
@@ -244,14 +244,14 @@ public final class LocalCluster implements AutoCloseable {
         return newClient(name, path, (addresses, incoming, _) -> connect(addresses, incoming));
     }
 
-    VolumeClient newClient(String name, Optional<Drive> path, Connector connector)
+    VolumeClient newClient(String name, Optional<Drive> path, ServerConnector connector)
             throws FabricException {
         var client = new VolumeClient(options(name, List.of()), connector, path);
         clients.add(client);
         return client;
     }
 
-    Connector connector() {
+    ServerConnector connector() {
         return (addresses, incoming, _) -> connect(addresses, incoming);
     }
 

@@ -56,7 +56,7 @@ class SessionLossTest {
     }
 
     /** Connects the client, unless its path to the coordinator is cut. */
-    private Connector.Connection connect(
+    private ServerConnector.Connection connect(
             List<String> addresses, UnaryOperator<ByteBuffer> incoming, Duration timeout)
             throws FabricException {
         check();

@@ -338,7 +338,8 @@ class VolumeClientTest {
         private final java.util.concurrent.atomic.AtomicBoolean isCut;
 
         CutConnection(
-                Connector.Connection connection, java.util.concurrent.atomic.AtomicBoolean isCut) {
+                ServerConnector.Connection connection,
+                java.util.concurrent.atomic.AtomicBoolean isCut) {
             super(connection);
             this.isCut = isCut;
         }

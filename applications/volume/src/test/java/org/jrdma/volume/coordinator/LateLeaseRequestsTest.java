@@ -18,12 +18,12 @@ import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.BlockRangeEncoding;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.PeerConnection;
-import org.jrdma.volume.protocol.RangeEncoding;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,7 +79,7 @@ class LateLeaseRequestsTest {
 
     private static List<Range> allocate(TestClient client, long file, long blocks)
             throws VolumeException {
-        return RangeEncoding.decode(
+        return BlockRangeEncoding.decode(
                 client.call(
                         Operation.ALLOCATE,
                         request -> {
@@ -103,7 +103,7 @@ class LateLeaseRequestsTest {
                                     request.writeLong(file);
                                     request.writeEnum(LeaseMode.WRITE);
                                     request.writeLong(Long.MAX_VALUE);
-                                    RangeEncoding.encode(request, List.of());
+                                    BlockRangeEncoding.encode(request, List.of());
                                     request.writeInt(0);
                                 }))
                 .withMessageContaining("lease");

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.verbs.cm.model.MulticastRole;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.GroupFunctions;
+import org.jrdma.verbs.internal.MulticastJoinFunctions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
@@ -17,12 +17,12 @@ import org.jrdma.verbs.model.VerbsException;
  */
 public final class MulticastMemberships {
 
-    private final GroupFunctions functions;
+    private final MulticastJoinFunctions functions;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, InetAddress> byNumber = new ConcurrentHashMap<>();
 
     /** Creates the object without any groups. */
-    public MulticastMemberships(GroupFunctions functions) {
+    public MulticastMemberships(MulticastJoinFunctions functions) {
         this.functions = functions;
     }
 

@@ -1,6 +1,6 @@
 package org.jrdma.verbs.flow.model;
 
-/** A field of a header that a {@link FlowLayer} can match. */
+/** A field of a header that a {@link FlowHeaderMatch} can match. */
 public enum FlowField {
     /** The destination MAC address. */
     ETHERNET_DESTINATION(48),

@@ -16,8 +16,8 @@ import org.jrdma.verbs.PolledRawQueuePair;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.flow.FlowRule;
 import org.jrdma.verbs.flow.model.FlowField;
+import org.jrdma.verbs.flow.model.FlowHeaderMatch;
 import org.jrdma.verbs.flow.model.FlowKind;
-import org.jrdma.verbs.flow.model.FlowLayer;
 import org.jrdma.verbs.flow.model.FlowOption;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.model.VerbsException;
@@ -56,7 +56,7 @@ class FlowTest {
         device.close();
     }
 
-    private List<String> matching(FlowLayer... layers) throws Exception {
+    private List<String> matching(FlowHeaderMatch... layers) throws Exception {
         queuePair.newFlow(FlowRule.matching(layers));
         return recorder.calls();
     }
@@ -65,7 +65,7 @@ class FlowTest {
     void shouldMatchEthernetAndUdpOverIpv4() throws Exception {
         assertThat(
                         matching(
-                                FlowLayer.of(FlowLayer.Kind.ETHERNET)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.ETHERNET)
                                         .match(FlowField.ETHERNET_DESTINATION, 0x0102_0304_0506L)
                                         .match(
                                                 FlowField.ETHERNET_SOURCE,
@@ -73,7 +73,7 @@ class FlowTest {
                                                 0xffff_ff00_0000L)
                                         .match(FlowField.ETHER_TYPE, 0x0800)
                                         .match(FlowField.VLAN_TAG, 0x2123, 0x0fff),
-                                FlowLayer.of(FlowLayer.Kind.IPV4)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.IPV4)
                                         .match(
                                                 FlowField.IPV4_SOURCE,
                                                 InetAddress.getByName("10.20.30.40"))
@@ -81,7 +81,7 @@ class FlowTest {
                                                 FlowField.IPV4_DESTINATION,
                                                 InetAddress.getByName("192.0.2.128"),
                                                 25),
-                                FlowLayer.of(FlowLayer.Kind.UDP)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.UDP)
                                         .match(FlowField.DESTINATION_PORT, 4791)
                                         .match(FlowField.SOURCE_PORT, 0xc000, 0xc000)))
                 .containsExactly(
@@ -98,13 +98,13 @@ class FlowTest {
     void shouldMatchFurtherFieldsOfIpv4AndTcpWithoutFields() throws Exception {
         assertThat(
                         matching(
-                                FlowLayer.of(FlowLayer.Kind.IPV4)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.IPV4)
                                         .match(FlowField.IPV4_SOURCE, 0x0a00_0001)
                                         .match(FlowField.IPV4_PROTOCOL, 6)
                                         .match(FlowField.IPV4_TYPE_OF_SERVICE, 0xb8, 0xfc)
                                         .match(FlowField.IPV4_TIME_TO_LIVE, 255)
                                         .match(FlowField.IPV4_FLAGS, 1),
-                                FlowLayer.of(FlowLayer.Kind.TCP)))
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.TCP)))
                 .containsExactly(
                         HEAD
                                 + " {type=0x32 size=32 src_ip=0xa000001/0xffffffff dst_ip=0x0/0x0"
@@ -116,7 +116,7 @@ class FlowTest {
     void shouldMatchIpv6() throws Exception {
         assertThat(
                         matching(
-                                FlowLayer.of(FlowLayer.Kind.IPV6)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.IPV6)
                                         .match(
                                                 FlowField.IPV6_SOURCE,
                                                 InetAddress.getByName("2001:db8::1"))
@@ -141,17 +141,17 @@ class FlowTest {
     void shouldMatchTunnelsAndTheirInnerPackets() throws Exception {
         assertThat(
                         matching(
-                                FlowLayer.of(FlowLayer.Kind.VXLAN)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.VXLAN)
                                         .match(FlowField.VXLAN_NETWORK_IDENTIFIER, 0x1234),
-                                FlowLayer.inTunnel(FlowLayer.Kind.UDP)
+                                FlowHeaderMatch.inTunnel(FlowHeaderMatch.Kind.UDP)
                                         .match(FlowField.SOURCE_PORT, 53),
-                                FlowLayer.of(FlowLayer.Kind.GRE)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.GRE)
                                         .match(FlowField.GRE_FLAGS, 0x2000)
                                         .match(FlowField.GRE_PROTOCOL, 0x6558)
                                         .match(FlowField.GRE_KEY, 0xdead_beefL),
-                                FlowLayer.of(FlowLayer.Kind.MPLS)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.MPLS)
                                         .match(FlowField.MPLS_LABEL, 0x12345_1ffL),
-                                FlowLayer.of(FlowLayer.Kind.ESP)
+                                FlowHeaderMatch.of(FlowHeaderMatch.Kind.ESP)
                                         .match(FlowField.ESP_SECURITY_PARAMETERS_INDEX, 7)
                                         .match(FlowField.ESP_SEQUENCE_NUMBER, 8)))
                 .containsExactly(
@@ -173,7 +173,9 @@ class FlowTest {
                         .option(FlowOption.DO_NOT_TRAP)
                         .option(FlowOption.EGRESS));
         queuePair.newFlow(
-                FlowRule.matching(FlowLayer.of(FlowLayer.Kind.TCP)).tagged(0xcafe_babe).dropping());
+                FlowRule.matching(FlowHeaderMatch.of(FlowHeaderMatch.Kind.TCP))
+                        .tagged(0xcafe_babe)
+                        .dropping());
 
         assertThat(recorder.calls())
                 .containsExactly(
@@ -191,7 +193,9 @@ class FlowTest {
         var counters = device.newFlowCounters();
         counters.count(FlowQuantity.PACKETS, 0);
         counters.count(FlowQuantity.BYTES, 1);
-        var layer = FlowLayer.of(FlowLayer.Kind.ETHERNET).match(FlowField.ETHER_TYPE, 0x88b5);
+        var layer =
+                FlowHeaderMatch.of(FlowHeaderMatch.Kind.ETHERNET)
+                        .match(FlowField.ETHER_TYPE, 0x88b5);
         var flow = queuePair.newFlow(FlowRule.matching(layer).countedBy(counters));
 
         assertThat(counters.read(2)).containsExactly(1000, 1001);
@@ -220,7 +224,7 @@ class FlowTest {
     @Test
     void shouldDestroyFlowsOfADatagramQueuePairWithIt() throws Exception {
         var other = domain.newDatagramQueuePair(completions);
-        var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
+        var rule = FlowRule.matching(FlowHeaderMatch.of(FlowHeaderMatch.Kind.UDP));
         var first = other.newFlow(rule);
         var second = other.newFlow(rule);
         recorder.calls();
@@ -239,7 +243,7 @@ class FlowTest {
 
     @Test
     void shouldKeepLayersAndRulesWhenCopiesAreChanged() throws Exception {
-        var layer = FlowLayer.of(FlowLayer.Kind.UDP).match(FlowField.SOURCE_PORT, 1);
+        var layer = FlowHeaderMatch.of(FlowHeaderMatch.Kind.UDP).match(FlowField.SOURCE_PORT, 1);
         var rule = FlowRule.matching(layer);
 
         var _ = layer.match(FlowField.SOURCE_PORT, 2);
@@ -253,8 +257,8 @@ class FlowTest {
 
     @Test
     void shouldLimitTheLayersToTheCountThatCCanRepresent() throws Exception {
-        var maxLayers = new FlowLayer[FlowRule.MAX_LAYERS];
-        Arrays.setAll(maxLayers, _ -> FlowLayer.of(FlowLayer.Kind.MPLS));
+        var maxLayers = new FlowHeaderMatch[FlowRule.MAX_LAYERS];
+        Arrays.setAll(maxLayers, _ -> FlowHeaderMatch.of(FlowHeaderMatch.Kind.MPLS));
         try (var counters = device.newFlowCounters()) {
             var rule = FlowRule.matching(maxLayers).tagged(1).dropping().countedBy(counters);
             queuePair.newFlow(rule);
@@ -270,9 +274,9 @@ class FlowTest {
 
     @ParameterizedTest
     @CsvSource({"IPV6,IPV6_FLOW_LABEL,20", "VXLAN,VXLAN_NETWORK_IDENTIFIER,24"})
-    void shouldRejectValuesWithMoreBitsThanTheField(FlowLayer.Kind kind, FlowField field, int bits)
-            throws Exception {
-        var layer = FlowLayer.of(kind);
+    void shouldRejectValuesWithMoreBitsThanTheField(
+            FlowHeaderMatch.Kind kind, FlowField field, int bits) throws Exception {
+        var layer = FlowHeaderMatch.of(kind);
         var tooLarge = 1L << bits;
 
         assertThatIllegalArgumentException()
@@ -285,8 +289,8 @@ class FlowTest {
 
     @Test
     void shouldRejectMatchesThatTheHeaderCannotHave() throws Exception {
-        var ethernet = FlowLayer.of(FlowLayer.Kind.ETHERNET);
-        var ipv6 = FlowLayer.of(FlowLayer.Kind.IPV6);
+        var ethernet = FlowHeaderMatch.of(FlowHeaderMatch.Kind.ETHERNET);
+        var ipv6 = FlowHeaderMatch.of(FlowHeaderMatch.Kind.IPV6);
         var ipv4Address = InetAddress.getByName("10.0.0.1");
 
         assertThatIllegalArgumentException()
@@ -301,7 +305,8 @@ class FlowTest {
         assertThatIllegalArgumentException().isThrownBy(() -> ipv6.match(FlowField.IPV6_SOURCE, 1));
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
-                        FlowLayer.of(FlowLayer.Kind.GRE).match(FlowField.GRE_KEY, ipv4Address))
+                        FlowHeaderMatch.of(FlowHeaderMatch.Kind.GRE)
+                                .match(FlowField.GRE_KEY, ipv4Address))
                 .withMessageContaining("GRE_KEY cannot match");
         assertThatIllegalArgumentException().isThrownBy(() -> FlowRule.all(FlowKind.MATCHING));
         assertThatIllegalArgumentException()
@@ -311,7 +316,7 @@ class FlowTest {
     @Test
     void shouldRejectFlowsOfConnectionsAndCountersOfAnotherDevice() throws Exception {
         var connected = domain.newReliableQueuePair(completions);
-        var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
+        var rule = FlowRule.matching(FlowHeaderMatch.of(FlowHeaderMatch.Kind.UDP));
 
         assertThatExceptionOfType(UnsupportedOperationException.class)
                 .isThrownBy(() -> connected.newFlow(rule))
@@ -325,7 +330,7 @@ class FlowTest {
 
     @Test
     void shouldReportThatADeviceRejectsOrLacksFlowsAndCounters() throws Exception {
-        var rule = FlowRule.matching(FlowLayer.of(FlowLayer.Kind.UDP));
+        var rule = FlowRule.matching(FlowHeaderMatch.of(FlowHeaderMatch.Kind.UDP));
         recorder.fail("ibv_create_flow", Errno.EINVAL);
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> queuePair.newFlow(rule))

@@ -37,7 +37,7 @@ class SharedMemoryTest {
     void shouldRegisterAPartOfADmaBuf() throws Exception {
         recorder.answer("lkey", 0xaaaa_0001L);
         recorder.answer("rkey", 0xbbbb_0002L);
-        try (var side = RecordedSide.on(recorder.open())) {
+        try (var side = RecordingDeviceFixture.on(recorder.open())) {
             recorder.calls();
 
             var region =
@@ -65,7 +65,7 @@ class SharedMemoryTest {
 
     @Test
     void shouldUseTheVirtualAddressesOfADmaBufInRequests() throws Exception {
-        try (var side = RecordedSide.on(recorder.open())) {
+        try (var side = RecordingDeviceFixture.on(recorder.open())) {
             var region = side.domain().registerDmaBuf(3, 0, 4096, 0x10_0000, Access.LOCAL_WRITE);
             side.queuePair().connect(side.queuePair().endpoint());
             recorder.calls();
@@ -110,21 +110,21 @@ class SharedMemoryTest {
 
     @Test
     void shouldReportThatADmaBufIsRejectedOrNotSupported() throws Exception {
-        try (var side = RecordedSide.on(recorder.open())) {
+        try (var side = RecordingDeviceFixture.on(recorder.open())) {
             recorder.fail("ibv_reg_dmabuf_mr", Errno.EINVAL);
             assertFails(Errno.EINVAL, () -> side.domain().registerDmaBuf(-1, 0, 4096, 0));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> side.domain().registerDmaBuf(3, 0, 0, 0));
         }
         var older = recorder.verbsWithout("ibv_reg_dmabuf_mr");
-        try (var side = RecordedSide.on(older.open("recording0"))) {
+        try (var side = RecordingDeviceFixture.on(older.open("recording0"))) {
             assertFails(Errno.EOPNOTSUPP, () -> side.domain().registerDmaBuf(3, 0, 4096, 0));
         }
     }
 
     @Test
     void shouldRegisterTheWholeAddressSpace() throws Exception {
-        try (var side = RecordedSide.on(recorder.open());
+        try (var side = RecordingDeviceFixture.on(recorder.open());
                 var arena = Arena.ofConfined()) {
             var everything = side.domain().registerAddressSpaceUnguarded(Access.LOCAL_WRITE);
             side.queuePair().connect(side.queuePair().endpoint());
@@ -181,7 +181,7 @@ class SharedMemoryTest {
 
     @Test
     void shouldAdviseOnRangesOfTheWholeAddressSpace() throws Exception {
-        try (var side = RecordedSide.on(recorder.open())) {
+        try (var side = RecordingDeviceFixture.on(recorder.open())) {
             var everything = side.domain().registerAddressSpaceUnguarded(Access.LOCAL_WRITE);
             recorder.calls();
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.stress.NullDevice;
+import org.jrdma.stress.NullProviderDevice;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,7 +64,7 @@ class ApiFuzzTest {
     })
     void shouldEndEachRandomCallAsDocumented(String target, int thousandths) throws Exception {
         if (target.equals("detector")) {
-            NullDevice.assumeCompiler();
+            NullProviderDevice.assumeCompiler();
         }
         var calls = Math.max(CALLS * thousandths / 1_000, Math.min(CALLS / 6, 4_000));
         var jvmOptions = QUICK ? List.of("-XX:TieredStopAtLevel=1") : List.<String>of();

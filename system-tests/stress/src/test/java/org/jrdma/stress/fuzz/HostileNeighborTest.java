@@ -68,7 +68,7 @@ class HostileNeighborTest {
                 start(
                         "neighbor-" + target,
                         List.of(),
-                        HostileNeighbor.class,
+                        HostileSegmentWriter.class,
                         "" + fabric,
                         "" + WORDS / 2,
                         "" + SEED,
@@ -82,7 +82,7 @@ class HostileNeighborTest {
     void shouldSurviveForgedPackets() throws Exception {
         var samples = Files.createTempFile(Path.of("/dev/shm"), "jrdma-fuzz", "");
         try {
-            var option = "-D" + PacketSamples.PROPERTY + "=" + samples;
+            var option = "-D" + RecentlySentPackets.PROPERTY + "=" + samples;
             var victim = victim("packets", "roce", List.of(option), "attacked");
             var address = victim.lineAfter("Address ");
 

@@ -43,10 +43,10 @@ final class PacketFlood {
     private final PacketBuffer packet = new PacketBuffer();
     private final InvariantCrc checksum = new InvariantCrc();
 
-    private final PacketSamples samples;
+    private final RecentlySentPackets samples;
     private long copied;
 
-    private PacketFlood(InetAddress victim, long seed, PacketSamples samples) {
+    private PacketFlood(InetAddress victim, long seed, RecentlySentPackets samples) {
         this.victim = victim;
         this.samples = samples;
         this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
@@ -57,7 +57,7 @@ final class PacketFlood {
                 new PacketFlood(
                         InetAddress.ofLiteral(arguments[0]),
                         Long.parseLong(arguments[2]),
-                        PacketSamples.create(Path.of(arguments[3])));
+                        RecentlySentPackets.create(Path.of(arguments[3])));
         var count = Long.parseLong(arguments[1]);
         var start = System.nanoTime();
         for (var sent = 0L; sent < count; sent += PACKETS_PER_SOCKET) {

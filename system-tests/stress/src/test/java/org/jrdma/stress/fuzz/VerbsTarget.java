@@ -62,9 +62,9 @@ final class VerbsTarget implements Target {
     static VerbsTarget software(InetAddress address) throws Exception {
         var software = SoftRoce.at(address);
         var device = software.devices().getFirst();
-        var file = System.getProperty(PacketSamples.PROPERTY);
+        var file = System.getProperty(RecentlySentPackets.PROPERTY);
         if (file != null) {
-            device.listen(PacketSamples.create(Path.of(file))::add);
+            device.listen(RecentlySentPackets.create(Path.of(file))::add);
         }
         return new VerbsTarget(
                 Verbs.from(software), ConnectionManager.from(software), device, address);

@@ -44,11 +44,11 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.model.AsyncEventType;
-import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.TransportType;
+import org.jrdma.verbs.model.VendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -201,8 +201,8 @@ class ConnectionStepsTest {
     void shouldSendEnhancedConnectionOptionsToThePeer() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
-        var offered = new EnhancedOptions(0x1234, 7);
-        var taken = new EnhancedOptions(0x1234, 5);
+        var offered = new VendorOptions(0x1234, 7);
+        var taken = new VendorOptions(0x1234, 5);
         caller.enhancedOptions(offered);
         caller.connect(parameters(queuePair(caller)));
 
@@ -220,8 +220,8 @@ class ConnectionStepsTest {
     void shouldRejectThePeersEnhancedConnectionOptions() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
-        assertThat(caller.peerEnhancedOptions()).isEqualTo(new EnhancedOptions(0, 0));
-        caller.enhancedOptions(new EnhancedOptions(0x1234, 7));
+        assertThat(caller.peerEnhancedOptions()).isEqualTo(new VendorOptions(0, 0));
+        caller.enhancedOptions(new VendorOptions(0x1234, 7));
         caller.connect(parameters(queuePair(caller)));
 
         await(there, ConnectRequest.class).identifier().rejectEnhancedOptions(bytes("not seven"));
@@ -230,7 +230,7 @@ class ConnectionStepsTest {
         assertThat(rejected.rejectReason()).isEqualTo(RejectReason.VENDOR_OPTION_NOT_SUPPORTED);
         assertStartsWith(rejected.privateData(), "not seven");
         var unconnected = here.newIdentifier(PortSpace.TCP);
-        assertThatThrownBy(() -> unconnected.enhancedOptions(new EnhancedOptions(0, 7)))
+        assertThatThrownBy(() -> unconnected.enhancedOptions(new VendorOptions(0, 7)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_set_local_ece");
         assertThatThrownBy(unconnected::rejectEnhancedOptions)

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.model.DeviceOption;
+import org.jrdma.verbs.model.DeviceOpenOption;
 import org.jrdma.verbs.model.ForkStatus;
 import org.jrdma.verbs.model.GidEntry;
 import org.junit.jupiter.api.Test;
@@ -67,7 +67,7 @@ class OlderLibraryTest {
     void shouldRejectCriticalCallsIntoALibraryThatMayCallJava() throws Exception {
         var provided = AlteredLibrary.without().verbs();
 
-        assertThatThrownBy(() -> provided.open(deviceName, DeviceOption.CRITICAL_CALLS))
+        assertThatThrownBy(() -> provided.open(deviceName, DeviceOpenOption.CRITICAL_CALLS))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("CRITICAL_CALLS");
     }

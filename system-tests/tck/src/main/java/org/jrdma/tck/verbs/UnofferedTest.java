@@ -13,8 +13,8 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.model.EnhancedOptions;
 import org.jrdma.verbs.model.RateLimit;
+import org.jrdma.verbs.model.VendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,7 +52,7 @@ class UnofferedTest {
                 entry("ibv_query_port_speed", () -> device.portSpeed(1)),
                 entry("ibv_modify_qp_rate_limit", () -> queuePair.limitRate(RateLimit.NONE)),
                 entry("ibv_query_ece", () -> queuePair.enhancedOptions()),
-                entry("ibv_set_ece", () -> queuePair.enhancedOptions(new EnhancedOptions(1, 1))),
+                entry("ibv_set_ece", () -> queuePair.enhancedOptions(new VendorOptions(1, 1))),
                 entry("ibv_create_counters", () -> device.newFlowCounters()),
                 entry(
                         "ibv_create_qp",

@@ -15,7 +15,7 @@ import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jrdma.ffi.linkage.UpcallStubLookup;
+import org.jrdma.ffi.linkage.UpcallSymbolLookup;
 
 /**
  * A symbol lookup that finds the function pointers of the methods with the annotation {@link
@@ -39,11 +39,11 @@ public final class Exports implements SymbolLookup {
         }
     }
 
-    private final UpcallStubLookup stubs;
+    private final UpcallSymbolLookup stubs;
 
     private Exports(Lookup lookup, Stream<Class<?>> classes, UnaryOperator<MethodHandle> receiver) {
         stubs =
-                new UpcallStubLookup(
+                new UpcallSymbolLookup(
                         marked(classes)
                                 .collect(
                                         Collectors.toMap(

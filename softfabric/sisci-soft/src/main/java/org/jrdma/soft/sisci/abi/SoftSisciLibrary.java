@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.jrdma.ffi.linkage.UpcallStubLookup;
+import org.jrdma.ffi.linkage.UpcallSymbolLookup;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
 
     private final Supplier<FabricProcess> fabric;
     private final Handles handles = new Handles();
-    private final UpcallStubLookup functions;
+    private final UpcallSymbolLookup functions;
     private volatile @Nullable FabricProcess member;
     private @Nullable Thread hook;
     private int initializations;
@@ -51,7 +51,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
                 }
             }
         }
-        functions = new UpcallStubLookup(methods);
+        functions = new UpcallSymbolLookup(methods);
     }
 
     private List<Object> exports() {

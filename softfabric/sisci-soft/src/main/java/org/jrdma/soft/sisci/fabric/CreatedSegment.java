@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.MappedMemoryCheck;
+import org.jrdma.ffi.linkage.MappedAddressCheck;
 import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
@@ -108,7 +108,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
         throwIf(length <= 0 || !Mapping.isPageAligned(length), SCI_ERR_SIZE_ALIGNMENT());
         throwIf(
                 !Mapping.isPageAligned(address)
-                        || !MappedMemoryCheck.isMapped(address, length, true),
+                        || !MappedAddressCheck.isMapped(address, length, true),
                 SCI_ERR_ILLEGAL_ADDRESS());
         try {
             var directory = context.fabric().directory();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.ffi.linkage.MappedMemoryCheck;
+import org.jrdma.ffi.linkage.MappedAddressCheck;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -113,7 +113,7 @@ public final class DmaQueue {
             int flags) {
         var pulls = FlagChecks.has(flags, SCI_FLAG_DMA_READ());
         throwIf(
-                bytes < 0 || !MappedMemoryCheck.isMapped(address, bytes, pulls),
+                bytes < 0 || !MappedAddressCheck.isMapped(address, bytes, pulls),
                 SCI_ERR_ILLEGAL_ADDRESS());
         start(
                 new Transfer(

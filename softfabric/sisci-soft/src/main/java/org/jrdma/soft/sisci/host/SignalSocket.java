@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
-import static org.jrdma.ffi.linkage.LibcCalls.call;
+import static org.jrdma.ffi.linkage.LibcDowncalls.call;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

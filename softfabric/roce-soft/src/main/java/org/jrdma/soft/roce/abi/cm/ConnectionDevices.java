@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.verbs.ContextFunctions;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
+import org.jrdma.soft.roce.abi.verbs.ControlPathFunctions;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.network.Routes;
@@ -134,7 +134,7 @@ final class ConnectionDevices {
     private ConnectionDevice retain(DeviceObject device, @Nullable Address address) {
         var found = open.get(device);
         if (found == null) {
-            var context = new ContextObject(device, address, ContextFunctions.ALL);
+            var context = new ContextObject(device, address, ControlPathFunctions.ALL);
             try {
                 found = new ConnectionDevice(context, device);
                 open.put(device, found);

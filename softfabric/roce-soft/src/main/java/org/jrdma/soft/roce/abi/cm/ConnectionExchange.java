@@ -77,7 +77,7 @@ final class ConnectionExchange implements IdentifierExchange {
     @Override
     public int initialize(MemorySegment attributes, int state) {
         return device.control(
-                _ -> QueuePairInitialization.of(connection, options, attributes, state));
+                _ -> QueuePairTransitionAttributes.of(connection, options, attributes, state));
     }
 
     @Override

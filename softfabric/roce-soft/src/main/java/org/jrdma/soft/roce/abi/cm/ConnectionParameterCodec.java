@@ -147,7 +147,11 @@ final class ConnectionParameterCodec {
     static void writeGroup(
             Address group, int trafficClass, long context, MemorySegment parameters) {
         writeDatagrams(
-                group, trafficClass, MULTICAST, QueuePairInitialization.QUEUE_KEY, parameters);
+                group,
+                trafficClass,
+                MULTICAST,
+                QueuePairTransitionAttributes.QUEUE_KEY,
+                parameters);
         rdma_ud_param.private_data(
                 rdma_cm_event.param.ud(parameters), MemorySegment.ofAddress(context));
     }

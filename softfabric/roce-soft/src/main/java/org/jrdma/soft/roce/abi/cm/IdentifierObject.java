@@ -55,7 +55,7 @@ final class IdentifierObject {
     private @Nullable ConnectionDevice device;
     private @Nullable Listener listening;
     private @Nullable IdentifierExchange exchange;
-    private final AddressInfoLookup addressInfo;
+    private final AsyncAddressInfoLookup addressInfo;
 
     /** The path MTU as an {@code enum ibv_mtu} code. */
     private int mtu;
@@ -71,7 +71,7 @@ final class IdentifierObject {
         this.type = type;
         this.state = state;
         this.events = new IdentifierEvents(this, channel);
-        this.addressInfo = new AddressInfoLookup(events);
+        this.addressInfo = new AsyncAddressInfoLookup(events);
     }
 
     IdentifierObject(
@@ -166,7 +166,7 @@ final class IdentifierObject {
         return type;
     }
 
-    AddressInfoLookup addressInfo() {
+    AsyncAddressInfoLookup addressInfo() {
         return addressInfo;
     }
 
@@ -406,8 +406,8 @@ final class IdentifierObject {
             return exchange.initialize(attributes, next);
         }
         return type.isDatagram()
-                ? QueuePairInitialization.ofDatagrams(attributes, next)
-                : QueuePairInitialization.beforeConnection(attributes, next);
+                ? QueuePairTransitionAttributes.ofDatagrams(attributes, next)
+                : QueuePairTransitionAttributes.beforeConnection(attributes, next);
     }
 
     /**

@@ -42,7 +42,7 @@ final class SidrClientExchange implements IdentifierExchange {
 
     @Override
     public int initialize(MemorySegment attributes, int state) {
-        return QueuePairInitialization.ofDatagrams(attributes, state);
+        return QueuePairTransitionAttributes.ofDatagrams(attributes, state);
     }
 
     @Override

@@ -24,8 +24,8 @@ final class SidrServerExchange implements IdentifierExchange {
         var data = ConnectionParameterCodec.privateData(requested, SidrReply.PRIVATE_BYTES);
         var queuePair = ConnectionParameterCodec.offer(requested).queuePair();
         IdentifierExchange.requireValid(
-                device.control(
-                        _ -> server.accept(queuePair, QueuePairInitialization.QUEUE_KEY, data)));
+                device.control(_ ->
+                        server.accept(queuePair, QueuePairTransitionAttributes.QUEUE_KEY, data)));
     }
 
     @Override
@@ -37,7 +37,7 @@ final class SidrServerExchange implements IdentifierExchange {
 
     @Override
     public int initialize(MemorySegment attributes, int state) {
-        return QueuePairInitialization.ofDatagrams(attributes, state);
+        return QueuePairTransitionAttributes.ofDatagrams(attributes, state);
     }
 
     @Override

@@ -35,7 +35,7 @@ public final class DeviceExports {
 
     @Exported(value = "ibv_open_device", failure = ErrorConvention.NULL)
     public static long openDevice(long device) {
-        return new ContextObject(DeviceObject.of(device), null, ContextFunctions.ALL)
+        return new ContextObject(DeviceObject.of(device), null, ControlPathFunctions.ALL)
                 .address()
                 .address();
     }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.rdma.ibv_mr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
-import org.jrdma.ffi.linkage.MappedMemoryCheck;
+import org.jrdma.ffi.linkage.MappedAddressCheck;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
@@ -122,7 +122,7 @@ final class MemoryRegionObject extends ContextResource {
         requireValidAccess(access);
         ErrnoException.throwIf(length <= 0 || address + length < address, Errno.EINVAL);
         ErrnoException.throwIf(
-                !MappedMemoryCheck.isMapped(address, length, (access & Access.LOCAL_WRITE) != 0),
+                !MappedAddressCheck.isMapped(address, length, (access & Access.LOCAL_WRITE) != 0),
                 Errno.EFAULT);
     }
 

@@ -30,7 +30,7 @@ final class XrcFunctions {
     static long openDomain(long context, long requested) {
         var attributes = CallerMemory.at(requested, ibv_xrcd_init_attr.layout());
         var all = rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS();
-        ContextFunctions.requireKnown(ibv_xrcd_init_attr.comp_mask(attributes), all);
+        ControlPathFunctions.requireKnown(ibv_xrcd_init_attr.comp_mask(attributes), all);
         requireAll(ibv_xrcd_init_attr.comp_mask(attributes), all);
         return new XrcDomainObject(
                         ContextObject.of(context),
@@ -50,7 +50,7 @@ final class XrcFunctions {
     static long createSharedQueue(long context, long requested) {
         var attributes = CallerMemory.at(requested, ibv_srq_init_attr_ex.layout());
         var present = ibv_srq_init_attr_ex.comp_mask(attributes);
-        ContextFunctions.requireKnown(present, XRC_QUEUE_ATTRIBUTES);
+        ControlPathFunctions.requireKnown(present, XRC_QUEUE_ATTRIBUTES);
         requireAll(present, rdma_h.IBV_SRQ_INIT_ATTR_PD());
         var domain = ProtectionDomainObject.of(ibv_srq_init_attr_ex.pd(attributes).address());
         ErrnoException.throwIf(domain.context() != ContextObject.of(context), Errno.EINVAL);
@@ -96,7 +96,7 @@ final class XrcFunctions {
                 rdma_h.IBV_QP_OPEN_ATTR_NUM()
                         | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
                         | rdma_h.IBV_QP_OPEN_ATTR_TYPE();
-        ContextFunctions.requireKnown(present, required | rdma_h.IBV_QP_OPEN_ATTR_CONTEXT());
+        ControlPathFunctions.requireKnown(present, required | rdma_h.IBV_QP_OPEN_ATTR_CONTEXT());
         requireAll(present, required);
         var domain = XrcDomainObject.of(ibv_qp_open_attr.xrcd(attributes).address());
         var found = domain.domain().receivers().get(ibv_qp_open_attr.qp_num(attributes));

@@ -51,11 +51,11 @@ class ExportedSymbolsTest {
 
     @Test
     void shouldHaveTheSignaturesThatTheContextDeclares() throws Exception {
-        assertThat(descriptor(ContextFunctions.class, "queryPort"))
+        assertThat(descriptor(ControlPathFunctions.class, "queryPort"))
                 .isEqualTo(withNumbersForPointers(verbs_context.query_port.descriptor()));
-        assertThat(descriptor(ContextFunctions.class, "queryDevice"))
+        assertThat(descriptor(ControlPathFunctions.class, "queryDevice"))
                 .isEqualTo(withNumbersForPointers(verbs_context.query_device_ex.descriptor()));
-        assertThat(descriptor(ContextFunctions.class, "allocateNullRegion"))
+        assertThat(descriptor(ControlPathFunctions.class, "allocateNullRegion"))
                 .isEqualTo(withNumbersForPointers(verbs_context.alloc_null_mr.descriptor()));
         assertThat(descriptor(ContextMemoryFunctions.class, "advise"))
                 .isEqualTo(withNumbersForPointers(verbs_context.advise_mr.descriptor()));

@@ -57,7 +57,7 @@ class ExtendedCompletionQueueTest {
     }
 
     private long newQueue(int fields) {
-        return ContextFunctions.createCompletionQueue(context, config(fields).address());
+        return ControlPathFunctions.createCompletionQueue(context, config(fields).address());
     }
 
     /**
@@ -74,7 +74,7 @@ class ExtendedCompletionQueueTest {
         var pair =
                 QueuePairExports.create(
                         DomainAndMemoryExports.allocateDomain(context), config.address());
-        QueuePairStateSetup.toInit(pair);
+        TestQueuePairStates.toInit(pair);
         var failed = arena.allocate(ValueLayout.JAVA_LONG);
         for (var number = 0; number < count; number++) {
             var request = ibv_recv_wr.allocate(arena);
@@ -82,7 +82,7 @@ class ExtendedCompletionQueueTest {
             assertThat(DataPathFunctions.postReceive(pair, request.address(), failed.address()))
                     .isZero();
         }
-        QueuePairStateSetup.toError(pair);
+        TestQueuePairStates.toError(pair);
         return pair;
     }
 
@@ -119,13 +119,13 @@ class ExtendedCompletionQueueTest {
         ibv_cq_init_attr_ex.comp_mask(unknown, 1 << 20);
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> ContextFunctions.createCompletionQueue(context, unknown.address()));
+                () -> ControlPathFunctions.createCompletionQueue(context, unknown.address()));
         var flags = config(0);
         ibv_cq_init_attr_ex.comp_mask(flags, rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS());
         ibv_cq_init_attr_ex.flags(flags, 1 << 20);
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> ContextFunctions.createCompletionQueue(context, flags.address()));
+                () -> ControlPathFunctions.createCompletionQueue(context, flags.address()));
     }
 
     @Test
@@ -288,14 +288,14 @@ class ExtendedCompletionQueueTest {
         var values = ibv_values_ex.allocate(arena);
         ibv_values_ex.comp_mask(values, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
         var before = System.nanoTime();
-        assertThat(ContextFunctions.queryClock(context, values.address())).isZero();
+        assertThat(ControlPathFunctions.queryClock(context, values.address())).isZero();
         var clock = ibv_values_ex.raw_clock(values);
         assertThat(timespec.tv_sec(clock)).isZero();
         assertThat(timespec.tv_nsec(clock)).isBetween(before, System.nanoTime());
 
         ibv_values_ex.comp_mask(values, 1 << 20);
         assertRejected(
-                Errno.EOPNOTSUPP, () -> ContextFunctions.queryClock(context, values.address()));
+                Errno.EOPNOTSUPP, () -> ControlPathFunctions.queryClock(context, values.address()));
     }
 
     private static ExtendedPoll poll(long queue) {

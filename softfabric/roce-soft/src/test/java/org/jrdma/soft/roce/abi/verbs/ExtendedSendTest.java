@@ -70,14 +70,14 @@ class ExtendedSendTest {
     }
 
     private long create(MemorySegment config) {
-        return ContextFunctions.createQueuePair(context, config.address());
+        return ControlPathFunctions.createQueuePair(context, config.address());
     }
 
     /** Creates a queue pair in the error state, which flushes its work requests. */
     private long newQueuePair() {
         var made = create(config(rdma_h.IBV_QPT_RC(), SEND));
-        QueuePairStateSetup.toInit(made);
-        QueuePairStateSetup.toError(made);
+        TestQueuePairStates.toInit(made);
+        TestQueuePairStates.toError(made);
         return made;
     }
 

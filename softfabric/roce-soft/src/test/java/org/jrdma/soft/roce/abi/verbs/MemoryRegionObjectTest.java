@@ -102,7 +102,7 @@ class MemoryRegionObjectTest {
 
     @Test
     void shouldHaveNoRemoteKeyForANullRegion() {
-        var nullRegion = structure(ContextFunctions.allocateNullRegion(domain));
+        var nullRegion = structure(ControlPathFunctions.allocateNullRegion(domain));
 
         assertThat(ibv_mr.lkey(nullRegion)).isNotZero();
         assertThat(ibv_mr.rkey(nullRegion)).isZero();

@@ -38,7 +38,7 @@ class ParentDomainTest {
         context = DeviceExports.openDevice(device.structure().address());
         domain = DomainAndMemoryExports.allocateDomain(context);
         threads =
-                ContextFunctions.allocateThreadDomain(
+                ControlPathFunctions.allocateThreadDomain(
                         context, ibv_td_init_attr.allocate(arena).address());
     }
 
@@ -53,7 +53,7 @@ class ParentDomainTest {
         ibv_parent_domain_init_attr.pd(config, MemorySegment.ofAddress(baseDomain));
         ibv_parent_domain_init_attr.td(config, MemorySegment.ofAddress(threadDomain));
         ibv_parent_domain_init_attr.comp_mask(config, mask);
-        return ContextFunctions.allocateParentDomain(context, config.address());
+        return ControlPathFunctions.allocateParentDomain(context, config.address());
     }
 
     private long newQueueIn(long parent) {
@@ -61,7 +61,7 @@ class ParentDomainTest {
         ibv_cq_init_attr_ex.cqe(config, 4);
         ibv_cq_init_attr_ex.parent_domain(config, MemorySegment.ofAddress(parent));
         ibv_cq_init_attr_ex.comp_mask(config, rdma_h.IBV_CQ_INIT_ATTR_MASK_PD());
-        return ContextFunctions.createCompletionQueue(context, config.address());
+        return ControlPathFunctions.createCompletionQueue(context, config.address());
     }
 
     @Test
@@ -74,7 +74,7 @@ class ParentDomainTest {
                     .isEqualTo(context);
             assertThat(DomainAndMemoryExports.deallocateDomain(parent)).isZero();
         }
-        assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
+        assertThat(ControlPathFunctions.deallocateThreadDomain(threads)).isZero();
     }
 
     @Test
@@ -83,11 +83,11 @@ class ParentDomainTest {
         var queue = newQueueIn(parent);
 
         assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(domain));
-        assertRejected(Errno.EBUSY, () -> ContextFunctions.deallocateThreadDomain(threads));
+        assertRejected(Errno.EBUSY, () -> ControlPathFunctions.deallocateThreadDomain(threads));
         assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(parent));
         CompletionExports.destroyQueue(queue);
         DomainAndMemoryExports.deallocateDomain(parent);
-        assertThat(ContextFunctions.deallocateThreadDomain(threads)).isZero();
+        assertThat(ControlPathFunctions.deallocateThreadDomain(threads)).isZero();
         assertThat(DomainAndMemoryExports.deallocateDomain(domain)).isZero();
     }
 
@@ -102,11 +102,11 @@ class ParentDomainTest {
         ibv_td_init_attr.comp_mask(config, 1);
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> ContextFunctions.allocateThreadDomain(context, config.address()));
+                () -> ControlPathFunctions.allocateThreadDomain(context, config.address()));
         var other = DeviceExports.openDevice(device.structure().address());
         var foreign = DomainAndMemoryExports.allocateDomain(other);
         var foreignThreads =
-                ContextFunctions.allocateThreadDomain(
+                ControlPathFunctions.allocateThreadDomain(
                         other, ibv_td_init_attr.allocate(arena).address());
         assertRejected(Errno.EINVAL, () -> newParent(foreign, 0, 0));
         assertRejected(Errno.EINVAL, () -> newParent(domain, foreignThreads, 0));
@@ -117,15 +117,15 @@ class ParentDomainTest {
     void shouldModifyOnlyTheModerationOfACompletionQueue() {
         var queue = CompletionExports.createQueue(context, 4, 0, 0, 0);
         var config = ibv_modify_cq_attr.allocate(arena);
-        assertThat(ContextFunctions.modifyCompletionQueue(queue, config.address())).isZero();
+        assertThat(ControlPathFunctions.modifyCompletionQueue(queue, config.address())).isZero();
         ibv_modify_cq_attr.attr_mask(config, rdma_h.IBV_CQ_ATTR_MODERATE());
-        assertThat(ContextFunctions.modifyCompletionQueue(queue, config.address())).isZero();
+        assertThat(ControlPathFunctions.modifyCompletionQueue(queue, config.address())).isZero();
         assertRejected(
                 Errno.EINVAL,
-                () -> ContextFunctions.modifyCompletionQueue(domain, config.address()));
+                () -> ControlPathFunctions.modifyCompletionQueue(domain, config.address()));
         ibv_modify_cq_attr.attr_mask(config, 1 << 10);
         assertRejected(
                 Errno.EOPNOTSUPP,
-                () -> ContextFunctions.modifyCompletionQueue(queue, config.address()));
+                () -> ControlPathFunctions.modifyCompletionQueue(queue, config.address()));
     }
 }

@@ -190,7 +190,7 @@ class SharedReceiveQueueTest {
         QueuePairExports.query(
                 queuePair, ibv_qp_attr.allocate(arena).address(), 0, initial.address());
         assertThat(ibv_qp_init_attr.srq(initial).address()).isEqualTo(queue);
-        QueuePairStateSetup.toInit(queuePair);
+        TestQueuePairStates.toInit(queuePair);
         var request = ibv_recv_wr.allocate(arena).address();
         assertThat(
                         DataPathFunctions.postReceive(
@@ -254,8 +254,8 @@ class SharedReceiveQueueTest {
     void shouldReportTheLastReceiveWhenAQueuePairFails() throws Exception {
         var queue = newQueue(2, 1, 0);
         var queuePair = QueuePairExports.create(domain, queuePairConfig(queue).address());
-        QueuePairStateSetup.toInit(queuePair);
-        QueuePairStateSetup.toError(queuePair);
+        TestQueuePairStates.toInit(queuePair);
+        TestQueuePairStates.toError(queuePair);
         var event = ibv_async_event.allocate(arena);
         assertThat(DeviceExports.getAsyncEvent(context, event.address())).isZero();
         assertThat(ibv_async_event.event_type(event))

@@ -126,7 +126,7 @@ class XrcTest {
     }
 
     private long createQueuePair(MemorySegment config) {
-        return ContextFunctions.createQueuePair(context, config.address());
+        return ControlPathFunctions.createQueuePair(context, config.address());
     }
 
     private MemorySegment openConfig(long in, int number) {
@@ -147,8 +147,8 @@ class XrcTest {
     }
 
     private static void toError(long queuePair) {
-        QueuePairStateSetup.toInit(queuePair);
-        QueuePairStateSetup.toError(queuePair);
+        TestQueuePairStates.toInit(queuePair);
+        TestQueuePairStates.toError(queuePair);
     }
 
     private int state(long queuePair) {
@@ -369,7 +369,9 @@ class XrcTest {
         var otherContext = DeviceExports.openDevice(device.structure().address());
         assertRejected(
                 Errno.EINVAL,
-                () -> ContextFunctions.createQueuePair(otherContext, receiverConfig().address()));
+                () ->
+                        ControlPathFunctions.createQueuePair(
+                                otherContext, receiverConfig().address()));
         DeviceExports.closeDevice(otherContext);
     }
 

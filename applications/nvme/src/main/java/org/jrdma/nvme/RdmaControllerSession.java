@@ -1,0 +1,145 @@
+package org.jrdma.nvme;
+
+import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.Capabilities;
+import org.jrdma.nvme.model.Command;
+import org.jrdma.nvme.model.Configuration;
+import org.jrdma.nvme.model.FeatureId;
+import org.jrdma.nvme.model.IdentifyController;
+import org.jrdma.nvme.model.IdentifyFabrics;
+import org.jrdma.nvme.model.IdentifyStructure;
+import org.jrdma.nvme.model.MappedRegisters;
+
+/**
+ * A session with a controller on a network, from its connection to its loss.
+ *
+ * @param admin the admin queue
+ * @param controllerId the id of the controller
+ * @param capabilities the capabilities of the controller
+ * @param identity the description of the controller
+ * @param attributes the attributes of a controller on a network
+ * @param ioQueues the number of I/O queues that the controller has granted
+ */
+record RdmaControllerSession(
+        RdmaAdminQueue admin,
+        int controllerId,
+        Capabilities capabilities,
+        IdentifyController identity,
+        IdentifyFabrics attributes,
+        int ioQueues) {
+
+    private static final int KEYED = 1 << 2;
+    private static final int DATA_OFFSET = 1 << 20;
+    private static final int MAX_IN_CAPSULE = 1 << 14;
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    /**
+     * Enables the controller of a new connection.
+     *
+     * @param queues the number of I/O queues to request; 0 for a discovery controller
+     * @param name the name of the controller for messages
+     */
+    static RdmaControllerSession start(
+            RdmaAdminQueue admin,
+            String subsystemName,
+            FabricsOptions options,
+            int queues,
+            String name,
+            Deadline deadline)
+            throws FabricException {
+        var keepAlive = queues == 0 ? 0 : (int) options.keepAlive().toMillis();
+        var id = admin.connect(subsystemName, options.host(), keepAlive, deadline);
+        var capabilities =
+                Capabilities.decode(
+                        admin.property(
+                                "the capabilities", MappedRegisters.CAPABILITIES, true, deadline));
+        enable(admin, name, deadline);
+        record Description(IdentifyController identity, IdentifyFabrics attributes) {}
+        var description =
+                admin.read(
+                        "identification of the controller",
+                        Command.admin(AdminOpcode.IDENTIFY)
+                                .withDwords(IdentifyStructure.CONTROLLER, 0, 0),
+                        IdentifyController.BYTES,
+                        deadline,
+                        data ->
+                                new Description(
+                                        IdentifyController.decode(data),
+                                        IdentifyFabrics.decode(data)));
+        var attributes = description.attributes();
+        if (queues > 0
+                && ((attributes.sglSupport() & KEYED) == 0
+                        || attributes.commandCapsuleBytes() < Command.BYTES)) {
+            throw new NvmeException(
+                    "%s is not supported: the driver needs keyed data descriptors and capsules of %d bytes, but the controller states %s"
+                            .formatted(name, Command.BYTES, attributes));
+        }
+        return new RdmaControllerSession(
+                admin,
+                id,
+                capabilities,
+                description.identity(),
+                attributes,
+                queues == 0 ? 0 : requestQueues(admin, queues, deadline));
+    }
+
+    private static void enable(RdmaAdminQueue admin, String name, Deadline deadline)
+            throws FabricException {
+        admin.setProperty(
+                "the configuration",
+                MappedRegisters.CONFIGURATION,
+                Configuration.ENABLED.encode(),
+                deadline);
+        var status = readStatus(admin, deadline);
+        while ((status & MappedRegisters.READY) == 0) {
+            if ((status & MappedRegisters.FATAL) != 0) {
+                throw new NvmeException(
+                        "%s reports a fatal error (CSTS 0x%x)".formatted(name, status));
+            }
+            if (deadline.hasPassed()) {
+                throw deadline.missed("%s did not become ready".formatted(name));
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+            status = readStatus(admin, deadline);
+        }
+    }
+
+    private static int readStatus(RdmaAdminQueue admin, Deadline deadline) throws FabricException {
+        return (int) admin.property("the status", MappedRegisters.STATUS, false, deadline);
+    }
+
+    private static int requestQueues(RdmaAdminQueue admin, int queues, Deadline deadline)
+            throws FabricException {
+        var requested = queues - 1;
+        var result =
+                (int)
+                        admin.execute(
+                                "request of %d queues".formatted(queues),
+                                Command.admin(AdminOpcode.SET_FEATURES)
+                                        .withDwords(
+                                                FeatureId.NUMBER_OF_QUEUES,
+                                                requested << 16 | requested,
+                                                0),
+                                deadline);
+        return Math.min(queues, Math.min(result & 0xffff, result >>> 16) + 1);
+    }
+
+    /** Returns the largest data that a command can have in its capsule. */
+    int inCapsuleBytes() {
+        return (attributes.sglSupport() & DATA_OFFSET) != 0 && attributes.dataOffset() == 0
+                ? Math.min(attributes.commandCapsuleBytes() - Command.BYTES, MAX_IN_CAPSULE)
+                : 0;
+    }
+
+    /** Asks the controller to make all data durable. */
+    void shutDown(Deadline deadline) throws FabricException {
+        admin.setProperty(
+                "the configuration",
+                MappedRegisters.CONFIGURATION,
+                Configuration.ENABLED.shutdown(Configuration.NORMAL_SHUTDOWN).encode(),
+                deadline);
+    }
+}

@@ -1,0 +1,111 @@
+package org.jrdma.volume.drive;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.Nvme;
+import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.pcie.InProcessControllerAccess;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.soft.sisci.device.DeviceBus;
+import org.jrdma.soft.sisci.device.DeviceHost;
+import org.jrdma.soft.sisci.device.DeviceIdentity;
+import org.jrdma.soft.sisci.device.DeviceModel;
+
+/** A host with a controller of its own, which can stop. */
+public final class StoppableNvmeHost implements AutoCloseable {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(300);
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment bar = arena.allocate(0x4000, 4096);
+    private final StoppableModel model;
+    private final DeviceHost device;
+    private final InProcessControllerAccess access;
+    private final NvmeBlockDrive drive;
+
+    /** Starts a controller of a drive and opens it. */
+    public StoppableNvmeHost(Subsystem subsystem) throws FabricException {
+        model = new StoppableModel(subsystem.newController());
+        device = DeviceHost.start(model, List.of(bar));
+        access = new InProcessControllerAccess(device, bar, 1);
+        var nvme = Nvme.open(access, NvmeOptions.DEFAULTS.adminTimeout(TIMEOUT));
+        drive = new NvmeBlockDrive(nvme, nvme.namespaces().getFirst(), TIMEOUT);
+    }
+
+    /** Returns the drive, which is closed with this object. */
+    public NvmeBlockDrive drive() {
+        return drive;
+    }
+
+    /** Returns the number of bytes that the drive has copied between memory. */
+    public long copiedBytes() {
+        return drive.copiedBytes();
+    }
+
+    /** Stops the controller, which can continue later. */
+    public void stop() {
+        model.isStopped = true;
+    }
+
+    void resume() {
+        model.isStopped = false;
+    }
+
+    /** Stops the controller and makes it unreachable. */
+    public void disconnect() throws InterruptedException {
+        stop();
+        Thread.sleep(100); // the current poll ends
+        var _ = bar.fill((byte) 0xff);
+    }
+
+    @Override
+    public void close() {
+        drive.close();
+        access.close();
+        device.close();
+        arena.close();
+    }
+
+    private static final class StoppableModel implements DeviceModel {
+
+        private final DeviceModel model;
+        private volatile boolean isStopped;
+
+        StoppableModel(DeviceModel model) {
+            this.model = model;
+        }
+
+        @Override
+        public DeviceIdentity identity() {
+            return model.identity();
+        }
+
+        @Override
+        public List<Integer> barBytes() {
+            return model.barBytes();
+        }
+
+        @Override
+        public void attach(DeviceBus bus) {
+            model.attach(bus);
+        }
+
+        @Override
+        public boolean poll() {
+            return !isStopped && model.poll();
+        }
+
+        @Override
+        public void detached(int borrower) {
+            model.detached(borrower);
+        }
+
+        @Override
+        public void reset() {
+            model.reset();
+        }
+    }
+}

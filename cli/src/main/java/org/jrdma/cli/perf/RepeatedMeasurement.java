@@ -1,0 +1,97 @@
+package org.jrdma.cli.perf;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.function.ToDoubleFunction;
+
+/** The latency and bandwidth of one operation. */
+record RepeatedMeasurement(
+        LatencyStatistics latency, MeasuredBandwidth bandwidth, Stability stable) {
+
+    /** The number of slices whose figures must agree. */
+    static final int SLICES = 4;
+
+    private static final int MAX_SLICES = 5 * SLICES;
+    private static final double MAX_RATIO = 1.15;
+
+    /**
+     * The number of exchanges after which the JVM has compiled their code: more than the 15,000
+     * calls of a method after which the JVM compiles it with C2.
+     */
+    private static final int WARM_UP_EXCHANGES = 20_000;
+
+    private static final int MAX_WARM_UPS = 10;
+
+    /**
+     * The maximum duration of a warm-up or of all slices, as a multiple of the requested time. A
+     * slice of large messages on a slow network takes longer than requested.
+     */
+    private static final int MAX_TIMES = 20;
+
+    /** Measures a slice of about the given duration. */
+    @FunctionalInterface
+    interface SliceMeter {
+        Slice measure(Duration time) throws IOException;
+    }
+
+    /**
+     * Exchanges messages before the first measurement, so that the JVMs of both sides compile the
+     * code: {@value #WARM_UP_EXCHANGES} exchanges, for at least the given time, and at most {@value
+     * #MAX_WARM_UPS} times as long.
+     */
+    static void warmUp(Duration time, SliceMeter meter) throws IOException {
+        var end = System.nanoTime() + MAX_TIMES * time.toNanos();
+        var exchanges = 0;
+        var count = 0;
+        do {
+            exchanges += meter.measure(time).samples().count();
+            count++;
+        } while (exchanges < WARM_UP_EXCHANGES
+                && count < MAX_WARM_UPS
+                && System.nanoTime() - end < 0);
+    }
+
+    /**
+     * Measures slices until the last {@link #SLICES} of them agree, or five times as many were
+     * measured. The result consists of these last slices. Slices that differ, because the JVM was
+     * compiling code or another program used a processor, are thus discarded unless all attempts
+     * differ.
+     *
+     * @param time the duration of the slices of the result
+     * @param bytes the size of a message
+     * @param messages the number of messages in an exchange
+     */
+    static RepeatedMeasurement repeat(Duration time, int bytes, int messages, SliceMeter meter)
+            throws IOException {
+        var end = System.nanoTime() + MAX_TIMES * time.toNanos();
+        var last = new ArrayDeque<Slice>();
+        Stability stable;
+        var count = 0;
+        do {
+            last.addLast(meter.measure(time.dividedBy(SLICES)));
+            count++;
+            if (last.size() > SLICES) {
+                last.removeFirst();
+            }
+            stable =
+                    new Stability(
+                            agree(last, Slice::medianLatency),
+                            agree(last, Slice::messagesPerSecond));
+        } while (count < SLICES
+                || (!(stable.latency() && stable.bandwidth())
+                        && count < MAX_SLICES
+                        && System.nanoTime() - end < 0));
+        var all = Slice.joined(last);
+        return new RepeatedMeasurement(
+                LatencyStatistics.of(all.samples().toArray(), messages),
+                MeasuredBandwidth.of(bytes, all.messages(), all.nanos()),
+                stable);
+    }
+
+    private static boolean agree(Collection<Slice> slices, ToDoubleFunction<Slice> figure) {
+        var figures = slices.stream().mapToDouble(figure).summaryStatistics();
+        return figures.getMax() <= MAX_RATIO * figures.getMin();
+    }
+}

@@ -1,0 +1,35 @@
+package org.jrdma.ffi.linkage;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * The symbols of a library written in Java. A stub is created when its symbol is first looked up,
+ * because the creation of all stubs would take longer than the start of most programs.
+ */
+public final class UpcallSymbolLookup implements SymbolLookup {
+
+    private final Map<String, Supplier<MethodHandle>> functions;
+    private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
+
+    /**
+     * Defines the functions of the library by name. The functions must not throw exceptions, and
+     * their parameters and results must be primitive numbers.
+     */
+    public UpcallSymbolLookup(Map<String, Supplier<MethodHandle>> functions) {
+        this.functions = Map.copyOf(functions);
+    }
+
+    @Override
+    public Optional<MemorySegment> find(String symbol) {
+        var function = functions.get(symbol);
+        return function == null
+                ? Optional.empty()
+                : Optional.of(stubs.computeIfAbsent(symbol, _ -> Upcalls.stub(function.get())));
+    }
+}

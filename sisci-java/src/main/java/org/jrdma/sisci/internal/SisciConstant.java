@@ -1,0 +1,82 @@
+package org.jrdma.sisci.internal;
+
+import java.util.Optional;
+import org.jrdma.abi.sisci.sisci_h;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The constants that libsisci may export as data, except the queries ({@link
+ * org.jrdma.abi.sisci.sisci_query}). A constant contains its publicly documented number, if it has
+ * one.
+ */
+public enum SisciConstant {
+    SCI_INFINITE_TIMEOUT(sisci_h.SCI_INFINITE_TIMEOUT()),
+    SCI_LOCAL_HOST,
+    SCI_FLAG_USE_CALLBACK(sisci_h.SCI_FLAG_USE_CALLBACK()),
+    SCI_FLAG_EMPTY(sisci_h.SCI_FLAG_EMPTY()),
+    SCI_FLAG_PRIVATE(sisci_h.SCI_FLAG_PRIVATE()),
+    SCI_FLAG_DMA_SOURCE_ONLY(sisci_h.SCI_FLAG_DMA_SOURCE_ONLY()),
+    SCI_FLAG_FORCE_REMOVE(sisci_h.SCI_FLAG_FORCE_REMOVE()),
+    SCI_FLAG_SHARE_EXTERNAL(sisci_h.SCI_FLAG_SHARE_EXTERNAL()),
+    SCI_FLAG_ALLOW_UNICAST(sisci_h.SCI_FLAG_ALLOW_UNICAST()),
+    SCI_FLAG_LOCK_USER_MEM(sisci_h.SCI_FLAG_LOCK_USER_MEM()),
+    SCI_FLAG_PHYSICAL(sisci_h.SCI_FLAG_PHYSICAL()),
+    SCI_FLAG_CUDA_BUFFER(sisci_h.SCI_FLAG_CUDA_BUFFER()),
+    SCI_FLAG_SCIF_BUFFER(sisci_h.SCI_FLAG_SCIF_BUFFER()),
+    SCI_FLAG_BROADCAST(sisci_h.SCI_FLAG_BROADCAST()),
+    SCI_FLAG_AUTO_ID(sisci_h.SCI_FLAG_AUTO_ID()),
+    SCI_FLAG_FORCE_DISCONNECT,
+    SCI_FLAG_NOTIFY,
+    SCI_FLAG_FIXED_MAP_ADDR(sisci_h.SCI_FLAG_FIXED_MAP_ADDR()),
+    SCI_FLAG_READONLY_MAP(sisci_h.SCI_FLAG_READONLY_MAP()),
+    SCI_FLAG_LOCK_OPERATION(sisci_h.SCI_FLAG_LOCK_OPERATION()),
+    SCI_FLAG_CONDITIONAL_INTERRUPT_MAP(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT_MAP()),
+    SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP(sisci_h.SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP()),
+    SCI_FLAG_IO_MAP_IOSPACE(sisci_h.SCI_FLAG_IO_MAP_IOSPACE()),
+    SCI_FLAG_NO_MEMORY_LOOPBACK(sisci_h.SCI_FLAG_NO_MEMORY_LOOPBACK()),
+    SCI_FLAG_SHARED_MAP(sisci_h.SCI_FLAG_SHARED_MAP()),
+    SCI_FLAG_WRITE_BACK_CACHE_MAP(sisci_h.SCI_FLAG_WRITE_BACK_CACHE_MAP()),
+    SCI_FLAG_BLOCK_READ,
+    SCI_FLAG_ERROR_CHECK,
+    SCI_FLAG_NO_FLUSH,
+    SCI_FLAG_NO_STORE_BARRIER,
+    SCI_FLAG_FAST_BARRIER,
+    SCI_FLAG_FLUSH_CPU_BUFFERS_ONLY,
+    SCI_FLAG_DMA_CHANNEL_SHARED(sisci_h.SCI_FLAG_DMA_CHANNEL_SHARED()),
+    SCI_FLAG_DMA_WAIT(sisci_h.SCI_FLAG_DMA_WAIT()),
+    SCI_FLAG_DMA_READ(sisci_h.SCI_FLAG_DMA_READ()),
+    SCI_FLAG_DMA_PHDMA(sisci_h.SCI_FLAG_DMA_PHDMA()),
+    SCI_FLAG_DMA_GLOBAL(sisci_h.SCI_FLAG_DMA_GLOBAL()),
+    SCI_FLAG_DMA_SYSDMA(sisci_h.SCI_FLAG_DMA_SYSDMA()),
+    SCI_FLAG_DMA_USER_MEM(sisci_h.SCI_FLAG_DMA_USER_MEM()),
+    SCI_FLAG_DMA_ADAPTER(sisci_h.SCI_FLAG_DMA_ADAPTER()),
+    SCI_FLAG_FIXED_INTNO(sisci_h.SCI_FLAG_FIXED_INTNO()),
+    SCI_FLAG_SHARED_INT(sisci_h.SCI_FLAG_SHARED_INT()),
+    SCI_FLAG_CONDITIONAL_INTERRUPT(sisci_h.SCI_FLAG_CONDITIONAL_INTERRUPT()),
+    SCI_FLAG_COUNTING_INT(sisci_h.SCI_FLAG_COUNTING_INT()),
+    SCI_FLAG_PCIE_REQUESTER_GLOBAL(sisci_h.SCI_FLAG_PCIE_REQUESTER_GLOBAL()),
+    SCI_FLAG_CACHE_FLUSH(sisci_h.SCI_FLAG_CACHE_FLUSH()),
+    SCI_FLAG_CACHE_INVALIDATE(sisci_h.SCI_FLAG_CACHE_INVALIDATE()),
+    SCI_FLAG_EXCLUSIVE(sisci_h.SCI_FLAG_EXCLUSIVE()),
+    SCI_FLAG_DEVICE_SIDE_ONLY(sisci_h.SCI_FLAG_DEVICE_SIDE_ONLY()),
+    SCI_FLAG_LOCAL_ONLY(sisci_h.SCI_FLAG_LOCAL_ONLY()),
+    SCI_FLAG_DEVICE_PREFER_BANDWIDTH(sisci_h.SCI_FLAG_DEVICE_PREFER_BANDWIDTH()),
+    SCI_FLAG_HOST_PREFER_BANDWIDTH(sisci_h.SCI_FLAG_HOST_PREFER_BANDWIDTH()),
+    SCI_FLAG_SPECIFY_PATH(sisci_h.SCI_FLAG_SPECIFY_PATH()),
+    SCI_FLAG_SPECIFY_SLOT(sisci_h.SCI_FLAG_SPECIFY_SLOT());
+
+    private final @Nullable Integer known;
+
+    SisciConstant() {
+        this.known = null;
+    }
+
+    SisciConstant(int known) {
+        this.known = known;
+    }
+
+    /** Returns the publicly documented number, which is the same in every known release. */
+    Optional<Integer> known() {
+        return Optional.ofNullable(known);
+    }
+}

@@ -1,0 +1,110 @@
+package org.jrdma.stress.fuzz;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
+
+/**
+ * A program that shares the directory of a SISCI fabric with others and attacks them: it writes
+ * random words to all segments. With "truncate" as the last argument, it also shortens the files of
+ * segments.
+ */
+final class HostileSegmentWriter {
+
+    private final Path fabric;
+    private final RandomGenerator random;
+    private long words;
+    private long truncated;
+    private long connects;
+
+    private HostileSegmentWriter(Path fabric, long seed) {
+        this.fabric = fabric;
+        this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    }
+
+    public static void main(String... arguments) throws Exception {
+        var neighbor =
+                new HostileSegmentWriter(Path.of(arguments[0]), Long.parseLong(arguments[2]));
+        neighbor.attack(Long.parseLong(arguments[1]), List.of(arguments).contains("truncate"));
+        System.out.printf(
+                Locale.ROOT,
+                "%,d hostile words, %,d files truncated, %,d connects%n",
+                neighbor.words,
+                neighbor.truncated,
+                neighbor.connects);
+    }
+
+    private void attack(long count, boolean truncate) throws Exception {
+        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).node(248))).open();
+        while (words < count) {
+            try (var files = Files.list(fabric)) {
+                for (var file :
+                        files.filter(f -> f.getFileName().toString().contains(".segment."))
+                                .toList()) {
+                    if (truncate && random.nextInt(20) == 0) {
+                        truncate(file);
+                    } else {
+                        write(node, file);
+                    }
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+        node.close();
+    }
+
+    private int word() {
+        return switch (random.nextInt(4)) {
+            case 0 -> random.nextInt();
+            case 1 -> -random.nextInt(1 << 10);
+            case 2 -> random.nextInt(1 << 17);
+            default -> random.nextInt(16);
+        };
+    }
+
+    private void truncate(Path file) throws IOException {
+        try (var channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(random.nextBoolean() ? 0 : channel.size() / 2);
+            truncated++;
+        } catch (NoSuchFileException _) {
+            // The owner has closed the segment.
+        }
+    }
+
+    /** Connects to a segment and stores words in it. */
+    private void write(Node node, Path file) throws InterruptedIOException {
+        var parts = file.getFileName().toString().split("\\.", -1);
+        try (var remote =
+                        node.connect(
+                                Integer.parseInt(parts[0]),
+                                Integer.parseUnsignedInt(parts[2]),
+                                Duration.ofMillis(20));
+                var map = remote.map()) {
+            connects++;
+            for (var index = 0; index < 50; index++) {
+                // Most words that matter to the program are near the start of a segment.
+                var near = random.nextBoolean() ? 512 : map.byteSize();
+                var limit = Math.min(map.byteSize(), near) / Integer.BYTES;
+                map.putIntRelease(Integer.BYTES * random.nextLong(limit), word());
+                words++;
+            }
+        } catch (FabricException | IllegalStateException _) {
+            // The owner has closed the segment.
+        }
+    }
+}
