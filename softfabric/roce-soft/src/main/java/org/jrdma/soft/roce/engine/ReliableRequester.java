@@ -22,7 +22,7 @@ final class ReliableRequester implements Requester {
     private final Engine engine;
     private final QueuePair queuePair;
     private final SendQueue queue;
-    private final SendWindow window;
+    private final SendQueueProgress window;
     private final CongestionWindowShare usage;
     private final Retransmission retransmission;
     private final ResponseHandler responses;
@@ -32,7 +32,7 @@ final class ReliableRequester implements Requester {
         this.engine = engine;
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
-        this.window = new SendWindow(queuePair);
+        this.window = new SendQueueProgress(queuePair);
         this.usage = new CongestionWindowShare(queuePair, engine.options().window());
         this.retransmission = new Retransmission(engine, queuePair, window, usage);
         this.responses = new ResponseHandler(engine, queuePair, window, retransmission);

@@ -25,7 +25,7 @@ final class ReliableResponder implements Responder {
     private final QueuePair queuePair;
     private final CompletionReporter reporter;
     private final ReceiveWork receive;
-    private final RequestExecutor executor;
+    private final ReadAndAtomicExecutor executor;
     private final ResponseSender sender;
 
     /**
@@ -89,7 +89,7 @@ final class ReliableResponder implements Responder {
         this.completions = reporter.receives();
         this.accessor = queuePair;
         this.receive = new ReceiveWork(receives.maxBuffers());
-        this.executor = new RequestExecutor(queuePair, engine.memory());
+        this.executor = new ReadAndAtomicExecutor(queuePair, engine.memory());
         this.write = new IncomingWrite(engine.memory());
         this.sender = new ResponseSender(queuePair.link(), engine.memory(), queuePair.transport());
         this.responses = new ResponseQueue(0);

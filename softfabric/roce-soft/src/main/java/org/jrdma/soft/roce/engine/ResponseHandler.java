@@ -18,12 +18,15 @@ final class ResponseHandler {
 
     private final Engine engine;
     private final QueuePair queuePair;
-    private final SendWindow window;
+    private final SendQueueProgress window;
     private final Retransmission retransmission;
     private final MemorySegment atomicResult = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
     ResponseHandler(
-            Engine engine, QueuePair queuePair, SendWindow window, Retransmission retransmission) {
+            Engine engine,
+            QueuePair queuePair,
+            SendQueueProgress window,
+            Retransmission retransmission) {
         this.engine = engine;
         this.queuePair = queuePair;
         this.window = window;

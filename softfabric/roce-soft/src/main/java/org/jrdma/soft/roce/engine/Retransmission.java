@@ -15,7 +15,7 @@ final class Retransmission {
 
     private final Engine engine;
     private final QueuePair queuePair;
-    private final SendWindow window;
+    private final SendQueueProgress window;
     private final CongestionWindowShare usage;
     private SendParameters parameters = new SendParameters(0, 0, 0, 0, 0);
     private int retriesLeft;
@@ -37,7 +37,10 @@ final class Retransmission {
     private boolean waitingForReceiver;
 
     Retransmission(
-            Engine engine, QueuePair queuePair, SendWindow window, CongestionWindowShare usage) {
+            Engine engine,
+            QueuePair queuePair,
+            SendQueueProgress window,
+            CongestionWindowShare usage) {
         this.engine = engine;
         this.queuePair = queuePair;
         this.window = window;

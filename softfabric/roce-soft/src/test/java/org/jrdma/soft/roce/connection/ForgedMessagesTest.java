@@ -43,7 +43,7 @@ class ForgedMessagesTest {
 
     /** Returns a request of the peer with another ID. */
     private ConnectRequest request(int id, long adapter, int queuePair) {
-        return ForgedRequests.of(caller.connection().request(), id, adapter, queuePair);
+        return ForgedRequestFactory.of(caller.connection().request(), id, adapter, queuePair);
     }
 
     private long adapter() {

@@ -29,7 +29,7 @@ class PacketReceiverTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100})
     void shouldEndARoundWhileManyDatagramsWait(int bytes) throws Exception {
-        var socket = Station.openSocket(4 << 20, calls);
+        var socket = PortFixture.openSocket(4 << 20, calls);
         try (var sender = new DatagramSocket()) {
             var address = socket.address();
             var incoming = new PacketReceiver(LocalInterface.of(address).index(), Arena.ofAuto());

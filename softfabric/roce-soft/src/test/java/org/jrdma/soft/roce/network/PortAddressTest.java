@@ -33,7 +33,7 @@ class PortAddressTest {
 
     @Test
     void shouldSupportAllLoopbackAddresses() throws Exception {
-        try (var station = Station.anywhere()) {
+        try (var station = PortFixture.anywhere()) {
             assertThat(station.port.interfaceName()).isEqualTo("lo");
             assertThat(station.port.interfaceIndex()).isPositive();
             assertThat(station.port.pathMtu()).isEqualTo(4096);
@@ -42,7 +42,7 @@ class PortAddressTest {
 
     @Test
     void shouldReportAnAddressThatThisMachineDoesNotHave() {
-        assertThatThrownBy(() -> Station.at(Address.of(InetAddress.ofLiteral("192.0.2.1"))))
+        assertThatThrownBy(() -> PortFixture.at(Address.of(InetAddress.ofLiteral("192.0.2.1"))))
                 .isInstanceOf(FabricException.class)
                 .hasMessageContaining("192.0.2.1");
     }
@@ -50,7 +50,7 @@ class PortAddressTest {
     @Test
     void shouldSupportIpv6() throws Exception {
         try (var station = at(Address.of(InetAddress.ofLiteral("::1")))) {
-            var pair = Station.connected(station, station, 4096);
+            var pair = PortFixture.connected(station, station, 4096);
             station.receive(pair[1], 1, 50_000, 20_000);
             station.memory.asSlice(0, 20_000).fill((byte) 8);
             station.send(pair[0], 2, 0, 20_000);
@@ -68,9 +68,9 @@ class PortAddressTest {
      * Opens a station at an address, or aborts the test if the address is in use. Another build on
      * this machine may use ::1.
      */
-    private static Station at(Address address) throws FabricException {
+    private static PortFixture at(Address address) throws FabricException {
         try {
-            return Station.at(address);
+            return PortFixture.at(address);
         } catch (FabricException e) {
             if (e.code() == Errno.EADDRINUSE || e.getMessage().startsWith("No network interface")) {
                 return abort(e.getMessage());
@@ -85,9 +85,9 @@ class PortAddressTest {
      */
     @Test
     void shouldReachOnlyTheMembersOfAGroup() throws Exception {
-        try (var sender = Station.anywhere();
-                var member = Station.anywhere();
-                var former = Station.anywhere()) {
+        try (var sender = PortFixture.anywhere();
+                var member = PortFixture.anywhere();
+                var former = PortFixture.anywhere()) {
             var group = Address.ipv4(0xefff_0000 | ThreadLocalRandom.current().nextInt(0xffff));
             var sending = newDatagramQueuePair(sender);
             var leaving = newDatagramQueuePair(member);
@@ -123,25 +123,25 @@ class PortAddressTest {
 
     /** Sends a text of seven characters. */
     private static void send(
-            Station station, QueuePair queuePair, String text, Address address, int number) {
+            PortFixture station, QueuePair queuePair, String text, Address address, int number) {
         station.memory.setString(0, text);
         queuePair
                 .sends()
                 .claim()
                 .begin(5, SendOperation.SEND)
-                .buffer(Station.START, 8, station.region.key())
+                .buffer(PortFixture.START, 8, station.region.key())
                 .datagram(address, number, QUEUE_KEY);
         queuePair.sends().post();
         station.port.ring(queuePair);
     }
 
-    private static QueuePair newDatagramQueuePair(Station station) {
+    private static QueuePair newDatagramQueuePair(PortFixture station) {
         var queuePair = station.newQueuePair(Transport.DATAGRAM);
         station.connect(queuePair, station, queuePair, 1024, 14);
         return queuePair;
     }
 
-    private static void join(Station station, QueuePair queuePair, Address group)
+    private static void join(PortFixture station, QueuePair queuePair, Address group)
             throws FabricException {
         station.port.join(group);
         station.port.control(engine -> {
@@ -150,7 +150,7 @@ class PortAddressTest {
         });
     }
 
-    private static void leave(Station station, QueuePair queuePair, Address group) {
+    private static void leave(PortFixture station, QueuePair queuePair, Address group) {
         station.port.control(engine -> {
             engine.leaveGroup(queuePair, group);
             return queuePair;

@@ -26,8 +26,8 @@ class PortDrivingTest {
     void shouldProcessEveryDoorbellRegardlessOfTheDrivingThread() throws Exception {
         var posters = 4;
         var writes = 3_000;
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
             left.keepsCompletions = false;
             var stop = new AtomicBoolean();
             var drivers = new ArrayList<Thread>();
@@ -49,7 +49,7 @@ class PortDrivingTest {
                             }));
             var postingThreads = new ArrayList<Thread>();
             for (var i = 0; i < posters; i++) {
-                var queuePair = Station.connected(left, right, 1024)[0];
+                var queuePair = PortFixture.connected(left, right, 1024)[0];
                 postingThreads.add(
                         Thread.ofPlatform().start(() -> writeMany(left, queuePair, writes, right)));
             }
@@ -76,9 +76,9 @@ class PortDrivingTest {
      */
     @Test
     void shouldRetransmitARequestThatWasPostedWhileTheDaemonThreadWasSending() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 1024);
             var acknowledged = new AtomicBoolean();
             var writes = new CountDownLatch(2);
             left.port.listen(packet -> {
@@ -105,7 +105,8 @@ class PortDrivingTest {
         }
     }
 
-    private static void writeMany(Station left, QueuePair queuePair, int count, Station right) {
+    private static void writeMany(
+            PortFixture left, QueuePair queuePair, int count, PortFixture right) {
         for (var i = 0; i < count; i++) {
             while (queuePair.sends().claim() == null) {
                 Thread.onSpinWait();
@@ -120,10 +121,10 @@ class PortDrivingTest {
      */
     @Test
     void shouldAcknowledgeTheLastMessageBeforeTheQueuePairIsDestroyed() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
             for (var round = 0; round < 200; round++) {
-                var pair = Station.connected(left, right, 1024);
+                var pair = PortFixture.connected(left, right, 1024);
                 right.receive(pair[1], 0, 0, BYTES);
                 var before = right.received();
                 var sender =
@@ -151,11 +152,11 @@ class PortDrivingTest {
 
     @Test
     void shouldAllocateNothingForMessagesAfterWarmUp() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
             left.keepsCompletions = false;
             right.keepsCompletions = false;
-            var pair = Station.connected(left, right, 1024);
+            var pair = PortFixture.connected(left, right, 1024);
             right.receive(pair[1], 0, 0, BYTES);
             left.receive(pair[0], 0, 0, BYTES);
             var messages = 2_000;
@@ -174,7 +175,7 @@ class PortDrivingTest {
         }
     }
 
-    private static void roundTrip(Station left, Station right, QueuePair[] pair) {
+    private static void roundTrip(PortFixture left, PortFixture right, QueuePair[] pair) {
         var leftReceived = left.received();
         var rightReceived = right.received();
         left.send(pair[0], 0, 0, BYTES);

@@ -100,9 +100,9 @@ class PortFaultsTest {
 
     @Test
     void shouldCountThePacketsThatAListenerReceives() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 1024);
             var seen = new CopyOnWriteArrayList<Direction>();
             left.port.listen(packet -> seen.add(packet.direction()));
             left.port.faults(NetworkFaults.seeded(5).loss(0.2).duplication(0.2));
@@ -141,8 +141,8 @@ class PortFaultsTest {
      */
     @Test
     void shouldSendDelayedPacketsAfterTheFaultsAreRemoved() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
             var one = left.newQueuePair(Transport.UNRELIABLE);
             var other = right.newQueuePair(Transport.UNRELIABLE);
             left.connect(one, right, other, 1024, 14);
@@ -160,8 +160,8 @@ class PortFaultsTest {
 
     @Test
     void shouldTransferEveryByteOverALossyNetwork() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
             var one = left.newQueuePair(Transport.RELIABLE);
             var other = right.newQueuePair(Transport.RELIABLE);
             left.connect(one, right, other, 1024, 10);
@@ -184,9 +184,9 @@ class PortFaultsTest {
 
     @Test
     void shouldTransferNothingWhileTheLinkIsDown() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 1024);
             right.port.linkUp(false);
             left.move(pair[0], 1, SendOperation.WRITE, 0, 100, right);
             Thread.sleep(30);
@@ -198,10 +198,10 @@ class PortFaultsTest {
 
     @Test
     void shouldExhaustOnlyTheRetriesToAClosedPeer() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere();
-                var third = Station.anywhere()) {
-            var working = Station.connected(left, third, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere();
+                var third = PortFixture.anywhere()) {
+            var working = PortFixture.connected(left, third, 1024);
             var one = left.newQueuePair(Transport.RELIABLE);
             var other = right.newQueuePair(Transport.RELIABLE);
             left.connect(one, right, other, 1024, 11);

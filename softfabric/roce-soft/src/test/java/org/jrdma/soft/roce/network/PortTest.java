@@ -25,15 +25,15 @@ class PortTest {
 
     @Test
     void shouldTransferMessagesWithoutPolling() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, left.port.pathMtu());
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, left.port.pathMtu());
             left.memory.fill((byte) 7);
             right.receive(pair[1], 1, 0, 100_000);
             left.send(pair[0], 2, 0, 100_000);
             assertThat(right.await())
                     .isEqualTo(
-                            new Station.Done(
+                            new PortFixture.Done(
                                     pair[1].number(),
                                     1,
                                     CompletionStatus.SUCCESS,
@@ -47,10 +47,10 @@ class PortTest {
 
     @Test
     void shouldTransferMegabytesWithoutExhaustingRetries() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 4096);
-            var bytes = (int) Station.REGION;
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 4096);
+            var bytes = (int) PortFixture.REGION;
             left.memory.fill((byte) 9);
             left.move(pair[0], 1, SendOperation.WRITE, 0, bytes, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -64,14 +64,14 @@ class PortTest {
 
     @Test
     void shouldNotExhaustRetriesOfHundredsOfQueuePairsWithSmallBuffers() throws Exception {
-        try (var left = Station.anywhere(DEFAULT_SOCKET_BUFFER);
-                var right = Station.anywhere(DEFAULT_SOCKET_BUFFER)) {
+        try (var left = PortFixture.anywhere(DEFAULT_SOCKET_BUFFER);
+                var right = PortFixture.anywhere(DEFAULT_SOCKET_BUFFER)) {
             var count = 300;
             var bytes = 64 << 10;
             left.memory.fill((byte) 5);
             var queuePairs = new QueuePair[count];
             for (var i = 0; i < count; i++) {
-                queuePairs[i] = Station.connected(left, right, 4096)[0];
+                queuePairs[i] = PortFixture.connected(left, right, 4096)[0];
             }
             for (var i = 0; i < count; i++) {
                 left.move(queuePairs[i], i, SendOperation.WRITE, 0, bytes, right);
@@ -87,7 +87,7 @@ class PortTest {
 
     @Test
     void shouldCloseOnceWhenSeveralThreadsCloseIt() throws Exception {
-        try (var station = Station.anywhere();
+        try (var station = PortFixture.anywhere();
                 var closers = Executors.newVirtualThreadPerTaskExecutor()) {
             var closings =
                     closers.invokeAll(
@@ -96,14 +96,14 @@ class PortTest {
                 closing.get(); // throws the exception that close() has thrown
             }
             station.port.close();
-            Station.at(station.port.address()).close();
+            PortFixture.at(station.port.address()).close();
         }
     }
 
     @Test
     void shouldUseTheFirstFreeAddress() throws Exception {
-        try (var taken = Station.anywhere();
-                var closed = Station.anywhere()) {
+        try (var taken = PortFixture.anywhere();
+                var closed = PortFixture.anywhere()) {
             closed.port.close();
             try (var port =
                     Port.openFirst(
@@ -117,8 +117,8 @@ class PortTest {
 
     @Test
     void shouldReportTheOwnerOfAnAddressInUse() throws Exception {
-        try (var station = Station.anywhere()) {
-            assertThatThrownBy(() -> Station.at(station.port.address()))
+        try (var station = PortFixture.anywhere()) {
+            assertThatThrownBy(() -> PortFixture.at(station.port.address()))
                     .isInstanceOf(FabricException.class)
                     .hasMessageContaining(station.port.address().toString())
                     .hasMessageContaining("EADDRINUSE")

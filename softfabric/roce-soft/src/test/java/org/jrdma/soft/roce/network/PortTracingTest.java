@@ -34,9 +34,9 @@ class PortTracingTest {
 
     @Test
     void shouldDecodeEachPacketForTheListener() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 1024);
             var seen = new CopyOnWriteArrayList<TracedPacket>();
             left.port.listen(seen::add);
             left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
@@ -65,10 +65,10 @@ class PortTracingTest {
 
     @Test
     void shouldTraceAMalformedPacketWithoutTheFieldsOfThePreviousPacket() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere();
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere();
                 var socket = new DatagramSocket()) {
-            var pair = Station.connected(left, right, 1024);
+            var pair = PortFixture.connected(left, right, 1024);
             left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
             left.await();
             var seen = new LinkedBlockingQueue<TracedPacket>();
@@ -94,9 +94,9 @@ class PortTracingTest {
 
     @Test
     void shouldContinueWhenAListenerThrows() throws Exception {
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 1024);
             PacketListener failing =
                     _ -> {
                         throw new AssertionError("injected");
@@ -115,9 +115,9 @@ class PortTracingTest {
     @Test
     void shouldWriteAPcapFile(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
-            var pair = Station.connected(left, right, 1024);
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
+            var pair = PortFixture.connected(left, right, 1024);
             try (var writer = new PcapWriter(file)) {
                 left.port.listen(writer);
                 left.memory.setString(0, "Saluton");
@@ -193,8 +193,8 @@ class PortTracingTest {
     @Test
     void shouldTraceLostPacketsButNotCaptureThem(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
-        try (var left = Station.anywhere();
-                var right = Station.anywhere()) {
+        try (var left = PortFixture.anywhere();
+                var right = PortFixture.anywhere()) {
             var queuePair = left.newQueuePair(Transport.UNRELIABLE);
             left.connect(queuePair, right, right.newQueuePair(Transport.UNRELIABLE), 1024, 14);
             var seen = new CopyOnWriteArrayList<TracedPacket>();

@@ -19,7 +19,7 @@ class RejectedSendTest {
     @Test
     void shouldStillCombinePacketsAfterTheKernelRejectsADestination() throws Exception {
         try (var arena = Arena.ofConfined()) {
-            var socket = Station.openSocket(1 << 20, calls);
+            var socket = PortFixture.openSocket(1 << 20, calls);
             var transmitter = new PacketTransmitter(socket, true, 0, calls, arena);
             transmitter.allow(10);
             var broadcast = Address.of(InetAddress.ofLiteral("255.255.255.255"));

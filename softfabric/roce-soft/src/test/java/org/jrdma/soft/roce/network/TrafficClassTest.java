@@ -27,7 +27,7 @@ class TrafficClassTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldSendEachPacketWithItsOwnTrafficClass(boolean combining) throws Exception {
-        var socket = Station.openSocket(1 << 20, calls);
+        var socket = PortFixture.openSocket(1 << 20, calls);
         try (var arena = Arena.ofConfined()) {
             var address = socket.address();
             calls.setOption(socket.descriptor(), IP, IP_RECVTOS, arena.allocateFrom(JAVA_INT, 1));

@@ -18,7 +18,7 @@ import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.connection.ConnectionEvent;
 import org.jrdma.soft.roce.connection.EndpointParameters;
-import org.jrdma.soft.roce.connection.ForgedRequests;
+import org.jrdma.soft.roce.connection.ForgedRequestFactory;
 import org.jrdma.soft.roce.connection.PrivateDataHeader;
 import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
@@ -194,7 +194,7 @@ class ForgedConnectRequestTest {
      */
     private static ConnectRequest forged(ConnectRequest genuine, int id) {
         var queuePair = genuine.offer().queuePair();
-        return ForgedRequests.of(genuine, id, genuine.adapter(), queuePair);
+        return ForgedRequestFactory.of(genuine, id, genuine.adapter(), queuePair);
     }
 
     private static void send(

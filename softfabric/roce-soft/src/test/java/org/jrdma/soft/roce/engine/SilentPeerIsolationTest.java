@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests that queue pairs whose peer does not answer neither block other queue pairs to the same
  * address nor flood the peer.
  */
-class SilentPeerTest {
+class SilentPeerIsolationTest {
 
     private static final long MILLISECOND = 1_000_000;
     private static final int PACKET = 4096;

@@ -1,9 +1,9 @@
 package org.jrdma.soft.roce.connection;
 
 /** Connect requests that a host can forge if it knows a genuine request. */
-public final class ForgedRequests {
+public final class ForgedRequestFactory {
 
-    private ForgedRequests() {}
+    private ForgedRequestFactory() {}
 
     /** Returns a request that differs from a genuine one in its IDs, adapter and queue pair. */
     public static ConnectRequest of(ConnectRequest genuine, int id, long adapter, int queuePair) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests probes, which show whether the remote queue pair of a connection exists. */
-class QueuePairProbeTest {
+class RemoteQueuePairProbeTest {
 
     private final EnginePair pair = new EnginePair(Transport.RELIABLE, 1);
 

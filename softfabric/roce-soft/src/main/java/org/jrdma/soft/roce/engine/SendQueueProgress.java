@@ -11,7 +11,7 @@ import static org.jrdma.soft.roce.packet.PacketSequence.plus;
  * request to which the next packet to send belongs. A retransmission moves the cursor back to
  * {@code head}.
  */
-final class SendWindow {
+final class SendQueueProgress {
 
     private final QueuePair queuePair;
     private final SendQueue queue;
@@ -41,7 +41,7 @@ final class SendWindow {
     /** The number of started work requests that need a response and are not complete. */
     int readsIncomplete;
 
-    SendWindow(QueuePair queuePair) {
+    SendQueueProgress(QueuePair queuePair) {
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
     }

@@ -25,7 +25,7 @@ import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.packet.Transport;
 
 /** A port at an address that no other test uses, with a registered memory region. */
-final class Station implements AutoCloseable {
+final class PortFixture implements AutoCloseable {
 
     static final long REGION = 4 << 20;
     static final long START = 0x10_0000;
@@ -55,7 +55,7 @@ final class Station implements AutoCloseable {
     private final AtomicLong receives = new AtomicLong();
     volatile CompletionStatus lastFailure = CompletionStatus.SUCCESS;
 
-    private Station(Port port) {
+    private PortFixture(Port port) {
         this.port = port;
         this.region = port.memory().register(domain, memory, START, ALL);
     }
@@ -64,7 +64,7 @@ final class Station implements AutoCloseable {
      * Opens a port at a random loopback address. The address is random because several builds may
      * run on one machine.
      */
-    static Station anywhere() throws FabricException {
+    static PortFixture anywhere() throws FabricException {
         return anywhere(PortOptions.at(Address.ipv4(0)).socketBuffer());
     }
 
@@ -73,11 +73,11 @@ final class Station implements AutoCloseable {
      *
      * @param socketBuffer the size of its socket buffers in bytes
      */
-    static Station anywhere(int socketBuffer) throws FabricException {
+    static PortFixture anywhere(int socketBuffer) throws FabricException {
         while (true) {
             try {
                 var options = PortOptions.at(randomAddress());
-                return new Station(Port.open(options.socketBuffer(socketBuffer)));
+                return new PortFixture(Port.open(options.socketBuffer(socketBuffer)));
             } catch (FabricException e) {
                 if (e.code() != Errno.EADDRINUSE) {
                     throw e;
@@ -86,8 +86,8 @@ final class Station implements AutoCloseable {
         }
     }
 
-    static Station at(Address address) throws FabricException {
-        return new Station(Port.open(PortOptions.at(address)));
+    static PortFixture at(Address address) throws FabricException {
+        return new PortFixture(Port.open(PortOptions.at(address)));
     }
 
     /**
@@ -147,7 +147,7 @@ final class Station implements AutoCloseable {
         return receives.getAcquire();
     }
 
-    void connect(QueuePair queuePair, Station peer, QueuePair other, int mtu, int timeout) {
+    void connect(QueuePair queuePair, PortFixture peer, QueuePair other, int mtu, int timeout) {
         port.control(_ -> {
             queuePair.initialize(ALL, 0xffff, 0x1234);
             queuePair.readyToReceive(
@@ -165,7 +165,7 @@ final class Station implements AutoCloseable {
     }
 
     /** Creates a queue pair at each of two stations, connects the queue pairs, and returns both. */
-    static QueuePair[] connected(Station left, Station right, int mtu) {
+    static QueuePair[] connected(PortFixture left, PortFixture right, int mtu) {
         var one = left.newQueuePair(Transport.RELIABLE);
         var other = right.newQueuePair(Transport.RELIABLE);
         left.connect(one, right, other, mtu, 14);
@@ -200,7 +200,7 @@ final class Station implements AutoCloseable {
             SendOperation operation,
             long offset,
             int bytes,
-            Station peer) {
+            PortFixture peer) {
         queuePair
                 .sends()
                 .claim()

@@ -11,7 +11,7 @@ import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 
 /** Tests FLUSH and ATOMIC WRITE requests of the left side. */
-class FlushRequestTest {
+class FlushAndAtomicWriteTest {
 
     private static final int RIGHTS = EnginePair.ALL | Access.FLUSH_GLOBAL;
 

@@ -17,13 +17,13 @@ import org.jrdma.soft.roce.packet.IncomingPacket;
  * description of the response to a {@link Response}, and returns the syndrome of the
  * acknowledgement.
  */
-final class RequestExecutor {
+final class ReadAndAtomicExecutor {
 
     private final QueuePair queuePair;
     private final MemoryRegistry memory;
     private final long[] atomicResult = new long[1];
 
-    RequestExecutor(QueuePair queuePair, MemoryRegistry memory) {
+    ReadAndAtomicExecutor(QueuePair queuePair, MemoryRegistry memory) {
         this.queuePair = queuePair;
         this.memory = memory;
     }
