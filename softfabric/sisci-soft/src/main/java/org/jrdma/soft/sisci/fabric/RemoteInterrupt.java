@@ -37,6 +37,9 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
     private int socket = NO_DESCRIPTOR;
     private boolean disconnected;
 
+    /** True after this process has left the fabric, which may happen while it connects. */
+    private boolean abandoned;
+
     private RemoteInterrupt(
             SciDescriptor descriptor,
             Connection connection,
@@ -88,9 +91,14 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         }
     }
 
-    private synchronized void signalBy(int newSocket) {
-        if (newSocket != NO_DESCRIPTOR && !SignalSocket.isSignalSocket(newSocket)) {
+    /** Sends signals by a socket from now on, and closes it with this connection. */
+    synchronized void signalBy(int newSocket) {
+        if (newSocket == NO_DESCRIPTOR) {
+            return;
+        }
+        if (abandoned || !SignalSocket.isSignalSocket(newSocket)) {
             SystemCalls.close(newSocket);
+            throwIf(abandoned, SCI_ERR_NOT_CONNECTED());
             throw new SciException(
                     SCI_ERR_CONNECTION_REFUSED(),
                     "The owner of the interrupt has sent a descriptor that is not a UNIX stream socket.");
@@ -118,6 +126,7 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
     @Override
     public synchronized void abandon() {
+        abandoned = true;
         if (socket != NO_DESCRIPTOR) {
             SystemCalls.close(socket);
             socket = NO_DESCRIPTOR;
