@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
-import org.jrdma.ffi.Errno;
 import org.jrdma.soft.sisci.host.SeqPacketSocket;
+import org.jrdma.soft.sisci.host.SignalSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
@@ -198,7 +198,7 @@ public final class Connection {
         return responses >= MAX_RESPONSES;
     }
 
-    /** Sends queued messages. Returns false if the socket has no space for all of them. */
+    /** Sends queued messages. Returns false if not all of them can be sent yet. */
     synchronized boolean sendWaiting() {
         while (!waiting.isEmpty()) {
             var message = waiting.getFirst();
@@ -206,8 +206,8 @@ public final class Connection {
                 message = message.withFirst(triggers.get(message.subject()));
             }
             var length = message.write(packet.memory());
-            if (SeqPacketSocket.send(socket, packet, length, message.descriptor())
-                    == Errno.EAGAIN) {
+            var error = SeqPacketSocket.send(socket, packet, length, message.descriptor());
+            if (SignalSocket.isTemporary(error)) {
                 return false;
             }
             // The message was sent, or sending failed because the peer has ended, which the

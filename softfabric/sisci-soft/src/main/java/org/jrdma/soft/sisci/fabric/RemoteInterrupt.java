@@ -135,7 +135,8 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
 
     /**
      * Triggers the interrupt without blocking. If the owner of the interrupt has sent a socket, a
-     * signal wakes up the thread that waits for the interrupt. Otherwise, a message is sent.
+     * signal wakes up the thread that waits for the interrupt. Otherwise, or if the kernel has no
+     * memory for the signal, a message is sent, which is repeated until the kernel accepts it.
      * Triggers by message that cannot be sent yet are combined into one message, which contains
      * their number.
      */
@@ -146,10 +147,14 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         }
     }
 
-    /** Sends a signal. Returns false if there is no socket. */
+    /** Sends a signal. Returns false if a message must be sent instead. */
     private synchronized boolean signals() {
-        throwIf(socket != NO_DESCRIPTOR && !SignalSocket.send(socket), SCI_ERR_NOT_CONNECTED());
-        return socket != NO_DESCRIPTOR;
+        if (socket == NO_DESCRIPTOR) {
+            return false;
+        }
+        var error = SignalSocket.send(socket);
+        throwIf(error != 0 && !SignalSocket.isTemporary(error), SCI_ERR_NOT_CONNECTED());
+        return error == 0;
     }
 
     /**

@@ -214,7 +214,8 @@ public final class SeqPacketSocket {
     }
 
     /**
-     * Sends a message. Returns 0 or an error number, which is EAGAIN if the socket is full.
+     * Sends a message. Returns 0 or an error number. {@link SignalSocket#isTemporary} is true for
+     * the error number if the socket is full, or the kernel has no memory for the message.
      *
      * @param length the length of the message in the memory of the packet
      * @param descriptor the descriptor that the message carries, which remains open; or {@link

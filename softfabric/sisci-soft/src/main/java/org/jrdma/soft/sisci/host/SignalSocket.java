@@ -120,11 +120,13 @@ public final class SignalSocket {
      * Sends a signal. If the socket is full, the signal is dropped: the receiver has many signals
      * that it has not received yet.
      *
-     * @return false if the other end is closed, or the descriptor is not that of a socket
+     * @return 0 if the receiver has a signal to receive, or an error number, for which {@link
+     *     #isTemporary} is false if the other end is closed or the descriptor is not that of a
+     *     socket
      */
-    public static boolean send(int socket) {
-        return transfer(SEND, socket, SIGNAL, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0
-                || isTemporary(CapturedErrno.value());
+    public static int send(int socket) {
+        var sent = transfer(SEND, socket, SIGNAL, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+        return sent || CapturedErrno.value() == Errno.EAGAIN ? 0 : CapturedErrno.value();
     }
 
     /**
@@ -138,7 +140,8 @@ public final class SignalSocket {
         return received >= 0 || isTemporary(CapturedErrno.value()) ? received : 0;
     }
 
-    private static boolean isTemporary(int errno) {
+    /** Returns true if a call with an error may succeed later, for example if there is memory. */
+    public static boolean isTemporary(int errno) {
         return switch (errno) {
             case Errno.EAGAIN, Errno.EINTR, Errno.ENOBUFS, Errno.ENOMEM -> true;
             default -> false;

@@ -9,16 +9,20 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of interrupts of the first node, which the second node triggers. */
 class InterruptTest {
@@ -110,6 +114,23 @@ class InterruptTest {
         assertThat(nodes.first.attempt("SCIWaitForInterrupt", local.handle(), 10, 0))
                 .isEqualTo("TIMEOUT");
         nodes.second.ok("SCITriggerInterrupt", remote, 0);
+
+        nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOBUFS, Errno.ENOMEM, Errno.EINTR})
+    void shouldNotLoseATriggerThatTheKernelDoesNotAccept(int errno) throws Exception {
+        var local = create(false, 0, 0);
+        var remote = connect(false, local.number());
+
+        CompletableFuture.runAsync(
+                        () -> {
+                            FailingSends.failWith(errno);
+                            nodes.second.ok("SCITriggerInterrupt", remote, 0);
+                        },
+                        task -> Thread.ofPlatform().start(task))
+                .get();
 
         nodes.first.ok("SCIWaitForInterrupt", local.handle(), 5_000, 0);
     }
