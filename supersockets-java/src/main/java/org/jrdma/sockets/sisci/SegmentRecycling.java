@@ -38,7 +38,7 @@ final class SegmentRecycling {
     private final SisciStream stream;
     private final SisciStreamNode fabric;
     private final StreamSegment segment;
-    // Volatile, because isKept() is also called without the monitor.
+    // Volatile, because awaitsPeer() is also called without the monitor.
     private volatile State state = State.IN_USE;
     private Deadline waitsUntil = Deadline.NEVER;
     private Deadline absentUntil = Deadline.NEVER;
@@ -57,9 +57,14 @@ final class SegmentRecycling {
         return state == State.UNUSED;
     }
 
-    /** Returns true if the segments are kept for another stream. */
-    boolean isKept() {
-        return state == State.ENDING || state == State.UNUSED;
+    /**
+     * Returns true if the segments are kept, and the peer is the next to act: it closes its end or,
+     * as the connecting end, requests another stream.
+     */
+    boolean awaitsPeer() {
+        var now = state;
+        return now == State.ENDING
+                || (now == State.UNUSED && segment.use() instanceof StreamSegment.Accepted);
     }
 
     /** Records that this end of the stream was closed. */

@@ -259,11 +259,11 @@ public final class SisciStream extends BypassStream {
 
     /**
      * Returns true if the service thread of {@link IncomingWakeUps} must receive wake-ups for this
-     * stream: a virtual thread or a selector waits for it, or its segments are kept for the next
-     * stream, which the peer requests.
+     * stream: a virtual thread or a selector waits for it, or its segments are kept until the peer
+     * closes its end or requests the next stream.
      */
     boolean needsService() {
-        return closed ? recycling.isKept() : awaited.needReceiver();
+        return closed ? recycling.awaitsPeer() : awaited.needReceiver();
     }
 
     @Override

@@ -7,6 +7,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -58,12 +60,7 @@ class SisciStreamTest {
         var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         var sender = SisciStream.open(fabric, RING_BYTES, ROUTE);
         var receiver = SisciStream.open(fabric, RING_BYTES, ROUTE);
-        var timeout = Duration.ofSeconds(5);
-        sender.join(
-                PeerSegment.connect(
-                        fabric, 4, receiver.segmentId(), fabric.wakeUpNumber(), timeout));
-        receiver.join(
-                PeerSegment.connect(fabric, 4, sender.segmentId(), fabric.wakeUpNumber(), timeout));
+        join(fabric, sender, receiver);
         try (var arena = Arena.ofConfined()) {
             var source = arena.allocate(RING_BYTES / 4);
             var target = arena.allocate(RING_BYTES / 4);
@@ -86,5 +83,46 @@ class SisciStreamTest {
         }
         sender.abandon();
         receiver.abandon();
+    }
+
+    private static void join(SisciStreamNode fabric, SisciStream first, SisciStream second)
+            throws Exception {
+        first.join(connect(fabric, second));
+        second.join(connect(fabric, first));
+    }
+
+    private static PeerSegment connect(SisciStreamNode fabric, SisciStream peer) throws Exception {
+        return PeerSegment.connect(
+                fabric, 4, peer.segmentId(), fabric.wakeUpNumber(), Duration.ofSeconds(5));
+    }
+
+    /** The next stream is requested by the connecting end, and never by its peer. */
+    @Test
+    void shouldNeedWakeUpsForAKeptSegmentOnlyAtTheAcceptingEnd(@TempDir Path folder)
+            throws Exception {
+        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_712);
+        var listener = fabric.listen(address, 10, 4096);
+        var use = new StreamSegment.Accepted(listener, address.getAddress());
+        var connecting = SisciStream.open(fabric, RING_BYTES, ROUTE);
+        var accepting = SisciStream.open(fabric, RING_BYTES, use);
+        join(fabric, connecting, accepting);
+
+        connecting.close(false);
+        eventually(connecting::needsService); // until the peer closes its end
+        accepting.close(false);
+
+        eventually(() -> !connecting.needsService());
+        eventually(accepting::needsService);
+        assertThat(fabric.next(ROUTE)).as("a stream over the kept segments").isNotNull();
+        listener.close();
+    }
+
+    private static void eventually(BooleanSupplier condition) throws InterruptedException {
+        var deadline = Deadline.after(Duration.ofSeconds(10));
+        while (!condition.getAsBoolean()) {
+            assertThat(deadline.hasPassed()).isFalse();
+            Thread.sleep(1);
+        }
     }
 }
