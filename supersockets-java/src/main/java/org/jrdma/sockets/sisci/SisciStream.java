@@ -55,6 +55,10 @@ public final class SisciStream extends BypassStream {
     // Guarded by this, so that memory remains mapped while a thread reads it.
     private volatile boolean closed;
     private boolean released;
+
+    /** True if the last scan could not wake up all threads, so that the next one must do so. */
+    private boolean wakeUpFailed;
+
     private final SegmentRecycling recycling;
 
     private SisciStream(StreamSegment segment) {
@@ -239,7 +243,8 @@ public final class SisciStream extends BypassStream {
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
-                wake = awaited.isAny() && awaited.remove(ready());
+                wake = wakeUpFailed | (awaited.isAny() && awaited.remove(ready()));
+                wakeUpFailed = false;
                 disconnect =
                         outgoing != null
                                 && peerHasClosed()
@@ -247,13 +252,24 @@ public final class SisciStream extends BypassStream {
             }
         }
         if (wake) {
-            changed();
+            wakeUpThreads();
         }
         if (disconnect) {
             disconnectSoon();
         }
         if (next != null && use() instanceof StreamSegment.Accepted(var listener, var client)) {
             listener.requested(next, client, segment.request(next.number));
+        }
+    }
+
+    private void wakeUpThreads() {
+        try {
+            changed();
+        } catch (Throwable e) {
+            synchronized (this) {
+                wakeUpFailed = true;
+            }
+            throw e;
         }
     }
 

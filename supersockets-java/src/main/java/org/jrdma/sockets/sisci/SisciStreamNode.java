@@ -148,17 +148,19 @@ public final class SisciStreamNode {
      * scanned nevertheless.
      *
      * @return true if one of the streams {@linkplain SisciStream#needsService needs the service
-     *     thread}
+     *     thread}, or if a call has failed, so that the next wake-up repeats it
      */
-    private boolean scan() {
+    boolean scan() {
         var needsService = false;
         for (var stream : streams) {
             try {
                 stream.scan();
                 needsService |= stream.needsService();
             } catch (OutOfMemoryError e) {
+                needsService = true;
                 FailureLog.error(LOG, "Could not scan a SISCI stream; the scan is repeated", e);
             } catch (Throwable e) {
+                needsService = true;
                 FailureLog.error(LOG, "Could not scan a SISCI stream; the stream fails", e);
                 fail(stream);
             }

@@ -7,9 +7,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.junit.jupiter.api.Tag;
@@ -116,6 +118,32 @@ class SisciStreamTest {
         eventually(accepting::needsService);
         assertThat(fabric.next(ROUTE)).as("a stream over the kept segments").isNotNull();
         listener.close();
+    }
+
+    @Test
+    void shouldRepeatAScanThatFailed(@TempDir Path folder) throws Exception {
+        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var sender = SisciStream.open(fabric, RING_BYTES, ROUTE);
+        var receiver = SisciStream.open(fabric, RING_BYTES, ROUTE);
+        join(fabric, sender, receiver);
+        var fails = new AtomicBoolean(true);
+        var woken = new AtomicBoolean();
+        receiver.add(() -> {
+            if (fails.get()) {
+                throw new OutOfMemoryError("thrown by the test");
+            }
+            woken.set(true);
+        });
+        assertThat(receiver.readyOrArmed(SocketCalls.POLLIN)).isZero();
+
+        sender.shutdownOutput();
+        eventually(fabric::scan);
+        assertThat(woken).isFalse();
+        fails.set(false);
+
+        eventually(woken::get);
+        sender.abandon();
+        receiver.abandon();
     }
 
     private static void eventually(BooleanSupplier condition) throws InterruptedException {
