@@ -279,10 +279,11 @@ final class IncomingWakeUps {
         while (true) {
             try {
                 if (leadsAsService()) {
-                    if (awaitTrigger(Deadline.NEVER)) {
+                    var triggered = awaitTrigger(Deadline.NEVER);
+                    if (triggered) {
                         scanAll();
-                        LockSupport.unpark(endService());
                     }
+                    LockSupport.unpark(endService(triggered));
                 } else {
                     LockSupport.park(this);
                 }
@@ -300,10 +301,13 @@ final class IncomingWakeUps {
     }
 
     /**
-     * Lets the service thread stop waiting if another thread can wait. Returns the thread to
-     * unpark, or null.
+     * Lets the service thread stop waiting if it is not needed, and another thread can wait or the
+     * last wait has timed out. The service thread does not stop immediately after a trigger,
+     * because a virtual thread that the trigger has woken up often needs it again soon.
+     *
+     * @return the thread to unpark, or null
      */
-    private synchronized @Nullable Thread endService() {
-        return serviceNeeded || followers.isEmpty() ? null : chooseLeader();
+    private synchronized @Nullable Thread endService(boolean triggered) {
+        return serviceNeeded || (triggered && followers.isEmpty()) ? null : chooseLeader();
     }
 }

@@ -357,4 +357,18 @@ class IncomingWakeUpsTest {
             throw new IllegalStateException("A wake-up was lost.");
         }
     }
+
+    @Test
+    void shouldStopTheServiceThreadIfNoThreadNeedsIt() throws Exception {
+        var virtual = virtual();
+        virtual.makeReady();
+        var service = scanAfterTrigger();
+        assertThat(end(virtual)).isTrue();
+
+        // A thread that waits for the interrupt is in the kernel, and therefore in the state
+        // RUNNABLE.
+        while (service.getState() != Thread.State.WAITING) {
+            Thread.sleep(10);
+        }
+    }
 }
