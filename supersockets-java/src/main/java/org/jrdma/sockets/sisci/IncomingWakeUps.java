@@ -41,7 +41,7 @@ final class IncomingWakeUps {
      * limits the delay of a wake-up by another thread of this process if {@code own} cannot be
      * triggered.
      */
-    private static final Duration MAX_WAIT = Duration.ofMillis(200);
+    static final Duration MAX_WAIT = Duration.ofMillis(200);
 
     /** The pause after a wait for the interrupt has failed. */
     private static final long PAUSE_NANOS = 10_000_000;
@@ -51,6 +51,7 @@ final class IncomingWakeUps {
     /** The connection by which threads of this process end the wait of the leader. */
     private final @Nullable RemoteInterrupt own;
 
+    private final Duration maxWait;
     private final BooleanSupplier scan;
     private final Thread service =
             Thread.ofPlatform().daemon().name("jrdma-sisci-wake-up").unstarted(this::serve);
@@ -74,12 +75,18 @@ final class IncomingWakeUps {
      *
      * @param interrupt the interrupt of this process
      * @param own a connection to {@code interrupt}; null if the driver does not support one
+     * @param maxWait the maximum duration of one wait for the interrupt; see {@link #MAX_WAIT}
      * @param scan scans all streams; returns true if a stream needs wake-ups for which no platform
      *     thread waits
      */
-    IncomingWakeUps(LocalInterrupt interrupt, @Nullable RemoteInterrupt own, BooleanSupplier scan) {
+    IncomingWakeUps(
+            LocalInterrupt interrupt,
+            @Nullable RemoteInterrupt own,
+            Duration maxWait,
+            BooleanSupplier scan) {
         this.interrupt = interrupt;
         this.own = own;
+        this.maxWait = maxWait;
         this.scan = scan;
     }
 
@@ -243,7 +250,7 @@ final class IncomingWakeUps {
     /** Waits for a trigger for a limited time. Returns true if the streams must be scanned. */
     private boolean awaitTrigger(Deadline deadline) {
         try {
-            interrupt.await(min(MAX_WAIT, deadline));
+            interrupt.await(min(maxWait, deadline));
             return true;
         } catch (FabricTimeoutException | InterruptedIOException _) {
             return false;

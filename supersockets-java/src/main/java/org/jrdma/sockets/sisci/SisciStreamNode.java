@@ -89,7 +89,9 @@ public final class SisciStreamNode {
     private SisciStreamNode(Node node, LocalInterrupt wakeUp) {
         this.node = node;
         this.wakeUp = wakeUp;
-        this.incoming = new IncomingWakeUps(wakeUp, connect(node, wakeUp), this::scan);
+        this.incoming =
+                new IncomingWakeUps(
+                        wakeUp, connect(node, wakeUp), IncomingWakeUps.MAX_WAIT, this::scan);
         this.wakeUps = new WakeUps(node);
     }
 

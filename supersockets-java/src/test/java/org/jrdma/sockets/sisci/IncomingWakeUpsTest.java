@@ -10,11 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.Deadline;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.InterruptOptions;
 import org.jrdma.sisci.LocalInterrupt;
 import org.jrdma.sisci.Node;
@@ -23,6 +22,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.internal.ThreadParker;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +50,7 @@ class IncomingWakeUpsTest {
         node = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))).open();
         interrupt = node.newInterrupt(InterruptOptions.ANY.asAwaited());
         peer = node.connectInterrupt(node.id(), interrupt.number(), ofSeconds(1));
-        wakeUps = new IncomingWakeUps(interrupt, peer, this::scan);
+        wakeUps = new IncomingWakeUps(interrupt, peer, IncomingWakeUps.MAX_WAIT, this::scan);
         wakeUps.start();
     }
 
@@ -237,6 +237,35 @@ class IncomingWakeUpsTest {
     }
 
     @Test
+    void shouldServeAVirtualThreadThatStartsToWaitDuringAScan() throws Exception {
+        var virtual = new CompletableFuture<Sleeper>();
+        var platform = platform();
+        ready.put(
+                "during the scan",
+                new ThreadParker() {
+                    @Override
+                    public void park(Deadline deadline) {}
+
+                    @Override
+                    public void wakeUp() {
+                        try {
+                            virtual.complete(virtual());
+                        } catch (Exception e) {
+                            virtual.completeExceptionally(e);
+                        }
+                    }
+                });
+        platform.makeReady();
+        assertThat(scanAfterTrigger()).isSameAs(platform.thread);
+        assertThat(end(platform)).isTrue();
+
+        virtual.get().makeReady();
+
+        assertThat(isService(scanAfterTrigger())).isTrue();
+        assertThat(end(virtual.get())).isTrue();
+    }
+
+    @Test
     void shouldEndTheWaitOfTheLeaderAndOfAFollowerByAnotherThread() throws Exception {
         var leader = platform();
         var follower = platform();
@@ -247,9 +276,38 @@ class IncomingWakeUpsTest {
         assertThat(end(follower)).isTrue();
     }
 
+    /** The wake-up arrives after the leader has checked for one, and before it waits. */
+    @Test
+    void shouldNotWaitIfTheLeaderIsWokenUpBeforeItsWait() throws Exception {
+        wakeUps = new IncomingWakeUps(interrupt, peer, ofSeconds(60), this::scan);
+        var end = new CompletableFuture<@Nullable Void>();
+        new Thread() {
+            private final AtomicBoolean checked = new AtomicBoolean();
+            private @Nullable ThreadParker own;
+
+            @Override
+            public void run() {
+                own = wakeUps.parker();
+                own.park(Deadline.NEVER);
+                end.complete(null);
+            }
+
+            @Override
+            public boolean isInterrupted() {
+                var parker = own;
+                if (parker != null && checked.compareAndSet(false, true)) {
+                    CompletableFuture.runAsync(parker::wakeUp).join();
+                }
+                return super.isInterrupted();
+            }
+        }.start();
+
+        end.get(10, TimeUnit.SECONDS);
+    }
+
     @Test
     void shouldEndTheWaitOfTheLeaderEvenIfItsInterruptCannotBeTriggered() throws Exception {
-        wakeUps = new IncomingWakeUps(interrupt, null, this::scan);
+        wakeUps = new IncomingWakeUps(interrupt, null, IncomingWakeUps.MAX_WAIT, this::scan);
         var leader = platform();
 
         new Waking(leader).wakeUp();
@@ -307,55 +365,6 @@ class IncomingWakeUpsTest {
         sleeper.makeReady();
 
         assertThat(end(sleeper)).isTrue();
-    }
-
-    @Test
-    void shouldNotLoseAWakeUpWhileThreadsComeAndGo() throws Exception {
-        needsService = true;
-        var threads = 8;
-        var rounds = 300;
-        var left = new CountDownLatch(threads);
-        for (var i = 0; i < threads; i++) {
-            var name = "sleeper " + i;
-            var builder = i % 4 == 3 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
-            builder.start(() -> {
-                for (var round = 0; round < rounds; round++) {
-                    awaitOneTrigger(name);
-                }
-                left.countDown();
-            });
-        }
-
-        assertThat(left.await(25, TimeUnit.SECONDS)).isTrue();
-    }
-
-    private void awaitOneTrigger(String name) {
-        var done = new CompletableFuture<Void>();
-        var own = wakeUps.parker();
-        ready.put(
-                name,
-                new ThreadParker() {
-                    @Override
-                    public void park(Deadline deadline) {}
-
-                    @Override
-                    public void wakeUp() {
-                        done.complete(null);
-                        own.wakeUp();
-                    }
-                });
-        try {
-            peer.trigger();
-        } catch (FabricException e) {
-            throw new IllegalStateException(e);
-        }
-        var deadline = Deadline.after(ofSeconds(20));
-        while (!done.isDone() && !deadline.hasPassed()) {
-            own.park(deadline);
-        }
-        if (!done.isDone()) {
-            throw new IllegalStateException("A wake-up was lost.");
-        }
     }
 
     @Test
