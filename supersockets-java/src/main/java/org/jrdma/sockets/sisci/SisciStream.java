@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Sent bytes are in the memory of the peer, which can receive them even if this end has failed.
  * Stores are checked for errors before the peer sees the bytes. If a link fails, even briefly, the
  * stream fails: bytes that arrived before can be received, and are followed by an error instead of
- * the end. If both ends are closed without a failure, the segments are {@linkplain SegmentRecycling
+ * the end. If both ends are closed without a failure, the segments are {@linkplain SegmentRetention
  * kept for the next stream}.
  */
 public final class SisciStream extends BypassStream {
@@ -59,7 +59,7 @@ public final class SisciStream extends BypassStream {
     /** True if the last scan could not wake up all threads, so that the next one must do so. */
     private boolean wakeUpFailed;
 
-    private final SegmentRecycling recycling;
+    private final SegmentRetention recycling;
 
     private SisciStream(StreamSegment segment) {
         this.fabric = segment.fabric();
@@ -67,7 +67,7 @@ public final class SisciStream extends BypassStream {
         this.memory = segment.map();
         this.number = 0;
         this.incoming = new ReceiveRing(memory, segment.capacity());
-        this.recycling = new SegmentRecycling(this, segment);
+        this.recycling = new SegmentRetention(this, segment);
         segment.attach(this);
     }
 
@@ -81,7 +81,7 @@ public final class SisciStream extends BypassStream {
         joined = use() instanceof StreamSegment.Accepted;
         incoming = new ReceiveRing(former.incoming);
         outgoing = new SendRing(ring);
-        recycling = new SegmentRecycling(this, segment);
+        recycling = new SegmentRetention(this, segment);
         segment.attach(this);
         failed =
                 incoming.available() == StreamLayout.INVALID_POSITION

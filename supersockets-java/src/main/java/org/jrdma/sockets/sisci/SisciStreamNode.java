@@ -52,7 +52,7 @@ public final class SisciStreamNode {
     private final IncomingWakeUps incoming;
     private final WakeUps wakeUps;
     private final RingCapacities ringCapacities = new RingCapacities();
-    private final StreamScanner scanner = new StreamScanner(this::scan);
+    private final MissedWakeUpScanner scanner = new MissedWakeUpScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
     /**

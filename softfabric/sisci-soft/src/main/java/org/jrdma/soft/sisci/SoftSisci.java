@@ -8,9 +8,9 @@ import org.jrdma.ffi.SoftwareLibrary;
 import org.jrdma.soft.sisci.abi.SoftSisciLibrary;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
-import org.jrdma.soft.sisci.fabric.FabricDevice;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
+import org.jrdma.soft.sisci.fabric.LentDeviceDescription;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
@@ -132,7 +132,7 @@ public final class SoftSisci implements SoftwareLibrary {
         }
     }
 
-    private static DeviceListing describe(FabricDevice device) {
+    private static DeviceListing describe(LentDeviceDescription device) {
         var state = device.state();
         return new DeviceListing(
                 device.id(),

@@ -9,8 +9,8 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.lang.foreign.MemorySegment;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
 import org.jrdma.soft.sisci.fabric.BorrowedDevice;
-import org.jrdma.soft.sisci.fabric.FabricDevice;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
+import org.jrdma.soft.sisci.fabric.LentDeviceDescription;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.RemoteSegment;
 
@@ -49,7 +49,7 @@ final class DeviceExports extends AbstractExports {
      * Returns true if a device matches a filter: it has the values of all filter fields that are
      * not zero.
      */
-    private static boolean matches(FabricDevice device, long filter) {
+    private static boolean matches(LentDeviceDescription device, long filter) {
         var wanted = ProgramMemory.at(filter, sci_smartio_device_info_t.layout().byteSize());
         var identity = device.identity();
         return matches(sci_smartio_device_info_t.fdid(wanted), device.id())

@@ -59,7 +59,7 @@ final class LibraryExports extends AbstractExports {
     private static Map<Integer, String> errors() {
         var errors = new HashMap<Integer, String>();
         errors.put(UnpublishedErrors.NO_SUCH_FDID, "no such fdid");
-        Constants.published("SCI_ERR_")
+        ExportedConstants.published("SCI_ERR_")
                 .forEach((name, number) -> {
                     if (!name.equals("SCI_ERR_MASK")) {
                         var words =

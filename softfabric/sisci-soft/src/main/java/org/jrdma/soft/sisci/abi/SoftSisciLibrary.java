@@ -78,7 +78,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
     @Override
     public Optional<MemorySegment> find(String symbol) {
         if (symbol.startsWith(CONSTANT_PREFIX)) {
-            return Constants.find(symbol.substring(CONSTANT_PREFIX.length()));
+            return ExportedConstants.find(symbol.substring(CONSTANT_PREFIX.length()));
         }
         for (var prefix : FUNCTION_PREFIXES) {
             if (symbol.startsWith(prefix)) {

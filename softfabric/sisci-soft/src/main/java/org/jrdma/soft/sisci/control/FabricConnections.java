@@ -64,14 +64,14 @@ public final class FabricConnections implements AutoCloseable {
     private static final int MAX_BATCH = 64;
 
     private final FabricDirectory directory;
-    private final AnnouncementFile self;
+    private final ObjectAnnouncementFile self;
     private final int listening;
     private final RaisableDescriptor wakeUp;
 
     /** All connections, accepted and outgoing. */
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
 
-    private final Map<AnnouncementFile, Connection> outgoing = new HashMap<>();
+    private final Map<ObjectAnnouncementFile, Connection> outgoing = new HashMap<>();
     private final Map<Integer, Request> requests = new ConcurrentHashMap<>();
     private final AtomicInteger lastCorrelation = new AtomicInteger();
 
@@ -101,7 +101,7 @@ public final class FabricConnections implements AutoCloseable {
     public FabricConnections(FabricDirectory directory, int node, int member)
             throws FabricException {
         this.directory = directory;
-        this.self = AnnouncementFile.ofMember(node, member);
+        this.self = ObjectAnnouncementFile.ofMember(node, member);
         this.wakeUp = RaisableDescriptor.open();
         try {
             this.listening = SeqPacketSocket.listen(directory.path(self));
@@ -125,7 +125,7 @@ public final class FabricConnections implements AutoCloseable {
      * empty if the process has ended, or if its backlog remains full for about 1 s.
      */
     public Optional<Connection> connect(int node, int member) throws FabricException {
-        var entry = AnnouncementFile.ofMember(node, member);
+        var entry = ObjectAnnouncementFile.ofMember(node, member);
         for (var attempt = 1; ; attempt++) {
             try {
                 return Optional.of(connection(entry));
@@ -147,14 +147,14 @@ public final class FabricConnections implements AutoCloseable {
         }
     }
 
-    private Connection connection(AnnouncementFile entry) throws FabricException {
+    private Connection connection(ObjectAnnouncementFile entry) throws FabricException {
         synchronized (outgoing) {
             var known = outgoing.get(entry);
             return known == null ? open(entry) : known;
         }
     }
 
-    private Connection open(AnnouncementFile entry) throws FabricException {
+    private Connection open(ObjectAnnouncementFile entry) throws FabricException {
         var socket = SeqPacketSocket.connect(directory.path(entry));
         try {
             var connection = new Connection(this, socket);

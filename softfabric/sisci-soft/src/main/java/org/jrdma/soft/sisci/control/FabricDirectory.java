@@ -172,9 +172,9 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    public List<AnnouncementFile> entries() throws FabricException {
+    public List<ObjectAnnouncementFile> entries() throws FabricException {
         try (var files = Files.list(opened)) {
-            return files.map(file -> AnnouncementFile.of(file.getFileName().toString()))
+            return files.map(file -> ObjectAnnouncementFile.of(file.getFileName().toString()))
                     .flatMap(Optional::stream)
                     .toList();
         } catch (IOException e) {
@@ -183,10 +183,10 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /** Returns the files of a process. The file of a cut link belongs to the node, not to it. */
-    public List<AnnouncementFile> entriesOf(int node, int member) throws FabricException {
+    public List<ObjectAnnouncementFile> entriesOf(int node, int member) throws FabricException {
         return entries().stream()
                 .filter(entry -> entry.node() == node && entry.member() == member)
-                .filter(entry -> entry.kind() != AnnouncementFile.Kind.CUT)
+                .filter(entry -> entry.kind() != ObjectAnnouncementFile.Kind.CUT)
                 .toList();
     }
 
@@ -194,14 +194,14 @@ public final class FabricDirectory implements AutoCloseable {
      * Finds the file of an object by the number of the object. Reads the names of all files, which
      * may be thousands.
      */
-    public Optional<AnnouncementFile> find(int node, AnnouncementFile.Kind kind, int number)
-            throws FabricException {
-        var start = AnnouncementFile.startOfName(node, kind, number);
+    public Optional<ObjectAnnouncementFile> find(
+            int node, ObjectAnnouncementFile.Kind kind, int number) throws FabricException {
+        var start = ObjectAnnouncementFile.startOfName(node, kind, number);
         try (var files = Files.newDirectoryStream(opened)) {
             for (var file : files) {
                 var name = file.getFileName().toString();
                 if (name.startsWith(start)) {
-                    var entry = AnnouncementFile.of(name);
+                    var entry = ObjectAnnouncementFile.of(name);
                     if (entry.isPresent()) {
                         return entry;
                     }
@@ -217,12 +217,12 @@ public final class FabricDirectory implements AutoCloseable {
      * Returns a path to a file that is short enough for a socket address, even if the directory's
      * path is long.
      */
-    String path(AnnouncementFile entry) {
+    String path(ObjectAnnouncementFile entry) {
         return opened.resolve(entry.name()).toString();
     }
 
     /** Creates an empty file. The caller must hold the lock. */
-    public void mark(AnnouncementFile entry) throws FabricException {
+    public void mark(ObjectAnnouncementFile entry) throws FabricException {
         SystemCalls.close(SystemCalls.createFile(path(entry)));
     }
 
@@ -232,7 +232,7 @@ public final class FabricDirectory implements AutoCloseable {
      *
      * @param bytes the size; 0 if {@link #reserve} is called later
      */
-    public int createMemory(AnnouncementFile entry, long bytes) throws FabricException {
+    public int createMemory(ObjectAnnouncementFile entry, long bytes) throws FabricException {
         var memory = SystemCalls.createMemory(path.resolve(entry.name()).toString());
         var created = false;
         try {
@@ -259,7 +259,8 @@ public final class FabricDirectory implements AutoCloseable {
      * @throws FabricException with the code ENOSPC if the segments of the fabric would be larger
      *     than the free space of the directory's file system
      */
-    public void reserve(AnnouncementFile entry, int memory, long bytes) throws FabricException {
+    public void reserve(ObjectAnnouncementFile entry, int memory, long bytes)
+            throws FabricException {
         if (bytes > credit) {
             credit = computeCredit(bytes);
         }
@@ -282,7 +283,7 @@ public final class FabricDirectory implements AutoCloseable {
         try (var files = Files.newDirectoryStream(opened)) {
             var free = Files.getFileStore(opened).getUsableSpace();
             for (var file : files) {
-                if (AnnouncementFile.of(file.getFileName().toString())
+                if (ObjectAnnouncementFile.of(file.getFileName().toString())
                         .filter(entry -> hasMemory(entry.kind()))
                         .isPresent()) {
                     free -= Math.min(free, bytesOf(file));
@@ -307,9 +308,9 @@ public final class FabricDirectory implements AutoCloseable {
         }
     }
 
-    private static boolean hasMemory(AnnouncementFile.Kind kind) {
-        return kind == AnnouncementFile.Kind.SEGMENT
-                || kind == AnnouncementFile.Kind.DEVICE_SEGMENT;
+    private static boolean hasMemory(ObjectAnnouncementFile.Kind kind) {
+        return kind == ObjectAnnouncementFile.Kind.SEGMENT
+                || kind == ObjectAnnouncementFile.Kind.DEVICE_SEGMENT;
     }
 
     private static long bytesOf(Path file) throws IOException {
@@ -321,7 +322,7 @@ public final class FabricDirectory implements AutoCloseable {
     }
 
     /** Deletes a file. The memory of a segment remains until its last descriptor is closed. */
-    public void delete(AnnouncementFile entry) throws FabricException {
+    public void delete(ObjectAnnouncementFile entry) throws FabricException {
         try {
             Files.deleteIfExists(opened.resolve(entry.name()));
         } catch (IOException e) {
@@ -333,21 +334,21 @@ public final class FabricDirectory implements AutoCloseable {
     public void deleteOnExit(int node, int member) throws FabricException {
         // The JVM deletes the file that was named first last. Until then, no other process takes
         // the number of the member, and with it the names of the files.
-        deleteOnExit(AnnouncementFile.ofMember(node, member));
+        deleteOnExit(ObjectAnnouncementFile.ofMember(node, member));
         entriesOf(node, member).forEach(this::deleteOnExit);
     }
 
-    private void deleteOnExit(AnnouncementFile entry) {
+    private void deleteOnExit(ObjectAnnouncementFile entry) {
         opened.resolve(entry.name()).toFile().deleteOnExit();
     }
 
     /** Deletes the files of processes that have ended. */
     public void sweep() throws FabricException {
         locked(() -> {
-            var alive = new HashSet<AnnouncementFile>();
+            var alive = new HashSet<ObjectAnnouncementFile>();
             var nodes = new HashSet<Integer>();
             for (var entry : entries()) {
-                if (entry.kind() == AnnouncementFile.Kind.MEMBER && isAlive(entry)) {
+                if (entry.kind() == ObjectAnnouncementFile.Kind.MEMBER && isAlive(entry)) {
                     alive.add(entry);
                     nodes.add(entry.node());
                 }
@@ -355,10 +356,11 @@ public final class FabricDirectory implements AutoCloseable {
             for (var entry : entries()) {
                 // The file of a cut link remains until the last process of the node ends.
                 var isStale =
-                        entry.kind() == AnnouncementFile.Kind.CUT
+                        entry.kind() == ObjectAnnouncementFile.Kind.CUT
                                 ? !nodes.contains(entry.node())
                                 : !alive.contains(
-                                        AnnouncementFile.ofMember(entry.node(), entry.member()));
+                                        ObjectAnnouncementFile.ofMember(
+                                                entry.node(), entry.member()));
                 if (isStale) {
                     delete(entry);
                 }
@@ -367,7 +369,7 @@ public final class FabricDirectory implements AutoCloseable {
         });
     }
 
-    private boolean isAlive(AnnouncementFile member) throws FabricException {
+    private boolean isAlive(ObjectAnnouncementFile member) throws FabricException {
         try {
             SystemCalls.close(SeqPacketSocket.connect(path(member)));
             return true;

@@ -6,10 +6,10 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A segment of another process of this node, to which this process has attached by {@code
  * SCIAttachLocalSegment}. Another process of this node owns the segment and its state.
  */
-public final class AttachedLocalSegment implements LocalSegment, ConnectedObjects.ConnectedObject {
+public final class AttachedLocalSegment implements LocalSegment, MessageTargets.ConnectedObject {
 
     private final SciDescriptor descriptor;
     private final ProcessContext context;
@@ -58,7 +58,7 @@ public final class AttachedLocalSegment implements LocalSegment, ConnectedObject
         var context = descriptor.context();
         var fabric = context.fabric();
         var entry =
-                fabric.find(fabric.node(), AnnouncementFile.Kind.SEGMENT, id)
+                fabric.find(fabric.node(), ObjectAnnouncementFile.Kind.SEGMENT, id)
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         var owner = fabric.connect(entry);
         var number = context.objects().newNumber();
@@ -100,7 +100,7 @@ public final class AttachedLocalSegment implements LocalSegment, ConnectedObject
         lost();
     }
 
-    private synchronized void map(FabricClient.SharedMemory shared) {
+    private synchronized void map(PeerProcessClient.SharedMemory shared) {
         try {
             file = shared.descriptor();
             bytes = shared.bytes();
@@ -121,7 +121,7 @@ public final class AttachedLocalSegment implements LocalSegment, ConnectedObject
      * Closes the file of a segment if the segment was not mapped. A mapped segment closes the file
      * itself.
      */
-    private void closeUnlessMapped(FabricClient.SharedMemory shared) {
+    private void closeUnlessMapped(PeerProcessClient.SharedMemory shared) {
         if (memory == null) {
             SystemCalls.close(shared.descriptor());
         }

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>After the lender has ended or has withdrawn the device, memory can still be unmapped and the
  * device can be returned, but all other calls fail with SCI_ERR_NOT_AVAILABLE.
  */
-public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
+public final class BorrowedDevice implements MessageTargets.ConnectedObject {
 
     private static final int CREATE_FLAGS =
             SCI_FLAG_DEVICE_SIDE_ONLY()
@@ -39,7 +39,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
 
     private final SciDescriptor descriptor;
     private final ProcessContext context;
-    private final AnnouncementFile entry;
+    private final ObjectAnnouncementFile entry;
     private final Connection lender;
     private final int number;
 
@@ -69,7 +69,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
             int number, long offset, long bytes, Runnable release, LongConsumer signaled) {}
 
     private BorrowedDevice(
-            SciDescriptor descriptor, AnnouncementFile entry, Connection lender, int number) {
+            SciDescriptor descriptor, ObjectAnnouncementFile entry, Connection lender, int number) {
         this.descriptor = descriptor;
         this.context = descriptor.context();
         this.entry = entry;
@@ -112,7 +112,7 @@ public final class BorrowedDevice implements ConnectedObjects.ConnectedObject {
     }
 
     public long fabricDeviceId() {
-        return FabricDevice.id(entry);
+        return LentDeviceDescription.id(entry);
     }
 
     private void checkAvailable() {

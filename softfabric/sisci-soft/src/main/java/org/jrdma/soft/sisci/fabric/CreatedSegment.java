@@ -12,10 +12,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.MappedAddressCheck;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     private final SciDescriptor descriptor;
     private final LocalSegments segments;
     private final ProcessContext context;
-    private final AnnouncementFile entry;
+    private final ObjectAnnouncementFile entry;
     private final int file;
     private final int flags;
     private final EventQueue<SegmentEvent> events;
@@ -72,7 +72,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     CreatedSegment(
             LocalSegments segments,
             SciDescriptor descriptor,
-            AnnouncementFile entry,
+            ObjectAnnouncementFile entry,
             int file,
             int flags,
             EventQueue<SegmentEvent> events) {

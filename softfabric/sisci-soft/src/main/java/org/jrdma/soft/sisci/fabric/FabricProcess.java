@@ -10,11 +10,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricConnections;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,13 +28,13 @@ public final class FabricProcess implements FabricConnections.Listener {
     private static final int MAX_SWEEPS = 100;
     private static final long SWEEP_PAUSE_NANOS = 20_000_000;
 
-    private final FabricClient fabric;
+    private final PeerProcessClient fabric;
     private final ProcessContext context;
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
 
-    private FabricProcess(FabricClient fabric, int adapters, FaultInjector faults) {
+    private FabricProcess(PeerProcessClient fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
         this.context =
                 new ProcessContext(
@@ -49,7 +49,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                                         .factory()),
                         new WriteBufferFlusher(),
                         new DmaChannelAllocator(),
-                        new ConnectedObjects());
+                        new MessageTargets());
         this.segments = new LocalSegments(context);
         this.interrupts = new LocalInterrupts(context);
         this.devices = new OfferedDevices(context);
@@ -73,18 +73,19 @@ public final class FabricProcess implements FabricConnections.Listener {
                     directory.sweep();
                     var members =
                             directory.entries().stream()
-                                    .filter(entry -> entry.kind() == AnnouncementFile.Kind.MEMBER)
+                                    .filter(entry ->
+                                            entry.kind() == ObjectAnnouncementFile.Kind.MEMBER)
                                     .toList();
                     var id = node == ANY_NODE ? freeNode(members) : node;
                     var number = 0;
                     while (members.contains(
-                            new AnnouncementFile(
-                                    id, AnnouncementFile.Kind.MEMBER, number, number))) {
+                            new ObjectAnnouncementFile(
+                                    id, ObjectAnnouncementFile.Kind.MEMBER, number, number))) {
                         number++;
                     }
                     var connections = new FabricConnections(directory, id, number);
                     try {
-                        var fabric = new FabricClient(directory, connections, id, number);
+                        var fabric = new PeerProcessClient(directory, connections, id, number);
                         var member = new FabricProcess(fabric, adapters, faults);
                         connections.start(member);
                         member.context.topology().refresh();
@@ -108,8 +109,8 @@ public final class FabricProcess implements FabricConnections.Listener {
         }
     }
 
-    private static int freeNode(List<AnnouncementFile> members) {
-        var used = members.stream().map(AnnouncementFile::node).collect(Collectors.toSet());
+    private static int freeNode(List<ObjectAnnouncementFile> members) {
+        var used = members.stream().map(ObjectAnnouncementFile::node).collect(Collectors.toSet());
         return IntStream.iterate(
                         Topology.FIRST_NODE,
                         id -> id < Topology.END_OF_NODES,
@@ -189,7 +190,7 @@ public final class FabricProcess implements FabricConnections.Listener {
     }
 
     /** Returns the devices of the fabric whose lenders respond, sorted by their ids. */
-    public List<FabricDevice> devices() {
+    public List<LentDeviceDescription> devices() {
         return fabric.devices();
     }
 
@@ -257,7 +258,7 @@ public final class FabricProcess implements FabricConnections.Listener {
             case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN, DEVICE_SIGNAL, DEVICE_GONE ->
                     context.objects().received(from, message);
             case REFRESH ->
-                    FabricClient.handle(from, message, () -> refreshAndRespond(from, message));
+                    PeerProcessClient.handle(from, message, () -> refreshAndRespond(from, message));
         }
     }
 
@@ -268,7 +269,7 @@ public final class FabricProcess implements FabricConnections.Listener {
     private void refreshAndRespond(Connection from, Message message) {
         context.workers()
                 .execute(() ->
-                        FabricClient.respond(
+                        PeerProcessClient.respond(
                                 from,
                                 message,
                                 () -> {
@@ -298,8 +299,11 @@ public final class FabricProcess implements FabricConnections.Listener {
      */
     private void sweepAfter(Connection lost) {
         var gone =
-                new AnnouncementFile(
-                        lost.node(), AnnouncementFile.Kind.MEMBER, lost.member(), lost.member());
+                new ObjectAnnouncementFile(
+                        lost.node(),
+                        ObjectAnnouncementFile.Kind.MEMBER,
+                        lost.member(),
+                        lost.member());
         var directory = fabric.directory();
         try {
             for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {

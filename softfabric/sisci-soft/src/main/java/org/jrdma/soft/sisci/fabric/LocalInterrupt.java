@@ -29,22 +29,22 @@ public final class LocalInterrupt {
 
     private final LocalInterrupts all;
     private final SciDescriptor descriptor;
-    private final InterruptKey number;
+    private final TypedInterruptNumber number;
     private final boolean counts;
     private final EventQueue<Trigger> triggers;
 
     /** Used instead of {@code triggers} if not null. */
-    private final @Nullable DirectTriggers directTriggers;
+    private final @Nullable AwaitedTriggers directTriggers;
 
     private boolean removed;
 
     LocalInterrupt(
             LocalInterrupts all,
             SciDescriptor descriptor,
-            InterruptKey number,
+            TypedInterruptNumber number,
             boolean counts,
             EventQueue<Trigger> triggers,
-            @Nullable DirectTriggers directTriggers) {
+            @Nullable AwaitedTriggers directTriggers) {
         this.all = all;
         this.descriptor = descriptor;
         this.number = number;
@@ -61,7 +61,7 @@ public final class LocalInterrupt {
         return number.carriesData();
     }
 
-    InterruptKey identity() {
+    TypedInterruptNumber identity() {
         return number;
     }
 
@@ -91,7 +91,7 @@ public final class LocalInterrupt {
      * Creates a socket by which a process can trigger this interrupt. Returns empty if the process
      * must send messages.
      */
-    Optional<DirectTriggers.PeerSocket> openSocket(Connection peer) {
+    Optional<AwaitedTriggers.PeerSocket> openSocket(Connection peer) {
         return directTriggers == null ? Optional.empty() : directTriggers.open(peer);
     }
 

@@ -11,10 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jspecify.annotations.Nullable;
 
 /** The interrupts of a process and their connections. Safe for use by multiple threads. */
@@ -27,8 +27,8 @@ public final class LocalInterrupts {
                     | SCI_FLAG_COUNTING_INT();
 
     private final ProcessContext context;
-    private final FabricClient fabric;
-    private final Map<InterruptKey, Shared> byNumber = new HashMap<>();
+    private final PeerProcessClient fabric;
+    private final Map<TypedInterruptNumber, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Called> callers = new ConcurrentHashMap<>();
 
     /**
@@ -39,7 +39,7 @@ public final class LocalInterrupts {
 
     /** The interrupts of this process that have the same number. */
     private record Shared(
-            AnnouncementFile entry,
+            ObjectAnnouncementFile entry,
             int adapter,
             boolean isShared,
             List<LocalInterrupt> interrupts) {}
@@ -79,7 +79,7 @@ public final class LocalInterrupts {
                             var fixed = FlagChecks.has(flags, SCI_FLAG_FIXED_INTNO());
                             var shared = FlagChecks.has(flags, SCI_FLAG_SHARED_INT());
                             var number =
-                                    new InterruptKey(
+                                    new TypedInterruptNumber(
                                             carriesData,
                                             fixed ? requestedNumber : freeNumber(carriesData));
                             var interrupt =
@@ -90,7 +90,7 @@ public final class LocalInterrupts {
                                             FlagChecks.has(flags, SCI_FLAG_COUNTING_INT()),
                                             EventQueue.unbounded(context.callbacks(), callback),
                                             isAwaited(carriesData, flags)
-                                                    ? new DirectTriggers()
+                                                    ? new AwaitedTriggers()
                                                     : null);
                             try {
                                 add(interrupt, adapter, shared);
@@ -113,11 +113,11 @@ public final class LocalInterrupts {
     }
 
     private int freeNumber(boolean carriesData) {
-        var kind = new InterruptKey(carriesData, 0).kind();
+        var kind = new TypedInterruptNumber(carriesData, 0).kind();
         var used =
                 fabric.entries().stream()
                         .filter(entry -> entry.node() == fabric.node() && entry.kind() == kind)
-                        .map(AnnouncementFile::number)
+                        .map(ObjectAnnouncementFile::number)
                         .collect(Collectors.toSet());
         var free = 0;
         while (used.contains(free)) {
@@ -145,7 +145,7 @@ public final class LocalInterrupts {
                     SCI_ERR_SEGMENTID_USED());
         }
         var entry =
-                new AnnouncementFile(
+                new ObjectAnnouncementFile(
                         fabric.node(), number.kind(), number.number(), fabric.number());
         fabric.directory().mark(entry);
         byNumber.put(
@@ -176,7 +176,7 @@ public final class LocalInterrupts {
     void received(Connection from, Message message) {
         switch (message.kind()) {
             case CONNECT_INTERRUPT ->
-                    FabricClient.handle(from, message, () -> connect(from, message));
+                    PeerProcessClient.handle(from, message, () -> connect(from, message));
             case DISCONNECT_INTERRUPT ->
                     closeSocket(callers.remove(new Caller(from, message.subject())));
             case TRIGGER, TRIGGER_WITH_DATA -> trigger(from, message);
@@ -189,13 +189,14 @@ public final class LocalInterrupts {
      * process can trigger the interrupt without messages.
      */
     private synchronized void connect(Connection from, Message message) {
-        var shared = byNumber.get(new InterruptKey(message.value() != 0, message.subject()));
+        var shared =
+                byNumber.get(new TypedInterruptNumber(message.value() != 0, message.subject()));
         throwIf(shared == null || shared.adapter() != message.first(), SCI_ERR_NO_SUCH_INTNO());
         var caller = new Caller(from, message.second());
         closeSocket(callers.put(caller, new Called(shared, NO_SOCKET)));
         var socket =
                 shared.isShared()
-                        ? Optional.<DirectTriggers.PeerSocket>empty()
+                        ? Optional.<AwaitedTriggers.PeerSocket>empty()
                         : shared.interrupts().getFirst().openSocket(from);
         if (socket.isPresent()) {
             callers.put(caller, new Called(shared, socket.get().key()));

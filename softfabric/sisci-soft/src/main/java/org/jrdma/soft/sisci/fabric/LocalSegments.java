@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +27,7 @@ public final class LocalSegments {
                     | SCI_FLAG_DMA_GLOBAL();
 
     private final ProcessContext context;
-    private final FabricClient fabric;
+    private final PeerProcessClient fabric;
     private final Map<Integer, CreatedSegment> byId = new ConcurrentHashMap<>();
 
     LocalSegments(ProcessContext context) {
@@ -98,7 +98,7 @@ public final class LocalSegments {
                 });
     }
 
-    private AnnouncementFile freeEntry(int id, boolean automatic) throws FabricException {
+    private ObjectAnnouncementFile freeEntry(int id, boolean automatic) throws FabricException {
         var free = id;
         while (isUsed(free)) {
             if (automatic) {
@@ -108,13 +108,13 @@ public final class LocalSegments {
                 throwIf(isUsed(free), SCI_ERR_SEGMENTID_USED());
             }
         }
-        return new AnnouncementFile(
-                fabric.node(), AnnouncementFile.Kind.SEGMENT, free, fabric.number());
+        return new ObjectAnnouncementFile(
+                fabric.node(), ObjectAnnouncementFile.Kind.SEGMENT, free, fabric.number());
     }
 
     private boolean isUsed(int id) throws FabricException {
         return fabric.directory()
-                .find(fabric.node(), AnnouncementFile.Kind.SEGMENT, id)
+                .find(fabric.node(), ObjectAnnouncementFile.Kind.SEGMENT, id)
                 .isPresent();
     }
 
@@ -142,7 +142,7 @@ public final class LocalSegments {
                             message,
                             segment -> segment.attach(from, message, message.first()));
             case SEGMENT_OPERATION -> // may wait for responses of other processes
-                    FabricClient.handle(
+                    PeerProcessClient.handle(
                             from,
                             message,
                             () ->
@@ -156,7 +156,7 @@ public final class LocalSegments {
                                                                             from, message,
                                                                             segment))));
             case FIND_SPACE ->
-                    FabricClient.respond(from, message, () -> segmentAt(message.value()));
+                    PeerProcessClient.respond(from, message, () -> segmentAt(message.value()));
             case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
                     byId.values().forEach(segment -> segment.forget(from, message.subject()));
             case FLAG_STORED ->
@@ -178,7 +178,7 @@ public final class LocalSegments {
     }
 
     private void handle(Connection from, Message message, Consumer<CreatedSegment> action) {
-        FabricClient.handle(
+        PeerProcessClient.handle(
                 from,
                 message,
                 () -> {

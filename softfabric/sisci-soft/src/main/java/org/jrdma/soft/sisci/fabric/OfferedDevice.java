@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceHost;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
@@ -42,13 +42,13 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     private final ProcessContext context;
     private final OfferedDevices devices;
-    private final AnnouncementFile entry;
+    private final ObjectAnnouncementFile entry;
     private final DeviceIdentity identity;
     private final List<Bar> bars;
     private final DeviceHost host;
     private final Consumer<BorrowEvent> listener;
     private final Map<Borrower, Borrow> borrows = new HashMap<>();
-    private DeviceSegments shared;
+    private BorrowerCreatedSegments shared;
     private boolean closed;
 
     /** Changed under the monitor of this object. */
@@ -64,7 +64,10 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
      * @param windows the mapped memory by the numbers that the borrower has chosen
      */
     private record Borrow(
-            int number, boolean exclusive, DeviceSegments segments, Map<Integer, Window> windows) {
+            int number,
+            boolean exclusive,
+            BorrowerCreatedSegments segments,
+            Map<Integer, Window> windows) {
 
         long mappedBytes() {
             return windows.values().stream().mapToLong(Window::bytes).sum();
@@ -82,7 +85,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private OfferedDevice(
             ProcessContext context,
             OfferedDevices devices,
-            AnnouncementFile entry,
+            ObjectAnnouncementFile entry,
             DeviceModel model,
             List<@Nullable Bar> bars,
             Consumer<BorrowEvent> listener) {
@@ -92,7 +95,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         this.identity = model.identity();
         this.bars = bars;
         this.listener = listener;
-        this.shared = new DeviceSegments(context.fabric());
+        this.shared = new BorrowerCreatedSegments(context.fabric());
         this.host =
                 DeviceHost.start(
                         model,
@@ -107,7 +110,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     static OfferedDevice start(
             ProcessContext context,
             OfferedDevices devices,
-            AnnouncementFile entry,
+            ObjectAnnouncementFile entry,
             DeviceModel model,
             Consumer<BorrowEvent> listener) {
         var bars = new ArrayList<@Nullable Bar>();
@@ -134,7 +137,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         return barBytes;
     }
 
-    private static Bar createBar(AnnouncementFile entry, int number, int bytes) {
+    private static Bar createBar(ObjectAnnouncementFile entry, int number, int bytes) {
         return SciException.translate(() -> {
             var file = SystemCalls.createMemory("bar%d of %s".formatted(number, entry));
             try {
@@ -164,7 +167,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     /** Returns the id by which all nodes of the fabric find this device. */
     public long fabricDeviceId() {
-        return FabricDevice.id(entry);
+        return LentDeviceDescription.id(entry);
     }
 
     /** Returns the number of current borrows. */
@@ -211,7 +214,10 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         borrows.put(
                 borrower,
                 new Borrow(
-                        number, exclusive, new DeviceSegments(context.fabric()), new HashMap<>()));
+                        number,
+                        exclusive,
+                        new BorrowerCreatedSegments(context.fabric()),
+                        new HashMap<>()));
         LOG.debug(
                 "Node {} has borrowed the device \"{}\"{}",
                 borrower.connection().node(),
@@ -234,7 +240,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     }
 
     /** Returns the memory of a BAR or of a device segment. The caller must close the descriptor. */
-    FabricClient.SharedMemory share(Borrower borrower, int id, int type) {
+    PeerProcessClient.SharedMemory share(Borrower borrower, int id, int type) {
         if (type != SCI_MEMTYPE_BAR()) {
             return segments(borrower, type).share(id);
         }
@@ -243,7 +249,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             throwIf(id < 0 || id >= bars.size(), SCI_ERR_NO_SUCH_SEGMENT());
             var bar = bars.get(id);
             throwIf(bar == null, SCI_ERR_NO_SUCH_SEGMENT());
-            return new FabricClient.SharedMemory(
+            return new PeerProcessClient.SharedMemory(
                     SciException.translate(() -> SystemCalls.duplicate(bar.file())), bar.bytes());
         }
     }
@@ -252,7 +258,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         segments(borrower, type).create(id, bytes);
     }
 
-    private synchronized DeviceSegments segments(Borrower borrower, int type) {
+    private synchronized BorrowerCreatedSegments segments(Borrower borrower, int type) {
         var borrow = require(borrower);
         throwIf(
                 type != SCI_MEMTYPE_PRIVATE() && type != SCI_MEMTYPE_SHARED(),
@@ -363,7 +369,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             borrow.segments().close();
             if (borrows.isEmpty()) {
                 shared.close();
-                shared = new DeviceSegments(context.fabric());
+                shared = new BorrowerCreatedSegments(context.fabric());
             }
             LOG.debug(
                     "The borrow of the device \"{}\" by node {} has ended",

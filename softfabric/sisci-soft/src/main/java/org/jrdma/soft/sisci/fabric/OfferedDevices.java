@@ -10,10 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.device.BorrowEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -40,7 +40,7 @@ public final class OfferedDevices {
     private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
 
     private final ProcessContext context;
-    private final FabricClient fabric;
+    private final PeerProcessClient fabric;
     private final PerConnectionExecutor requests;
     private final DeviceWindowQuota quota = new DeviceWindowQuota();
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
@@ -71,14 +71,17 @@ public final class OfferedDevices {
         }
     }
 
-    private AnnouncementFile reserveSlot() throws FabricException {
+    private ObjectAnnouncementFile reserveSlot() throws FabricException {
         var directory = fabric.directory();
         directory.sweep(); // Another lender may have been killed.
-        for (var slot = 1; slot <= FabricDevice.MAX_SLOT; slot++) {
-            if (directory.find(fabric.node(), AnnouncementFile.Kind.DEVICE, slot).isEmpty()) {
+        for (var slot = 1; slot <= LentDeviceDescription.MAX_SLOT; slot++) {
+            if (directory.find(fabric.node(), ObjectAnnouncementFile.Kind.DEVICE, slot).isEmpty()) {
                 var entry =
-                        new AnnouncementFile(
-                                fabric.node(), AnnouncementFile.Kind.DEVICE, slot, fabric.number());
+                        new ObjectAnnouncementFile(
+                                fabric.node(),
+                                ObjectAnnouncementFile.Kind.DEVICE,
+                                slot,
+                                fabric.number());
                 directory.mark(entry);
                 return entry;
             }
@@ -104,7 +107,7 @@ public final class OfferedDevices {
         if (from.backlog() >= MAX_BACKLOG && !isCleanUp(message)) {
             return; // The peer does not receive its responses, which may carry descriptors.
         }
-        FabricClient.handle(
+        PeerProcessClient.handle(
                 from,
                 message,
                 () -> {
@@ -135,7 +138,9 @@ public final class OfferedDevices {
             requests.add(
                     from,
                     isCleanUp(message) ? MAX_WAITING_CLEAN_UPS : MAX_WAITING,
-                    () -> FabricClient.handle(from, message, () -> handle(from, message, memory)));
+                    () ->
+                            PeerProcessClient.handle(
+                                    from, message, () -> handle(from, message, memory)));
         } catch (Throwable e) {
             if (memory != NO_DESCRIPTOR) {
                 SystemCalls.close(memory);

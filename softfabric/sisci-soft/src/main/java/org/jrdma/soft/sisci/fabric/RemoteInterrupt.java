@@ -16,7 +16,7 @@ import org.jrdma.soft.sisci.host.SystemCalls;
  * sci_remote_interrupt_t} and {@code sci_remote_data_interrupt_t}. Safe for use by multiple
  * threads.
  */
-public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
+public final class RemoteInterrupt implements MessageTargets.ConnectedObject {
 
     /** The maximum number of bytes of data that a trigger can carry. */
     public static final int MAX_DATA = Message.MAX_DATA;
@@ -66,7 +66,8 @@ public final class RemoteInterrupt implements ConnectedObjects.ConnectedObject {
         context.topology().checkLink(node, adapter);
         var fabric = context.fabric();
         var entry =
-                fabric.require(node, new InterruptKey(carriesData, interrupt).kind(), interrupt);
+                fabric.require(
+                        node, new TypedInterruptNumber(carriesData, interrupt).kind(), interrupt);
         var connection = fabric.connect(entry);
         var number = context.objects().newNumber();
         var remote = new RemoteInterrupt(descriptor, connection, number, adapter, carriesData);

@@ -6,10 +6,10 @@ import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntFunction;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * A connection to a segment of another node or of this node, or to a group of segments. In C:
  * {@code sci_remote_segment_t}. Safe for use by multiple threads.
  */
-public final class RemoteSegment implements ConnectedObjects.ConnectedObject, Topology.Listener {
+public final class RemoteSegment implements MessageTargets.ConnectedObject, Topology.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteSegment.class);
     private static final int CONNECT_FLAGS = SCI_FLAG_USE_CALLBACK() | SCI_FLAG_BROADCAST();
@@ -93,13 +93,13 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             connectToMembers();
             throwIf(link.connections().isEmpty(), SCI_ERR_NO_SUCH_SEGMENT());
         } else {
-            var entry = context.fabric().require(node, AnnouncementFile.Kind.SEGMENT, id);
-            add(SegmentConnection.connect(context, this, entry, request(entry, false)));
+            var entry = context.fabric().require(node, ObjectAnnouncementFile.Kind.SEGMENT, id);
+            add(RemoteSegmentConnection.connect(context, this, entry, request(entry, false)));
         }
         connected();
     }
 
-    private IntFunction<Message> request(AnnouncementFile entry, boolean toGroup) {
+    private IntFunction<Message> request(ObjectAnnouncementFile entry, boolean toGroup) {
         return number ->
                 Message.of(Kind.CONNECT_SEGMENT, entry.number(), adapter, number, toGroup ? 1 : 0);
     }
@@ -118,14 +118,15 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     static RemoteSegment connect(
             SciDescriptor descriptor,
-            AnnouncementFile entry,
+            ObjectAnnouncementFile entry,
             int id,
             EventQueue.@Nullable Callback<SegmentEvent> callback,
             Message request) {
         return descriptor.add(() -> {
             var segment = new RemoteSegment(descriptor, entry.node(), id, 0, callback);
             segment.add(
-                    SegmentConnection.connect(descriptor.context(), segment, entry, _ -> request));
+                    RemoteSegmentConnection.connect(
+                            descriptor.context(), segment, entry, _ -> request));
             segment.connected();
             return segment;
         });
@@ -154,7 +155,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         return segment;
     }
 
-    private synchronized void add(SegmentConnection connection) {
+    private synchronized void add(RemoteSegmentConnection connection) {
         try {
             link.add(connection);
         } catch (Throwable e) {
@@ -170,7 +171,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
     }
 
     /** Handles an owner that ended before {@link #lost} could find this connection. */
-    private void checkClosed(SegmentConnection connection) {
+    private void checkClosed(RemoteSegmentConnection connection) {
         if (connection.connection().isClosed()) {
             lose(connection, SCI_CB_LOST());
         }
@@ -181,12 +182,14 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         synchronized (connecting) {
             for (var entry : context.fabric().entries()) {
                 var isMember =
-                        entry.kind() == AnnouncementFile.Kind.SEGMENT && entry.number() == id;
+                        entry.kind() == ObjectAnnouncementFile.Kind.SEGMENT && entry.number() == id;
                 if (isMember
                         && link.connections().stream().noneMatch(to -> to.entry().equals(entry))
                         && context.topology().isLinked(entry.node(), adapter)) {
                     try {
-                        add(SegmentConnection.connect(context, this, entry, request(entry, true)));
+                        add(
+                                RemoteSegmentConnection.connect(
+                                        context, this, entry, request(entry, true)));
                     } catch (SciException e) {
                         LOG.debug(
                                 "Cannot connect to {} as a member of group {}: {}",
@@ -208,11 +211,11 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
             var linked = context.topology().isLinked(node, adapter);
             if (!linked && link.state() == SegmentLink.State.UP) {
                 link.state(SegmentLink.State.DOWN);
-                link.connections().forEach(SegmentConnection::cut);
+                link.connections().forEach(RemoteSegmentConnection::cut);
                 context.writeBuffers().reset(link);
                 report(SCI_CB_NOT_OPERATIONAL());
             } else if (linked && link.state() == SegmentLink.State.DOWN) {
-                link.connections().forEach(SegmentConnection::restore);
+                link.connections().forEach(RemoteSegmentConnection::restore);
                 context.writeBuffers().reset(link);
                 link.state(SegmentLink.State.UP);
                 report(SCI_CB_OPERATIONAL());
@@ -257,7 +260,7 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
         }
     }
 
-    private synchronized void lose(SegmentConnection connection, int reason) {
+    private synchronized void lose(RemoteSegmentConnection connection, int reason) {
         if (link.isGroup()) {
             link.remove(connection);
         } else if (link.state() != SegmentLink.State.LOST) {
@@ -328,6 +331,6 @@ public final class RemoteSegment implements ConnectedObjects.ConnectedObject, To
      */
     @Override
     public void abandon() {
-        link.connections().forEach(SegmentConnection::lose);
+        link.connections().forEach(RemoteSegmentConnection::lose);
     }
 }

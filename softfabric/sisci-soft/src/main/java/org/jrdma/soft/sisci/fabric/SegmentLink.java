@@ -20,13 +20,13 @@ final class SegmentLink {
 
     private final boolean isGroup;
     private final boolean isLoopback;
-    private final List<SegmentConnection> connections = new CopyOnWriteArrayList<>();
+    private final List<RemoteSegmentConnection> connections = new CopyOnWriteArrayList<>();
 
     /**
      * The connections to members that have left the group. Their maps are kept, because a
      * concurrent copy to all members may access them.
      */
-    private final List<SegmentConnection> former = new CopyOnWriteArrayList<>();
+    private final List<RemoteSegmentConnection> former = new CopyOnWriteArrayList<>();
 
     private volatile State state = State.UP;
 
@@ -67,12 +67,12 @@ final class SegmentLink {
         bytes = newBytes;
     }
 
-    synchronized void add(SegmentConnection connection) {
+    synchronized void add(RemoteSegmentConnection connection) {
         connections.add(connection);
         bytes = bytes == 0 ? connection.bytes() : Math.min(bytes, connection.bytes());
     }
 
-    List<SegmentConnection> connections() {
+    List<RemoteSegmentConnection> connections() {
         return connections;
     }
 
@@ -94,7 +94,7 @@ final class SegmentLink {
     }
 
     /** Removes the connection to a member that has left this group. */
-    synchronized void remove(SegmentConnection member) {
+    synchronized void remove(RemoteSegmentConnection member) {
         if (connections.remove(member)) {
             cuts++;
             member.lose();
@@ -124,7 +124,7 @@ final class SegmentLink {
     }
 
     void close() {
-        connections.forEach(SegmentConnection::close);
-        former.forEach(SegmentConnection::close);
+        connections.forEach(RemoteSegmentConnection::close);
+        former.forEach(RemoteSegmentConnection::close);
     }
 }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,11 +31,11 @@ final class Topology {
     private static final Logger LOG = LoggerFactory.getLogger(Topology.class);
     private static final int ADAPTER_NUMBERS = 4;
 
-    private final FabricClient fabric;
+    private final PeerProcessClient fabric;
     private final int adapters;
     private final Collection<Listener> listeners = ConcurrentHashMap.newKeySet();
     private final Object refreshing = new Object();
-    private volatile Collection<AnnouncementFile> cuts = Set.of();
+    private volatile Collection<ObjectAnnouncementFile> cuts = Set.of();
 
     /** An object that is notified of changes of links and groups. */
     @FunctionalInterface
@@ -44,7 +44,7 @@ final class Topology {
         void topologyChanged();
     }
 
-    Topology(FabricClient fabric, int adapters) {
+    Topology(PeerProcessClient fabric, int adapters) {
         this.fabric = fabric;
         this.adapters = adapters;
     }
@@ -94,8 +94,8 @@ final class Topology {
         return cuts.contains(cut(node, adapter));
     }
 
-    private static AnnouncementFile cut(int node, int adapter) {
-        return new AnnouncementFile(node, AnnouncementFile.Kind.CUT, adapter, 0);
+    private static ObjectAnnouncementFile cut(int node, int adapter) {
+        return new ObjectAnnouncementFile(node, ObjectAnnouncementFile.Kind.CUT, adapter, 0);
     }
 
     /**
@@ -128,10 +128,10 @@ final class Topology {
     }
 
     /** Makes all processes read the directory, and returns the processes that do not respond. */
-    List<AnnouncementFile> refreshEverywhere() {
-        var unresponsive = new ArrayList<AnnouncementFile>();
+    List<ObjectAnnouncementFile> refreshEverywhere() {
+        var unresponsive = new ArrayList<ObjectAnnouncementFile>();
         for (var entry : fabric.entries()) {
-            if (entry.kind() != AnnouncementFile.Kind.MEMBER) {
+            if (entry.kind() != ObjectAnnouncementFile.Kind.MEMBER) {
                 continue;
             }
             if (entry.node() == fabric.node() && entry.number() == fabric.number()) {
@@ -158,7 +158,7 @@ final class Topology {
         synchronized (refreshing) {
             cuts =
                     fabric.entries().stream()
-                            .filter(entry -> entry.kind() == AnnouncementFile.Kind.CUT)
+                            .filter(entry -> entry.kind() == ObjectAnnouncementFile.Kind.CUT)
                             .collect(Collectors.toSet());
             listeners.forEach(Listener::topologyChanged);
         }

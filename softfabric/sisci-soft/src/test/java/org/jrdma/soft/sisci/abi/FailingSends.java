@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.LibcCalls;
+import org.jrdma.ffi.linkage.LibcDowncalls;
 
 /**
  * Makes the system calls {@code sendto} and {@code sendmsg} of a thread fail, by a seccomp filter.
@@ -69,7 +69,7 @@ final class FailingSends {
 
     private static int prctl(int option, long first, long second) {
         var function = Linker.nativeLinker().defaultLookup().findOrThrow("prctl");
-        return LibcCalls.call(() ->
+        return LibcDowncalls.call(() ->
                 (int)
                         PRCTL.invokeExact(
                                 function, CapturedErrno.segment(), option, first, second, 0L, 0L));

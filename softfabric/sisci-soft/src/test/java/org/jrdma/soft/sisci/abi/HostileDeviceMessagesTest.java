@@ -11,9 +11,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
@@ -286,7 +286,8 @@ class HostileDeviceMessagesTest {
             var _ =
                     directory.locked(() -> {
                         directory.mark(
-                                new AnnouncementFile(12, AnnouncementFile.Kind.DEVICE, SLOT, 0));
+                                new ObjectAnnouncementFile(
+                                        12, ObjectAnnouncementFile.Kind.DEVICE, SLOT, 0));
                         return true;
                     });
         }

@@ -155,7 +155,7 @@ class FabricConnectionsTest {
 
     @Test
     void shouldConnectToAProcessWhileTheBacklogOfAnotherOneIsFull() throws Exception {
-        var path = directory.path(AnnouncementFile.ofMember(12, 0));
+        var path = directory.path(ObjectAnnouncementFile.ofMember(12, 0));
         var full = SeqPacketSocket.listen(path);
         limitBacklogToOne(full);
         var pending = SeqPacketSocket.connect(path);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * Tests of SISCI interrupt flags: words in a segment of the first node that interrupt it when the
  * second node stores into them.
  */
-class InterruptFlagTest {
+class InterruptingWordTest {
 
     private static final int FLAG_OFFSET = 64;
 

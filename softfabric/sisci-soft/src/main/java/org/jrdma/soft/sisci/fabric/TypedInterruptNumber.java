@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.soft.sisci.control.AnnouncementFile;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 
 /**
  * The identity of an interrupt of a node: its number and whether it carries data, because
@@ -9,9 +9,11 @@ import org.jrdma.soft.sisci.control.AnnouncementFile;
  * @param carriesData true for a data interrupt
  * @param number the number among the interrupts of the same kind
  */
-record InterruptKey(boolean carriesData, int number) {
+record TypedInterruptNumber(boolean carriesData, int number) {
 
-    AnnouncementFile.Kind kind() {
-        return carriesData ? AnnouncementFile.Kind.DATA_INTERRUPT : AnnouncementFile.Kind.INTERRUPT;
+    ObjectAnnouncementFile.Kind kind() {
+        return carriesData
+                ? ObjectAnnouncementFile.Kind.DATA_INTERRUPT
+                : ObjectAnnouncementFile.Kind.INTERRUPT;
     }
 }

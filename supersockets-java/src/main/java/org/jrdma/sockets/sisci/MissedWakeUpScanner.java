@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * peer may not notice that a thread of this end sleeps. As long as no thread goes to sleep, scans
  * are rare.
  */
-final class StreamScanner {
+final class MissedWakeUpScanner {
 
     /** The delay of a scan after a thread has gone to sleep. */
     private static final Duration SOON = Duration.ofMillis(20);
@@ -23,14 +23,14 @@ final class StreamScanner {
      */
     private static final long PERIOD_NANOS = 200_000_000;
 
-    private static final Logger LOG = LoggerFactory.getLogger(StreamScanner.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MissedWakeUpScanner.class);
 
     private final Runnable scan;
     private final Thread thread =
             Thread.ofPlatform().daemon().name("jrdma-sisci-scan").unstarted(this::run);
     private volatile boolean requested;
 
-    StreamScanner(Runnable scan) {
+    MissedWakeUpScanner(Runnable scan) {
         this.scan = scan;
     }
 

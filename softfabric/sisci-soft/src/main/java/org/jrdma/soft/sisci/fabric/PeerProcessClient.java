@@ -12,12 +12,12 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricConnections;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,30 +31,31 @@ import org.slf4j.LoggerFactory;
  * @param node the id of the node
  * @param number the number of the process among the processes of the node
  */
-record FabricClient(
+record PeerProcessClient(
         FabricDirectory directory, FabricConnections connections, int node, int number) {
 
-    private static final Logger LOG = LoggerFactory.getLogger(FabricClient.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PeerProcessClient.class);
 
-    List<AnnouncementFile> entries() {
+    List<ObjectAnnouncementFile> entries() {
         return SciException.translate(() -> directory.entries());
     }
 
     List<Integer> nodes() {
         return entries().stream()
-                .filter(entry -> entry.kind() == AnnouncementFile.Kind.MEMBER)
-                .map(AnnouncementFile::node)
+                .filter(entry -> entry.kind() == ObjectAnnouncementFile.Kind.MEMBER)
+                .map(ObjectAnnouncementFile::node)
                 .distinct()
                 .sorted()
                 .toList();
     }
 
-    Optional<AnnouncementFile> find(int nodeId, AnnouncementFile.Kind kind, int objectNumber) {
+    Optional<ObjectAnnouncementFile> find(
+            int nodeId, ObjectAnnouncementFile.Kind kind, int objectNumber) {
         return SciException.translate(() -> directory.find(nodeId, kind, objectNumber));
     }
 
     /** Finds the file of an object of a node. Fails if the node or the object does not exist. */
-    AnnouncementFile require(int nodeId, AnnouncementFile.Kind kind, int objectNumber) {
+    ObjectAnnouncementFile require(int nodeId, ObjectAnnouncementFile.Kind kind, int objectNumber) {
         var found = find(nodeId, kind, objectNumber);
         if (found.isPresent()) {
             return found.get();
@@ -69,7 +70,7 @@ record FabricClient(
     int findSpace(int nodeId, long address) {
         throwIf(!nodes().contains(nodeId), SCI_ERR_NO_SUCH_NODEID());
         for (var entry : entries()) {
-            if (entry.node() == nodeId && entry.kind() == AnnouncementFile.Kind.MEMBER) {
+            if (entry.node() == nodeId && entry.kind() == ObjectAnnouncementFile.Kind.MEMBER) {
                 try {
                     var request = Message.of(Kind.FIND_SPACE, 0, 0, 0, address);
                     return (int) request(connect(entry), request).value();
@@ -85,11 +86,11 @@ record FabricClient(
     /**
      * Returns the devices of the fabric whose lenders respond, sorted by their fabric device ids.
      */
-    List<FabricDevice> devices() {
-        var found = new ArrayList<FabricDevice>();
+    List<LentDeviceDescription> devices() {
+        var found = new ArrayList<LentDeviceDescription>();
         var unresponsive = new HashSet<Connection>();
         for (var entry : entries()) {
-            if (entry.kind() == AnnouncementFile.Kind.DEVICE) {
+            if (entry.kind() == ObjectAnnouncementFile.Kind.DEVICE) {
                 find(entry)
                         .filter(lender -> !unresponsive.contains(lender))
                         .ifPresent(lender -> {
@@ -104,14 +105,15 @@ record FabricClient(
                         });
             }
         }
-        found.sort(Comparator.comparingLong(FabricDevice::id));
+        found.sort(Comparator.comparingLong(LentDeviceDescription::id));
         return found;
     }
 
-    private static Optional<FabricDevice> device(AnnouncementFile entry, Message response) {
+    private static Optional<LentDeviceDescription> device(
+            ObjectAnnouncementFile entry, Message response) {
         return DeviceDescription.decode(response)
                 .map(description ->
-                        new FabricDevice(
+                        new LentDeviceDescription(
                                 entry.node(),
                                 entry.number(),
                                 description.identity(),
@@ -119,10 +121,13 @@ record FabricClient(
     }
 
     /** Finds the file of a device. Fails if the fabric has no device with this id. */
-    AnnouncementFile requireDevice(long fabricDeviceId) {
-        var nodeId = FabricDevice.nodeOf(fabricDeviceId);
+    ObjectAnnouncementFile requireDevice(long fabricDeviceId) {
+        var nodeId = LentDeviceDescription.nodeOf(fabricDeviceId);
         throwIf(nodeId <= 0 || nodeId >= Topology.END_OF_NODES, UnpublishedErrors.NO_SUCH_FDID);
-        return find((int) nodeId, AnnouncementFile.Kind.DEVICE, FabricDevice.slotOf(fabricDeviceId))
+        return find(
+                        (int) nodeId,
+                        ObjectAnnouncementFile.Kind.DEVICE,
+                        LentDeviceDescription.slotOf(fabricDeviceId))
                 .orElseThrow(() -> new SciException(UnpublishedErrors.NO_SUCH_FDID));
     }
 
@@ -142,16 +147,16 @@ record FabricClient(
     }
 
     /** Returns the connection to the process that owns a file. Fails if the process has ended. */
-    Connection connect(AnnouncementFile entry) {
+    Connection connect(ObjectAnnouncementFile entry) {
         return find(entry).orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
     }
 
     /** Returns the connection to the process that owns a file; empty if the process has ended. */
-    Optional<Connection> find(AnnouncementFile entry) {
+    Optional<Connection> find(ObjectAnnouncementFile entry) {
         return SciException.translate(() -> connections.connect(entry.node(), entry.member()));
     }
 
-    void delete(AnnouncementFile entry) {
+    void delete(ObjectAnnouncementFile entry) {
         var _ =
                 SciException.translate(() -> {
                     directory.delete(entry);

@@ -11,7 +11,7 @@ import org.jrdma.ffi.Deadline;
  * creating and connecting segments takes much longer than the few stores that start a stream over
  * connected segments. Guarded by the monitor of the stream.
  */
-final class SegmentRecycling {
+final class SegmentRetention {
 
     /**
      * The maximum time in the state {@link State#ENDING}, and again in the state {@link
@@ -43,7 +43,7 @@ final class SegmentRecycling {
     private Deadline waitsUntil = Deadline.NEVER;
     private Deadline absentUntil = Deadline.NEVER;
 
-    SegmentRecycling(SisciStream stream, StreamSegment segment) {
+    SegmentRetention(SisciStream stream, StreamSegment segment) {
         this.stream = stream;
         this.fabric = segment.fabric();
         this.segment = segment;

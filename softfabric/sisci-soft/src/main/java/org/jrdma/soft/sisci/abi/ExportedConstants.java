@@ -17,7 +17,7 @@ import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
 
 /** The constants of SISCI that the library exports as data symbols. */
-final class Constants {
+final class ExportedConstants {
 
     private static final Map<String, Integer> UNPUBLISHED =
             Map.ofEntries(
@@ -37,7 +37,7 @@ final class Constants {
     private static final Map<String, Integer> NUMBERS = numbers();
     private static final Map<String, MemorySegment> DATA = new ConcurrentHashMap<>();
 
-    private Constants() {}
+    private ExportedConstants() {}
 
     static Optional<MemorySegment> find(String name) {
         var number = NUMBERS.get(name);

@@ -9,13 +9,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-final class StreamScannerTest {
+final class MissedWakeUpScannerTest {
 
     private static final long SOON_NANOS = 100_000_000; // Half of a scan period.
     private static final int ATTEMPTS = 20;
 
     private final LinkedBlockingQueue<Long> scans = new LinkedBlockingQueue<>();
-    private final StreamScanner scanner = new StreamScanner(() -> scans.add(System.nanoTime()));
+    private final MissedWakeUpScanner scanner =
+            new MissedWakeUpScanner(() -> scans.add(System.nanoTime()));
 
     @BeforeEach
     void start() {
@@ -53,7 +54,7 @@ final class StreamScannerTest {
     @Test
     void shouldContinueAfterAFailedScan() throws InterruptedException {
         var calls = new CountDownLatch(2);
-        new StreamScanner(
+        new MissedWakeUpScanner(
                         () -> {
                             calls.countDown();
                             if (calls.getCount() != 0) {

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
@@ -20,11 +20,11 @@ import org.slf4j.LoggerFactory;
  * This process's side of a connection to a segment, which another process or this process owns, and
  * its maps of that segment. Safe for use by multiple threads.
  */
-final class SegmentConnection {
+final class RemoteSegmentConnection {
 
-    private static final Logger LOG = LoggerFactory.getLogger(SegmentConnection.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteSegmentConnection.class);
 
-    private final AnnouncementFile entry;
+    private final ObjectAnnouncementFile entry;
     private final Connection connection;
     private final int number;
     private final int file;
@@ -37,11 +37,11 @@ final class SegmentConnection {
     private boolean cut;
     private boolean closed;
 
-    private SegmentConnection(
-            AnnouncementFile entry,
+    private RemoteSegmentConnection(
+            ObjectAnnouncementFile entry,
             Connection connection,
             int number,
-            FabricClient.SharedMemory memory)
+            PeerProcessClient.SharedMemory memory)
             throws FabricException {
         this.entry = entry;
         this.connection = connection;
@@ -63,10 +63,10 @@ final class SegmentConnection {
      * @param object the object that receives the messages of the owner
      * @param request a function that creates the request from the number of the connection
      */
-    static SegmentConnection connect(
+    static RemoteSegmentConnection connect(
             ProcessContext context,
-            ConnectedObjects.ConnectedObject object,
-            AnnouncementFile entry,
+            MessageTargets.ConnectedObject object,
+            ObjectAnnouncementFile entry,
             IntFunction<Message> request) {
         var fabric = context.fabric();
         var connection = fabric.connect(entry);
@@ -77,7 +77,7 @@ final class SegmentConnection {
         try {
             var memory = fabric.requestMemory(connection, request.apply(number));
             try {
-                return new SegmentConnection(entry, connection, number, memory);
+                return new RemoteSegmentConnection(entry, connection, number, memory);
             } catch (FabricException e) {
                 SystemCalls.close(memory.descriptor());
                 throw SciException.of(e);
@@ -92,7 +92,7 @@ final class SegmentConnection {
         }
     }
 
-    AnnouncementFile entry() {
+    ObjectAnnouncementFile entry() {
         return entry;
     }
 

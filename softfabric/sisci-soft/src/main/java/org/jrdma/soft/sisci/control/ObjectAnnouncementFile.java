@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  *     {@code member}
  * @param member the number of the process that owns the file, among the processes of the node
  */
-public record AnnouncementFile(int node, Kind kind, int number, int member) {
+public record ObjectAnnouncementFile(int node, Kind kind, int number, int member) {
 
     /** The kind of object. */
     public enum Kind {
@@ -44,18 +44,18 @@ public record AnnouncementFile(int node, Kind kind, int number, int member) {
 
     private static final Pattern NAME = Pattern.compile("(\\d+)\\.([a-z_]+)\\.(\\d+)\\.(\\d+)");
 
-    static AnnouncementFile ofMember(int node, int member) {
-        return new AnnouncementFile(node, Kind.MEMBER, member, member);
+    static ObjectAnnouncementFile ofMember(int node, int member) {
+        return new ObjectAnnouncementFile(node, Kind.MEMBER, member, member);
     }
 
-    static Optional<AnnouncementFile> of(String name) {
+    static Optional<ObjectAnnouncementFile> of(String name) {
         var parts = NAME.matcher(name);
         if (!parts.matches()) {
             return Optional.empty();
         }
         try {
             return Optional.of(
-                    new AnnouncementFile(
+                    new ObjectAnnouncementFile(
                             Integer.parseInt(parts.group(1)),
                             Kind.valueOf(parts.group(2).toUpperCase(Locale.ROOT)),
                             Integer.parseUnsignedInt(parts.group(3)),

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.control.AnnouncementFile;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
@@ -18,15 +18,15 @@ import org.slf4j.LoggerFactory;
  * The segments of device memory that borrowers of one device have created, by the ids that the
  * borrowers have chosen. All segments are removed together. Safe for use by multiple threads.
  */
-final class DeviceSegments {
+final class BorrowerCreatedSegments {
 
     static final int MAX_SEGMENTS = 256;
     static final long MAX_BYTES = 1L << 30;
 
-    private static final Logger LOG = LoggerFactory.getLogger(DeviceSegments.class);
+    private static final Logger LOG = LoggerFactory.getLogger(BorrowerCreatedSegments.class);
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 
-    private final FabricClient fabric;
+    private final PeerProcessClient fabric;
 
     /** The memory by id; empty for a segment that is being created. */
     private final Map<Integer, Optional<Memory>> byId = new HashMap<>();
@@ -34,9 +34,9 @@ final class DeviceSegments {
     private long totalBytes;
     private boolean closed;
 
-    private record Memory(AnnouncementFile entry, int file, long bytes) {}
+    private record Memory(ObjectAnnouncementFile entry, int file, long bytes) {}
 
-    DeviceSegments(FabricClient fabric) {
+    BorrowerCreatedSegments(PeerProcessClient fabric) {
         this.fabric = fabric;
     }
 
@@ -69,9 +69,9 @@ final class DeviceSegments {
     private Memory allocate(long bytes, long rounded) throws FabricException {
         var directory = fabric.directory();
         var entry =
-                new AnnouncementFile(
+                new ObjectAnnouncementFile(
                         fabric.node(),
-                        AnnouncementFile.Kind.DEVICE_SEGMENT,
+                        ObjectAnnouncementFile.Kind.DEVICE_SEGMENT,
                         LAST_NUMBER.incrementAndGet(),
                         fabric.number());
         return directory.locked(
@@ -90,11 +90,11 @@ final class DeviceSegments {
     }
 
     /** Returns the memory of a segment, as a new descriptor that the caller must close. */
-    synchronized FabricClient.SharedMemory share(int id) {
+    synchronized PeerProcessClient.SharedMemory share(int id) {
         var found =
                 byId.getOrDefault(id, Optional.empty())
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
-        return new FabricClient.SharedMemory(
+        return new PeerProcessClient.SharedMemory(
                 SciException.translate(() -> SystemCalls.duplicate(found.file())), found.bytes());
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests of the permissions of the directory of a fabric. */
-class FabricDirectoryTest {
+class FabricDirectoryPermissionsTest {
 
     private static final int RACES = 300;
     private static final Set<PosixFilePermission> ALL =

@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  * no other thread of this process. Several triggers in quick succession may count as one. Safe for
  * use by multiple threads.
  */
-final class DirectTriggers {
+final class AwaitedTriggers {
 
-    private static final Logger LOG = LoggerFactory.getLogger(DirectTriggers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(AwaitedTriggers.class);
 
     /**
      * The maximum number of sockets of one process. Further connections of the process trigger the
@@ -68,7 +68,7 @@ final class DirectTriggers {
      */
     record PeerSocket(long key, int sender) {}
 
-    DirectTriggers() throws FabricException {
+    AwaitedTriggers() throws FabricException {
         local = RaisableDescriptor.open();
         try {
             epoll = LinuxCalls.epollCreate();

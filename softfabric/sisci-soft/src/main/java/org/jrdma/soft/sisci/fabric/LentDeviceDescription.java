@@ -1,6 +1,6 @@
 package org.jrdma.soft.sisci.fabric;
 
-import org.jrdma.soft.sisci.control.AnnouncementFile;
+import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 
 /**
@@ -12,7 +12,8 @@ import org.jrdma.soft.sisci.device.DeviceIdentity;
  * @param identity the identity of the device
  * @param state whether the device can be borrowed
  */
-public record FabricDevice(int node, int slot, DeviceIdentity identity, LendingState state) {
+public record LentDeviceDescription(
+        int node, int slot, DeviceIdentity identity, LendingState state) {
 
     static final int MAX_SLOT = 255;
 
@@ -22,7 +23,7 @@ public record FabricDevice(int node, int slot, DeviceIdentity identity, LendingS
         return id(node, slot);
     }
 
-    static long id(AnnouncementFile device) {
+    static long id(ObjectAnnouncementFile device) {
         return id(device.node(), device.number());
     }
 
