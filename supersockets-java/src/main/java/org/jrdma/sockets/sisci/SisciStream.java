@@ -243,7 +243,7 @@ public final class SisciStream extends BypassStream {
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
-                wake = wakeUpFailed | (awaited.isAny() && awaited.remove(ready()));
+                wake = (awaited.isAny() && awaited.remove(ready())) || wakeUpFailed;
                 wakeUpFailed = false;
                 disconnect =
                         outgoing != null

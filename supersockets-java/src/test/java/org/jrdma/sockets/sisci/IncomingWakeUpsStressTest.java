@@ -144,8 +144,8 @@ class IncomingWakeUpsStressTest {
         var random = ThreadLocalRandom.current();
         var end = Deadline.after(ofSeconds(3));
         var awake = new ArrayList<Sleeper>();
-        while (!end.hasPassed()) {
-            round++;
+        for (var number = 1; !end.hasPassed(); number++) {
+            round = number;
             for (var sleeper : List.copyOf(awake)) {
                 if (random.nextBoolean()) {
                     awake.remove(sleeper);
@@ -166,7 +166,7 @@ class IncomingWakeUpsStressTest {
                     LockSupport.parkNanos(50_000); // The next trigger is not for the same scan.
                 }
             }
-            assertThat(latch.await(10, TimeUnit.SECONDS)).as("round %d", round).isTrue();
+            assertThat(latch.await(10, TimeUnit.SECONDS)).as("round %d", number).isTrue();
             awake.addAll(group);
         }
     }
