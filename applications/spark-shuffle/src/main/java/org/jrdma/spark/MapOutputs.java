@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -36,6 +37,7 @@ final class MapOutputs implements AutoCloseable {
     private final long maxBytes;
     private final boolean onDemandPaging;
     private final ShuffleMetrics metrics;
+    private final WarningLimiter failures = new WarningLimiter();
 
     /** A thread holds one of these locks while it registers a map output, to do so only once. */
     private final List<Object> registrationLocks =
@@ -236,10 +238,18 @@ final class MapOutputs implements AutoCloseable {
         open.forEach(RegisteredMapOutput::close);
     }
 
-    /** Reports that an output cannot be offered, which only costs time. */
-    static void logRefusal(MapOutputIndex.Key key, Exception cause) {
-        if (cause instanceof VerbsException) {
-            LOG.warn("Cannot register map output {}. Its blocks are sent over TCP.", key, cause);
+    /**
+     * Logs that an output cannot be offered. If locked memory is exhausted, this may happen for
+     * each block, so the number of warnings is limited.
+     */
+    void logRefusal(MapOutputIndex.Key key, Exception cause) {
+        var suppressed = cause instanceof VerbsException ? failures.tryLog() : OptionalLong.empty();
+        if (suppressed.isPresent()) {
+            LOG.warn(
+                    "Cannot register map output {}. Its blocks are sent over TCP. {} earlier failures were not logged: this warning is logged at most once per minute.",
+                    key,
+                    suppressed.getAsLong(),
+                    cause);
         } else {
             LOG.debug("Cannot offer map output {}", key, cause);
         }

@@ -92,7 +92,7 @@ final class ServedChannel implements RdmaChannel.Handler {
             output.ifPresent(used::add);
             return output.filter(found -> found.contains(block)).map(found -> found.locate(block));
         } catch (IOException | RuntimeException e) {
-            MapOutputs.logRefusal(key, e);
+            outputs.logRefusal(key, e);
             return Optional.empty();
         }
     }

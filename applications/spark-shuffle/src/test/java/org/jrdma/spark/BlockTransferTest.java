@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -127,6 +128,19 @@ class BlockTransferTest extends BlockTransferFixture {
         outputs.release(output);
         assertThat(value(Metric.REGISTERED_FILES)).isZero();
         assertThat(value(Metric.REGISTERED_BYTES)).isZero();
+    }
+
+    @Test
+    void shouldWarnOnceIfManyOutputsCannotBeRegistered() throws Exception {
+        try (var log = new CapturedLog(MapOutputs.class)) {
+            for (var map = 0; map < 100; map++) {
+                outputs.logRefusal(
+                        new MapOutputIndex.Key(0, map),
+                        new VerbsException("ibv_reg_mr", "cannot lock memory"));
+            }
+
+            assertThat(log.warnings()).singleElement().asString().contains("over TCP");
+        }
     }
 
     @Test
