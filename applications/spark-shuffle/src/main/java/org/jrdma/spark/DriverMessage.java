@@ -13,6 +13,9 @@ sealed interface DriverMessage {
     /** An executor listens at an address. Also the answer to {@link Find}. */
     record Listening(String executor, String host, int port) implements DriverMessage {}
 
+    /** An executor does not use RDMA. The reason is a text of any form. */
+    record Unavailable(String executor, String host, String reason) implements DriverMessage {}
+
     /** Asks for the address of an executor. The answer is empty if the driver knows none. */
     record Find(String executor) implements DriverMessage {}
 
@@ -24,6 +27,8 @@ sealed interface DriverMessage {
         return switch (this) {
             case Listening(var executor, var host, var port) ->
                     String.join(" ", "listening", executor, host, Integer.toString(port));
+            case Unavailable(var executor, var host, var reason) ->
+                    String.join(" ", "unavailable", executor, host, reason);
             case Find(var executor) -> "find " + executor;
             case Report(var executor, var values) ->
                     values.entrySet().stream()
@@ -42,6 +47,10 @@ sealed interface DriverMessage {
         try {
             return switch (words[0]) {
                 case "listening" -> new Listening(words[1], words[2], Integer.parseInt(words[3]));
+                case "unavailable" -> {
+                    var fields = text.split(" ", 4);
+                    yield new Unavailable(fields[1], fields[2], fields[3]);
+                }
                 case "find" -> new Find(words[1]);
                 case "report" -> {
                     var values = new EnumMap<Metric, Long>(Metric.class);

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -33,18 +34,24 @@ final class RdmaDriverPlugin implements DriverPlugin {
     /** Called before the shuffle manager is created, so that it can be selected here. */
     @Override
     public Map<String, String> init(SparkContext context, PluginContext plugin) {
-        var conf = context.conf();
+        return init(context.version(), context.conf(), context::addSparkListener);
+    }
+
+    /**
+     * @param listeners adds a listener to the application
+     */
+    Map<String, String> init(String version, SparkConf conf, Consumer<SparkListener> listeners) {
         if (!conf.getBoolean(ShuffleSettings.ENABLED, true)) {
             LOG.info("Shuffle blocks are not read by RDMA: {} is false", ShuffleSettings.ENABLED);
             return Map.of();
         }
-        var objection = objection(context.version(), conf);
+        var objection = objection(version, conf);
         if (objection.isPresent()) {
             LOG.warn("Shuffle blocks are not read by RDMA: {}", objection.get());
             return Map.of();
         }
         conf.set(MANAGER, RdmaShuffleManager.class.getName());
-        context.addSparkListener(
+        listeners.accept(
                 new SparkListener() {
                     @Override
                     public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
@@ -91,6 +98,7 @@ final class RdmaDriverPlugin implements DriverPlugin {
         return reports.values().stream().mapToLong(values -> values.getOrDefault(metric, 0L)).sum();
     }
 
+    /** Returns null if no executor waits for the answer, because Spark would log a warning. */
     @Override
     public @Nullable Object receive(Object message) {
         switch (DriverMessage.decode((String) message)) {
@@ -103,13 +111,21 @@ final class RdmaDriverPlugin implements DriverPlugin {
                 addresses.put(listening.executor(), listening);
                 return "";
             }
+            case DriverMessage.Unavailable(var executor, var host, var reason) -> {
+                LOG.warn(
+                        "Executor {} on {} has no RDMA and uses TCP for shuffle blocks: {}",
+                        executor,
+                        host,
+                        reason);
+                return null;
+            }
             case DriverMessage.Find(var executor) -> {
                 var address = addresses.get(executor);
                 return address == null ? "" : address.encode();
             }
             case DriverMessage.Report(var executor, var values) -> {
                 reports.put(executor, values);
-                return null; // Spark warns about answers that no executor waits for.
+                return null;
             }
         }
     }

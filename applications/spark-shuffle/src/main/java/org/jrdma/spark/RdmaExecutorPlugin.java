@@ -30,10 +30,23 @@ final class RdmaExecutorPlugin implements ExecutorPlugin {
             executor = RdmaExecutor.start(plugin, metrics, ChannelSettings.of(token));
         } catch (Exception | LinkageError e) {
             LOG.warn("This executor has no RDMA and uses TCP for shuffle blocks", e);
+            reportUnavailable(e);
             return;
         }
         metrics.register(plugin.metricRegistry());
         RdmaShuffleManager.use(executor);
+    }
+
+    /** Reports to the driver, whose log users read first, that this executor has no RDMA. */
+    private void reportUnavailable(Throwable cause) {
+        var message =
+                new DriverMessage.Unavailable(
+                        plugin.executorID(), plugin.hostname(), cause.toString());
+        try {
+            plugin.send(message.encode());
+        } catch (Exception e) {
+            LOG.debug("Cannot report to the driver that there is no RDMA", e);
+        }
     }
 
     @Override

@@ -13,6 +13,9 @@ class DriverMessageTest {
         var listening = new DriverMessage.Listening("1", "fe80::1", 4791);
         assertThat(DriverMessage.decode(listening.encode())).isEqualTo(listening);
 
+        var unavailable = new DriverMessage.Unavailable("1", "host", "No device:  none\nAt all");
+        assertThat(DriverMessage.decode(unavailable.encode())).isEqualTo(unavailable);
+
         var find = new DriverMessage.Find("1");
         assertThat(DriverMessage.decode(find.encode())).isEqualTo(find);
 
@@ -23,7 +26,13 @@ class DriverMessageTest {
     @Test
     void shouldRejectOtherTexts() {
         for (var text :
-                List.of("hello world", "", "find", "listening 1 host port", "report 1 X 2")) {
+                List.of(
+                        "hello world",
+                        "",
+                        "find",
+                        "listening 1 host port",
+                        "unavailable 1 host",
+                        "report 1 X 2")) {
             assertThatThrownBy(() -> DriverMessage.decode(text))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining('"' + text + '"');

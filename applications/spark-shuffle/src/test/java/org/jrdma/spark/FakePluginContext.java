@@ -1,8 +1,10 @@
 package org.jrdma.spark;
 
 import com.codahale.metrics.MetricRegistry;
+import java.io.IOException;
 import java.util.Map;
 import org.apache.spark.SparkConf;
+import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.resource.ResourceInformation;
 
@@ -11,19 +13,65 @@ class FakePluginContext implements PluginContext {
 
     volatile String answer = "";
 
+    private final String executor;
+    private final SparkConf conf = new SparkConf(false);
+    private final MetricRegistry registry;
+
+    FakePluginContext() {
+        this("0", new MetricRegistry());
+    }
+
+    private FakePluginContext(String executor, MetricRegistry registry) {
+        this.executor = executor;
+        this.registry = registry;
+    }
+
+    /** Returns a context whose metrics are in a registry. */
+    static FakePluginContext of(MetricRegistry registry) {
+        return new FakePluginContext("0", registry);
+    }
+
+    /**
+     * Returns the context of an executor whose messages a driver receives.
+     *
+     * @param settings names and values in turn
+     */
+    static FakePluginContext of(String executor, DriverPlugin driver, String... settings) {
+        var context =
+                new FakePluginContext(executor, new MetricRegistry()) {
+                    @Override
+                    public void send(Object message) throws IOException {
+                        ask(message);
+                    }
+
+                    @Override
+                    public Object ask(Object message) throws IOException {
+                        try {
+                            return driver.receive(message);
+                        } catch (Exception e) {
+                            throw new IOException(e);
+                        }
+                    }
+                };
+        for (var i = 0; i < settings.length; i += 2) {
+            context.conf().set(settings[i], settings[i + 1]);
+        }
+        return context;
+    }
+
     @Override
     public MetricRegistry metricRegistry() {
-        return new MetricRegistry();
+        return registry;
     }
 
     @Override
     public SparkConf conf() {
-        return new SparkConf(false);
+        return conf;
     }
 
     @Override
     public String executorID() {
-        return "0";
+        return executor;
     }
 
     @Override
@@ -37,10 +85,10 @@ class FakePluginContext implements PluginContext {
     }
 
     @Override
-    public void send(Object message) {}
+    public void send(Object message) throws IOException {}
 
     @Override
-    public Object ask(Object message) throws java.io.IOException {
+    public Object ask(Object message) throws IOException {
         return answer;
     }
 }
