@@ -56,13 +56,18 @@ final class StandaloneCluster implements AutoCloseable {
         }
     }
 
-    /** Starts a program of Spark with the options and the class path of this JVM. */
-    private Program start(String program, String... arguments) throws IOException {
+    /** Returns a command that starts a JVM with the options and the class path of this JVM. */
+    static List<String> java() {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program));
-        command.addAll(List.of("--host", HOST, "--webui-port", "0"));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        return command;
+    }
+
+    private Program start(String program, String... arguments) throws IOException {
+        var command = java();
+        command.addAll(List.of(program, "--host", HOST, "--webui-port", "0"));
         command.addAll(List.of(arguments));
         var started = Program.start(command);
         programs.add(started);
