@@ -13,6 +13,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -20,13 +23,13 @@ import org.apache.spark.sql.SparkSession;
 
 /**
  * Compares the CPU time of the executors with stock Spark and with the plug-in. The arguments are
- * the number of rounds and the names of shapes; all shapes by default. The first half of the rounds
- * of each shape is a warm-up.
+ * the number of rounds and the names of shapes; by default those with a limit. The first half of
+ * the rounds of each shape is a warm-up.
  *
  * <p>Two clusters, one of each kind, run the rounds in turn, so that other load on the machine
- * affects both. Each cluster has a driver process of its own, which this process starts. Checks
- * that both have the same results, and that the plug-in reads all blocks by RDMA, except if an
- * executor is killed.
+ * affects both. Each cluster has a driver process of its own, which this process starts. Fails if
+ * the results differ, if the plug-in does not read all blocks by RDMA, except if an executor is
+ * killed, or if the CPU time of a shape exceeds its limit.
  */
 final class ShuffleBenchmark {
 
@@ -41,6 +44,10 @@ final class ShuffleBenchmark {
         SHAPES.put("join", ShuffleJobs::join);
         SHAPES.put(KILL, ShuffleBenchmark::kill);
     }
+
+    /** The limits of the CPU time per remote byte, as a multiple of that of stock Spark. */
+    private static final SortedMap<String, Double> LIMITS =
+            new TreeMap<>(Map.of("bulk", 1.0, "small", 1.1));
 
     private static final int RECORDS = Integer.getInteger("jrdma.benchmark.records", 200_000);
     private static final String REPLY = "round ";
@@ -110,9 +117,15 @@ final class ShuffleBenchmark {
     }
 
     /** The measurements of one round, or the sums of several rounds. */
-    private record Sums(String result, CpuTime cpu, double wallSeconds, long bytes, long blocks) {
+    record Sums(
+            String result,
+            CpuTime cpu,
+            double wallSeconds,
+            long bytes,
+            long blocks,
+            long rdmaBlocks) {
 
-        static final Sums NONE = new Sums("", CpuTime.NONE, 0, 0, 0);
+        private static final Sums NONE = new Sums("", CpuTime.NONE, 0, 0, 0, 0);
 
         Sums plus(Sums next) {
             return new Sums(
@@ -120,7 +133,8 @@ final class ShuffleBenchmark {
                     cpu.plus(next.cpu),
                     wallSeconds + next.wallSeconds,
                     bytes + next.bytes,
-                    blocks + next.blocks);
+                    blocks + next.blocks,
+                    rdmaBlocks + next.rdmaBlocks);
         }
 
         double cpuNanosPerByte() {
@@ -129,8 +143,8 @@ final class ShuffleBenchmark {
 
         /** Formats this object as the reply of a driver process. */
         String toLine() {
-            return "%s%s %s %s %d %d"
-                    .formatted(REPLY, result, cpu.toText(), wallSeconds, bytes, blocks);
+            return "%s%s %s %s %d %d %d"
+                    .formatted(REPLY, result, cpu.toText(), wallSeconds, bytes, blocks, rdmaBlocks);
         }
 
         static Sums parse(String line) {
@@ -140,7 +154,8 @@ final class ShuffleBenchmark {
                     CpuTime.parse(fields[1]),
                     Double.parseDouble(fields[2]),
                     Long.parseLong(fields[3]),
-                    Long.parseLong(fields[4]));
+                    Long.parseLong(fields[4]),
+                    Long.parseLong(fields[5]));
         }
     }
 
@@ -204,7 +219,8 @@ final class ShuffleBenchmark {
         var shapes =
                 arguments.length > 1
                         ? List.of(arguments).subList(1, arguments.length)
-                        : SHAPES.keySet();
+                        : LIMITS.keySet();
+        var exceeded = new ArrayList<String>();
         System.out.printf(
                 "%n%-6s %-6s %14s %14s %12s %12s %10s%n",
                 "shape",
@@ -223,7 +239,7 @@ final class ShuffleBenchmark {
                 for (var round = 0; round < rounds; round++) {
                     var stockRound = stock.run(shape);
                     var rdmaRound = rdma.run(shape);
-                    assertThat(rdmaRound.result()).isEqualTo(stockRound.result());
+                    requireComparable(shape, stockRound, rdmaRound);
                     if (round >= rounds / 2) {
                         ratios.add(rdmaRound.cpuNanosPerByte() / stockRound.cpuNanosPerByte());
                         stockSums = stockSums.plus(stockRound);
@@ -236,15 +252,38 @@ final class ShuffleBenchmark {
                     continue;
                 }
                 ratios.sort(null);
+                var median = ratios.get(ratios.size() / 2);
                 System.out.printf(
                         "%-6s ratio: %.2f; median of the rounds %.2f%n",
-                        shape,
-                        rdmaSums.cpuNanosPerByte() / stockSums.cpuNanosPerByte(),
-                        ratios.get(ratios.size() / 2));
+                        shape, rdmaSums.cpuNanosPerByte() / stockSums.cpuNanosPerByte(), median);
+                objection(shape, median).ifPresent(exceeded::add);
             }
             stock.finish();
             rdma.finish();
         }
+        assertThat(exceeded).as("limits that are exceeded").isEmpty();
+    }
+
+    /**
+     * Throws an error unless both rounds have the same result, each with blocks on its own path.
+     */
+    static void requireComparable(String shape, Sums stock, Sums rdma) {
+        assertThat(rdma.result()).as("result of %s", shape).isEqualTo(stock.result());
+        if (shape.equals(KILL)) {
+            return;
+        }
+        assertThat(stock.blocks()).as("remote blocks of stock Spark").isPositive();
+        assertThat(rdma.blocks()).as("remote blocks with the plug-in").isPositive();
+        assertThat(stock.rdmaBlocks()).as("blocks that stock Spark has read by RDMA").isZero();
+        assertThat(rdma.rdmaBlocks()).as("blocks read by RDMA").isEqualTo(rdma.blocks());
+    }
+
+    /** Returns which limit a ratio of CPU times exceeds; empty if it exceeds none. */
+    static Optional<String> objection(String shape, double ratio) {
+        var limit = LIMITS.getOrDefault(shape, Double.POSITIVE_INFINITY);
+        return ratio <= limit
+                ? Optional.empty()
+                : Optional.of("%s: %.2f instead of at most %.2f".formatted(shape, ratio, limit));
     }
 
     /** Runs a cluster: for each line of standard input, one round of the shape with this name. */
@@ -259,17 +298,19 @@ final class ShuffleBenchmark {
                 var requests = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
             for (var shape = requests.readLine(); shape != null; shape = requests.readLine()) {
                 cluster.awaitExecutors(2);
-                var byRdma = cluster.metric(Metric.BLOCKS_READ);
-                var round = measure(SHAPES.get(shape), cluster);
-                if (Boolean.parseBoolean(isEnabled) && !shape.equals(KILL)) {
-                    cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + round.blocks());
-                }
-                System.out.println(round.toLine());
+                var reportsAll = Boolean.parseBoolean(isEnabled) && !shape.equals(KILL);
+                System.out.println(measure(SHAPES.get(shape), cluster, reportsAll).toLine());
             }
         }
     }
 
-    private static Sums measure(ShuffleJobs.Job job, LocalCluster cluster) throws Exception {
+    /**
+     * @param reportsAll whether the executors report all remote blocks as read by RDMA, which this
+     *     method waits for
+     */
+    private static Sums measure(ShuffleJobs.Job job, LocalCluster cluster, boolean reportsAll)
+            throws Exception {
+        var byRdma = cluster.metric(Metric.BLOCKS_READ);
         var cpu = CpuTime.measure();
         var start = System.nanoTime();
         var bytes = cluster.remoteBytes();
@@ -277,12 +318,18 @@ final class ShuffleBenchmark {
         var result = job.run(cluster.session(), RECORDS);
         var wall = (System.nanoTime() - start) / 1e9;
         cluster.settle();
+        cpu = CpuTime.measure().minus(cpu);
+        blocks = cluster.remoteBlocks() - blocks;
+        if (reportsAll) {
+            cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + blocks);
+        }
         return new Sums(
                 result.replace(" ", ""),
-                CpuTime.measure().minus(cpu),
+                cpu,
                 wall,
                 cluster.remoteBytes() - bytes,
-                cluster.remoteBlocks() - blocks);
+                blocks,
+                cluster.metric(Metric.BLOCKS_READ) - byRdma);
     }
 
     private static void print(String shape, String path, Sums sums, int rounds) {
