@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks of one executor that a task has requested together. After it was submitted, confined
- * to the thread of the {@link Peer}.
+ * to the thread of the {@link PeerFetcher}.
  */
 final class Fetch {
 
     /** A block and its name, by which Spark identifies it. */
-    record Block(String name, BlockRange range) {}
+    record Block(String name, PartitionRange range) {}
 
     private final Map<String, Block> missing = new LinkedHashMap<>();
     private final BlockFetchingListener listener;

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads blocks of another executor over a channel: asks for the locations of the blocks, reads them
- * into registered buffers, and delivers them. Confined to the thread of the {@link Peer}.
+ * into registered buffers, and delivers them. Confined to the thread of the {@link PeerFetcher}.
  */
 final class FetchSession implements RdmaChannel.Handler {
 
@@ -205,7 +205,7 @@ final class FetchSession implements RdmaChannel.Handler {
     private void plan(LocationRequest request, List<Optional<RemoteMemory>> locations) {
         var refused = new ArrayList<Fetch.Block>();
         var files = request.fetch().files();
-        @Nullable MemoryRead shared = null;
+        @Nullable BlockBatchReadTask shared = null;
         for (var i = 0; i < locations.size(); i++) {
             var block = request.blocks().get(i);
             var location = locations.get(i).orElse(null);
@@ -217,7 +217,7 @@ final class FetchSession implements RdmaChannel.Handler {
                 enqueue(new BlockDownload(request, block, location, files, metrics));
             } else {
                 if (shared == null || shared.bufferBytes() >= SHARED_BUFFER_BYTES) {
-                    shared = new MemoryRead(request, metrics);
+                    shared = new BlockBatchReadTask(request, metrics);
                     enqueue(shared);
                 }
                 shared.add(block, location);

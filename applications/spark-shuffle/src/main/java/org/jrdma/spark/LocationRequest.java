@@ -2,7 +2,7 @@ package org.jrdma.spark;
 
 import java.util.List;
 
-/** A request for the locations of blocks. Confined to the thread of the {@link Peer}. */
+/** A request for the locations of blocks. Confined to the thread of the {@link PeerFetcher}. */
 final class LocationRequest {
 
     private final int number;

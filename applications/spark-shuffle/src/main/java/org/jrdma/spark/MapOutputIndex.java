@@ -64,7 +64,7 @@ final class MapOutputIndex {
     }
 
     /** Returns true if the data file has all partitions of a range. */
-    boolean contains(BlockRange range) {
+    boolean contains(PartitionRange range) {
         return 0 <= range.from() && range.from() < range.to() && range.to() < offsets.length;
     }
 

@@ -24,7 +24,7 @@ sealed interface PeerMessage {
      * Asks where blocks are. The replying executor keeps their memory registered until it receives
      * {@link Release}.
      */
-    record Locate(int request, List<BlockRange> blocks) implements PeerMessage {}
+    record Locate(int request, List<PartitionRange> blocks) implements PeerMessage {}
 
     /** The reading executor has finished its reads of the blocks of a request. */
     record Release(int request) implements PeerMessage {}
@@ -67,9 +67,9 @@ sealed interface PeerMessage {
             var request = bytes.getInt();
             return switch (type) {
                 case 1 -> {
-                    var blocks = new ArrayList<BlockRange>();
+                    var blocks = new ArrayList<PartitionRange>();
                     for (var left = count(bytes); left > 0; left--) {
-                        blocks.add(BlockRange.decode(bytes));
+                        blocks.add(PartitionRange.decode(bytes));
                     }
                     yield new Locate(request, blocks);
                 }

@@ -71,7 +71,7 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
     private static Optional<List<Fetch.Block>> parse(String... names) {
         var blocks = new ArrayList<Fetch.Block>();
         for (var name : names) {
-            var range = BlockRange.parse(name);
+            var range = PartitionRange.parse(name);
             if (range.isEmpty()) {
                 return Optional.empty();
             }

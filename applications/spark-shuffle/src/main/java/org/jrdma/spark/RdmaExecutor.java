@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The RDMA device of this executor, and what the plug-in does with it. */
-final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
+final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaExecutor.class);
 
@@ -38,7 +38,7 @@ final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
     private final MapOutputs outputs;
     private final BufferPool buffers;
     private final BlockServer server;
-    private final Map<String, Peer> peers = new ConcurrentHashMap<>();
+    private final Map<String, PeerFetcher> peers = new ConcurrentHashMap<>();
 
     private RdmaExecutor(
             PluginContext plugin, ShuffleMetrics metrics, ChannelSettings channels, Device device)
@@ -117,9 +117,9 @@ final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
     }
 
     /** Returns another executor to read from. */
-    Peer peer(String executor) {
+    PeerFetcher peer(String executor) {
         return peers.computeIfAbsent(
-                executor, _ -> new Peer(executor, this::connect, directory, buffers, metrics));
+                executor, _ -> new PeerFetcher(executor, this::connect, directory, buffers, metrics));
     }
 
     boolean isAvoided(String executor) {
@@ -144,7 +144,7 @@ final class RdmaExecutor implements ShuffleTransport, AutoCloseable {
     @Override
     public void close() {
         server.close();
-        peers.values().forEach(Peer::close);
+        peers.values().forEach(PeerFetcher::close);
         outputs.close();
         device.close();
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RdmaShuffleManager extends SortShuffleManager {
 
-    private static volatile @Nullable ShuffleTransport transport;
+    private static volatile @Nullable RdmaShuffleTransport transport;
 
     private @Nullable BlockStoreClient client;
 
@@ -27,7 +27,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
     }
 
     /** Sets the transport of this executor; null if it has none. */
-    static void use(@Nullable ShuffleTransport started) {
+    static void use(@Nullable RdmaShuffleTransport started) {
         transport = started;
     }
 
@@ -68,7 +68,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
                 baseHandle, blocks, context, metrics, client(rdma), mayBatch);
     }
 
-    private synchronized BlockStoreClient client(ShuffleTransport rdma) {
+    private synchronized BlockStoreClient client(RdmaShuffleTransport rdma) {
         if (client == null) {
             client = rdma.client(SparkEnv.get().blockManager().blockStoreClient());
         }

@@ -6,7 +6,7 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.PooledBuffer;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** Blocks that are read into the same buffer. Confined to the thread of the {@link Peer}. */
+/** Blocks that are read into the same buffer. Confined to the thread of the {@link PeerFetcher}. */
 interface ReadTask {
 
     /**

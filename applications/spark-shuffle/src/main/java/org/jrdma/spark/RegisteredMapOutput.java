@@ -27,12 +27,12 @@ final class RegisteredMapOutput {
         return isPinned ? index.dataLength() : 0;
     }
 
-    boolean contains(BlockRange range) {
+    boolean contains(PartitionRange range) {
         return index.contains(range);
     }
 
     /** The memory of a range that this output {@linkplain #contains contains}. */
-    RemoteMemory locate(BlockRange range) {
+    RemoteMemory locate(PartitionRange range) {
         var start = index.offset(range.from());
         return region.remote().slice(start, index.offset(range.to()) - start);
     }

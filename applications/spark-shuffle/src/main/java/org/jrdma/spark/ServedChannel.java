@@ -67,7 +67,7 @@ final class ServedChannel implements RdmaChannel.Handler {
         }
     }
 
-    private List<Optional<RemoteMemory>> locate(int request, List<BlockRange> blocks)
+    private List<Optional<RemoteMemory>> locate(int request, List<PartitionRange> blocks)
             throws ProtocolException {
         if (inUse.size() >= PeerMessage.MAX_OPEN_REQUESTS
                 || replies.size() >= PeerMessage.MAX_OPEN_REQUESTS
@@ -85,7 +85,7 @@ final class ServedChannel implements RdmaChannel.Handler {
         return locations;
     }
 
-    private Optional<RemoteMemory> locate(BlockRange block, List<RegisteredMapOutput> used) {
+    private Optional<RemoteMemory> locate(PartitionRange block, List<RegisteredMapOutput> used) {
         var key = new MapOutputIndex.Key(block.shuffle(), block.map());
         try {
             var output = outputs.acquire(key);

@@ -60,7 +60,7 @@ abstract class BlockTransferFixture {
     MapOutputs outputs;
     BlockServer server;
     BufferPool buffers;
-    Peer peer;
+    PeerFetcher peer;
 
     @BeforeEach
     void connect() throws Exception {
@@ -82,12 +82,12 @@ abstract class BlockTransferFixture {
         return server.address();
     }
 
-    Peer peer(ChannelSettings channels) {
+    PeerFetcher peer(ChannelSettings channels) {
         return peer(channels, buffers);
     }
 
-    Peer peer(ChannelSettings channels, BufferPool buffers) {
-        return new Peer(
+    PeerFetcher peer(ChannelSettings channels, BufferPool buffers) {
+        return new PeerFetcher(
                 SERVER, executor -> connect(executor, channels), directory, buffers, metrics);
     }
 
@@ -174,17 +174,17 @@ abstract class BlockTransferFixture {
         return fetch(peer, names);
     }
 
-    static Task fetch(Peer peer, String... names) throws InterruptedException {
+    static Task fetch(PeerFetcher peer, String... names) throws InterruptedException {
         return fetch(peer, null, names);
     }
 
     /** Fetches blocks into memory or into files, and waits for all of them. */
-    static Task fetch(Peer peer, @Nullable TemporaryBlockFiles files, String... names)
+    static Task fetch(PeerFetcher peer, @Nullable TemporaryBlockFiles files, String... names)
             throws InterruptedException {
         var task = new Task();
         var blocks =
                 Arrays.stream(names)
-                        .map(name -> new Fetch.Block(name, BlockRange.parse(name).orElseThrow()))
+                        .map(name -> new Fetch.Block(name, PartitionRange.parse(name).orElseThrow()))
                         .toList();
         peer.submit(new Fetch(blocks, task, task::stock, files));
         task.await(names.length);

@@ -161,7 +161,7 @@ class BlockTransferTest extends BlockTransferFixture {
     void shouldFailBlocksThatTheClientOfSparkDoesNotAccept() throws Exception {
         var task = new Task();
         var block =
-                new Fetch.Block("shuffle_0_7_0", BlockRange.parse("shuffle_0_7_0").orElseThrow());
+                new Fetch.Block("shuffle_0_7_0", PartitionRange.parse("shuffle_0_7_0").orElseThrow());
         peer.submit(
                 new Fetch(
                         List.of(block),
@@ -230,7 +230,7 @@ class BlockTransferTest extends BlockTransferFixture {
     void shouldReleaseTheOutputsThatAnExecutorWasReadingWhenItEnded() throws Exception {
         write(0, 1);
         try (var channel = connect(SERVER, settings)) {
-            var block = BlockRange.parse("shuffle_0_1_0").orElseThrow();
+            var block = PartitionRange.parse("shuffle_0_1_0").orElseThrow();
             var request = new PeerMessage.Locate(1, List.of(block)).encode();
             assertThat(channel.trySend(MemorySegment.ofBuffer(request))).isTrue();
             awaitValue(Metric.BLOCKS_LOCATED, 1);
@@ -248,7 +248,7 @@ class BlockTransferTest extends BlockTransferFixture {
         var held = buffers.tryTake(POOL_BYTES);
         var task = new Task();
         var block =
-                new Fetch.Block("shuffle_0_1_0", BlockRange.parse("shuffle_0_1_0").orElseThrow());
+                new Fetch.Block("shuffle_0_1_0", PartitionRange.parse("shuffle_0_1_0").orElseThrow());
         peer.submit(new Fetch(List.of(block), task, task::stock, null));
         awaitValue(Metric.BLOCKS_LOCATED, 1);
         outputs.close(); // The read, which waits for a buffer, fails with a remote access error.
@@ -301,8 +301,8 @@ class BlockTransferTest extends BlockTransferFixture {
         assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
     }
 
-    private Peer peer(PeerDirectory directory) {
-        return new Peer(
+    private PeerFetcher peer(PeerDirectory directory) {
+        return new PeerFetcher(
                 SERVER, executor -> connect(executor, settings), directory, buffers, metrics);
     }
 
@@ -329,7 +329,7 @@ class BlockTransferTest extends BlockTransferFixture {
         write(0, 1);
         var starts = new AtomicInteger();
         try (var reader =
-                new Peer(
+                new PeerFetcher(
                         SERVER,
                         executor -> connect(executor, settings),
                         directory,

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class PeerMessageTest {
 
-    private static final BlockRange RANGE = new BlockRange(1, 2, 3, 4);
+    private static final PartitionRange RANGE = new PartitionRange(1, 2, 3, 4);
     private static final RemoteMemory MEMORY = new RemoteMemory(1L << 40, -2, 3);
 
     static Stream<PeerMessage> messages() {

@@ -6,7 +6,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  * The RDMA part of this executor, as the shuffle manager sees it. No type of the RDMA libraries
  * appears here, because the shuffle manager also runs on the driver, which may lack the libraries.
  */
-interface ShuffleTransport {
+interface RdmaShuffleTransport {
 
     /** Returns a client that reads by RDMA if possible, and with {@code stock} otherwise. */
     BlockStoreClient client(BlockStoreClient stock);

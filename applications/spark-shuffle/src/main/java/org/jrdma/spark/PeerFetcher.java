@@ -19,14 +19,14 @@ import org.slf4j.LoggerFactory;
  * read, it is replaced once before the blocks are left to Spark's own client. Safe for use by
  * multiple threads.
  */
-final class Peer implements AutoCloseable {
+final class PeerFetcher implements AutoCloseable {
 
     /** Connects to an executor. */
     interface Connector {
         RdmaChannel connect(String executor) throws IOException;
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PeerFetcher.class);
 
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
     private static final int MAX_FAILURES = 2;
@@ -47,7 +47,7 @@ final class Peer implements AutoCloseable {
     /** The fetches that are not done. Confined to the thread of this peer. */
     private final Set<Fetch> open = new LinkedHashSet<>();
 
-    Peer(
+    PeerFetcher(
             String executor,
             Connector connector,
             PeerDirectory directory,
@@ -62,7 +62,7 @@ final class Peer implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("jrdma-shuffle-fetch-" + executor).factory());
     }
 
-    Peer(
+    PeerFetcher(
             String executor,
             Connector connector,
             PeerDirectory directory,

@@ -7,7 +7,7 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /** Reads blocks into one buffer, and delivers each block when its read has completed. */
-final class MemoryRead implements ReadTask {
+final class BlockBatchReadTask implements ReadTask {
 
     private final LocationRequest request;
     private final ShuffleMetrics metrics;
@@ -18,7 +18,7 @@ final class MemoryRead implements ReadTask {
     private int open;
     private @Nullable PooledBuffer buffer;
 
-    MemoryRead(LocationRequest request, ShuffleMetrics metrics) {
+    BlockBatchReadTask(LocationRequest request, ShuffleMetrics metrics) {
         this.request = request;
         this.metrics = metrics;
     }

@@ -6,17 +6,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class BlockRangeTest {
+class PartitionRangeTest {
 
     @Test
     void shouldParseTheNameOfABlock() {
-        assertThat(BlockRange.parse("shuffle_3_8589934592_7"))
-                .contains(new BlockRange(3, 8589934592L, 7, 8));
+        assertThat(PartitionRange.parse("shuffle_3_8589934592_7"))
+                .contains(new PartitionRange(3, 8589934592L, 7, 8));
     }
 
     @Test
     void shouldParseTheNameOfSeveralPartitions() {
-        assertThat(BlockRange.parse("shuffle_3_4_7_9")).contains(new BlockRange(3, 4, 7, 9));
+        assertThat(PartitionRange.parse("shuffle_3_4_7_9")).contains(new PartitionRange(3, 4, 7, 9));
     }
 
     @ParameterizedTest
@@ -31,6 +31,6 @@ class BlockRangeTest {
                 ""
             })
     void shouldRejectOtherNames(String name) {
-        assertThat(BlockRange.parse(name)).isEmpty();
+        assertThat(PartitionRange.parse(name)).isEmpty();
     }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param from the first partition
  * @param to the partition after the last one
  */
-record BlockRange(int shuffle, long map, int from, int to) {
+record PartitionRange(int shuffle, long map, int from, int to) {
 
     /** The length of an encoded range. */
     static final int BYTES = 20;
@@ -23,7 +23,7 @@ record BlockRange(int shuffle, long map, int from, int to) {
      * for the partitions from R to E - 1. Empty for all other names, for example those of merged
      * blocks.
      */
-    static Optional<BlockRange> parse(String name) {
+    static Optional<PartitionRange> parse(String name) {
         var parts = name.split("_", -1);
         if (parts.length < 4 || parts.length > 5 || !parts[0].equals(PREFIX)) {
             return Optional.empty();
@@ -32,14 +32,14 @@ record BlockRange(int shuffle, long map, int from, int to) {
             var from = Integer.parseInt(parts[3]);
             var to = parts.length == 5 ? Integer.parseInt(parts[4]) : from + 1;
             return Optional.of(
-                    new BlockRange(Integer.parseInt(parts[1]), Long.parseLong(parts[2]), from, to));
+                    new PartitionRange(Integer.parseInt(parts[1]), Long.parseLong(parts[2]), from, to));
         } catch (NumberFormatException e) {
             return Optional.empty();
         }
     }
 
-    static BlockRange decode(ByteBuffer bytes) {
-        return new BlockRange(bytes.getInt(), bytes.getLong(), bytes.getInt(), bytes.getInt());
+    static PartitionRange decode(ByteBuffer bytes) {
+        return new PartitionRange(bytes.getInt(), bytes.getLong(), bytes.getInt(), bytes.getInt());
     }
 
     void encode(ByteBuffer bytes) {
