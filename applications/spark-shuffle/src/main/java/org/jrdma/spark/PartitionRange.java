@@ -32,7 +32,8 @@ record PartitionRange(int shuffle, long map, int from, int to) {
             var from = Integer.parseInt(parts[3]);
             var to = parts.length == 5 ? Integer.parseInt(parts[4]) : from + 1;
             return Optional.of(
-                    new PartitionRange(Integer.parseInt(parts[1]), Long.parseLong(parts[2]), from, to));
+                    new PartitionRange(
+                            Integer.parseInt(parts[1]), Long.parseLong(parts[2]), from, to));
         } catch (NumberFormatException e) {
             return Optional.empty();
         }

@@ -119,7 +119,8 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     /** Returns another executor to read from. */
     PeerFetcher peer(String executor) {
         return peers.computeIfAbsent(
-                executor, _ -> new PeerFetcher(executor, this::connect, directory, buffers, metrics));
+                executor,
+                _ -> new PeerFetcher(executor, this::connect, directory, buffers, metrics));
     }
 
     boolean isAvoided(String executor) {

@@ -4,6 +4,7 @@ import java.util.Map;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.util.Utils;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,10 +40,11 @@ final class RdmaExecutorPlugin implements ExecutorPlugin {
 
     /** Reports to the driver, whose log users read first, that this executor has no RDMA. */
     private void reportUnavailable(Throwable cause) {
-        var message =
-                new DriverMessage.Unavailable(
-                        plugin.executorID(), plugin.hostname(), cause.toString());
         try {
+            // Spark does not know the name of the host in the context of executors.
+            var message =
+                    new DriverMessage.Unavailable(
+                            plugin.executorID(), Utils.localHostName(), cause.toString());
             plugin.send(message.encode());
         } catch (Exception e) {
             LOG.debug("Cannot report to the driver that there is no RDMA", e);

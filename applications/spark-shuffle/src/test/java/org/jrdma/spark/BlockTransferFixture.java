@@ -184,7 +184,8 @@ abstract class BlockTransferFixture {
         var task = new Task();
         var blocks =
                 Arrays.stream(names)
-                        .map(name -> new Fetch.Block(name, PartitionRange.parse(name).orElseThrow()))
+                        .map(name ->
+                                new Fetch.Block(name, PartitionRange.parse(name).orElseThrow()))
                         .toList();
         peer.submit(new Fetch(blocks, task, task::stock, files));
         task.await(names.length);

@@ -161,7 +161,8 @@ class BlockTransferTest extends BlockTransferFixture {
     void shouldFailBlocksThatTheClientOfSparkDoesNotAccept() throws Exception {
         var task = new Task();
         var block =
-                new Fetch.Block("shuffle_0_7_0", PartitionRange.parse("shuffle_0_7_0").orElseThrow());
+                new Fetch.Block(
+                        "shuffle_0_7_0", PartitionRange.parse("shuffle_0_7_0").orElseThrow());
         peer.submit(
                 new Fetch(
                         List.of(block),
@@ -248,7 +249,8 @@ class BlockTransferTest extends BlockTransferFixture {
         var held = buffers.tryTake(POOL_BYTES);
         var task = new Task();
         var block =
-                new Fetch.Block("shuffle_0_1_0", PartitionRange.parse("shuffle_0_1_0").orElseThrow());
+                new Fetch.Block(
+                        "shuffle_0_1_0", PartitionRange.parse("shuffle_0_1_0").orElseThrow());
         peer.submit(new Fetch(List.of(block), task, task::stock, null));
         awaitValue(Metric.BLOCKS_LOCATED, 1);
         outputs.close(); // The read, which waits for a buffer, fails with a remote access error.

@@ -76,7 +76,7 @@ class FakePluginContext implements PluginContext {
 
     @Override
     public String hostname() {
-        return "localhost";
+        throw new NullPointerException("Spark does not know the address of an executor");
     }
 
     @Override

@@ -16,7 +16,8 @@ class PartitionRangeTest {
 
     @Test
     void shouldParseTheNameOfSeveralPartitions() {
-        assertThat(PartitionRange.parse("shuffle_3_4_7_9")).contains(new PartitionRange(3, 4, 7, 9));
+        assertThat(PartitionRange.parse("shuffle_3_4_7_9"))
+                .contains(new PartitionRange(3, 4, 7, 9));
     }
 
     @ParameterizedTest
