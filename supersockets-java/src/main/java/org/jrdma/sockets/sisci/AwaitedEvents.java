@@ -47,4 +47,20 @@ final class AwaitedEvents {
                                 & occurred)
                         != 0;
     }
+
+    /**
+     * Wakes up the threads of this end if one of them sleeps for the events. If this fails, the
+     * events are recorded again for the next attempt.
+     */
+    void wakeUp(int occurred, Runnable wakeUp) {
+        if (!remove(occurred)) {
+            return;
+        }
+        try {
+            wakeUp.run();
+        } catch (Throwable e) {
+            add(occurred, false);
+            throw e;
+        }
+    }
 }

@@ -55,10 +55,6 @@ public final class SisciStream extends BypassStream {
     // Guarded by this, so that memory remains mapped while a thread reads it.
     private volatile boolean closed;
     private boolean released;
-
-    /** True if the last scan could not wake up all threads, so that the next one must do so. */
-    private boolean wakeUpFailed;
-
     private final SegmentRetention recycling;
 
     private SisciStream(StreamSegment segment) {
@@ -230,7 +226,7 @@ public final class SisciStream extends BypassStream {
      * stream, but does not wait for the peer.
      */
     void scan() {
-        var wake = false;
+        var occurred = 0;
         var disconnect = false;
         SisciStream next = null;
         synchronized (this) {
@@ -243,33 +239,21 @@ public final class SisciStream extends BypassStream {
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
-                wake = (awaited.isAny() && awaited.remove(ready())) || wakeUpFailed;
-                wakeUpFailed = false;
+                occurred = awaited.isAny() ? ready() : 0;
                 disconnect =
                         outgoing != null
                                 && peerHasClosed()
                                 && (!recycling.isEnding() || !recycling.canWait());
             }
         }
-        if (wake) {
-            wakeUpThreads();
+        if (occurred != 0) {
+            awaited.wakeUp(occurred, this::changed);
         }
         if (disconnect) {
             disconnectSoon();
         }
         if (next != null && use() instanceof StreamSegment.Accepted(var listener, var client)) {
             listener.requested(next, client, segment.request(next.number));
-        }
-    }
-
-    private void wakeUpThreads() {
-        try {
-            changed();
-        } catch (Throwable e) {
-            synchronized (this) {
-                wakeUpFailed = true;
-            }
-            throw e;
         }
     }
 

@@ -4,9 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.UUID;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -15,7 +13,6 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
-import org.jrdma.volume.metadata.SessionRecord;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
@@ -62,13 +59,7 @@ final class ClientSession implements AutoCloseable {
     private final ReentrantLock connecting = new ReentrantLock();
     private final Thread heartbeats;
 
-    private final Semaphore pending = new Semaphore(SessionRecord.MAX_PENDING);
-
-    /** The numbers of the requests that were not answered. Guarded by itself. */
-    private final TreeSet<Long> unanswered = new TreeSet<>();
-
-    private long lastRequest;
-
+    private final RequestNumbers numbers = new RequestNumbers();
     private volatile @Nullable Attached attached;
     private volatile long session;
 
@@ -201,25 +192,11 @@ final class ClientSession implements AutoCloseable {
 
     /** Sends a request that the coordinator executes once, and only in the given session. */
     Decoder callOnce(long onlyIn, Operation operation, Body body) throws FabricException {
-        pending.acquireUninterruptibly();
-        long number;
-        synchronized (unanswered) {
-            number = ++lastRequest;
-            unanswered.add(number);
-        }
+        var number = numbers.begin();
         try {
             return call(onlyIn, operation, number, body);
         } finally {
-            synchronized (unanswered) {
-                unanswered.remove(number);
-            }
-            pending.release();
-        }
-    }
-
-    private long answered() {
-        synchronized (unanswered) {
-            return unanswered.isEmpty() ? lastRequest + 1 : unanswered.first();
+            numbers.end(number);
         }
     }
 
@@ -237,7 +214,9 @@ final class ClientSession implements AutoCloseable {
             }
             firstSession = current.session();
             var encoder =
-                    new RequestHeader(operation, current.session(), number, answered()).encoder();
+                    new RequestHeader(
+                                    operation, current.session(), number, numbers.firstUnanswered())
+                            .encoder();
             body.encode(encoder);
             ByteBuffer reply;
             try {
