@@ -116,6 +116,17 @@ final class ClientSession implements AutoCloseable {
         return registration;
     }
 
+    /**
+     * Lets the coordinator exclude this client from the drive. Writes that the drive has not
+     * executed then take no effect, although the drive may still receive them.
+     */
+    void excludeFromDrive() throws FabricException {
+        if (registration.isRegistered()) {
+            call(Operation.EXCLUDE, _ -> {}).end();
+            registration.excluded();
+        }
+    }
+
     /** Returns the number of the session, which changes when the session was lost. */
     long id() {
         return session;

@@ -156,6 +156,7 @@ final class DataPathSelector implements AutoCloseable {
                     failed(path, String.valueOf(e.getMessage()));
                 }
                 if (e instanceof BufferInUseException) { // a repetition would use the same memory
+                    excludeFromDrive(e);
                     throw e;
                 }
                 if (isWrite && e instanceof MissingReplyException) {
@@ -171,6 +172,15 @@ final class DataPathSelector implements AutoCloseable {
                 }
                 pause();
             }
+        }
+    }
+
+    /** Prevents an effect of a failed write after the lease was returned. */
+    private void excludeFromDrive(Exception failure) {
+        try {
+            session.excludeFromDrive();
+        } catch (FabricException e) {
+            failure.addSuppressed(e);
         }
     }
 
@@ -237,6 +247,8 @@ final class DataPathSelector implements AutoCloseable {
             }
             throw new VolumeException("No node serves the blocks of the volume");
         }
+        session.excludeFromDrive(); // a write that has failed must not take effect after a later
+        // one
         closeSpare();
         var addresses = servers.get(nextServer++ % servers.size());
         var connection =

@@ -79,9 +79,20 @@ final class DriveRegistration {
         }
     }
 
+    /** Returns true if a key may be registered. */
+    synchronized boolean isRegistered() {
+        return registeredIn != NONE;
+    }
+
+    /** Records that the coordinator has excluded this client, which then registers again. */
+    synchronized void excluded() {
+        failedIn = registeredIn;
+        registeredIn = NONE;
+    }
+
     /**
-     * Registers the key if that has failed before, because the drive did not work. The session is
-     * valid.
+     * Registers the key if that has failed before, because the drive did not work, or if this
+     * client was excluded. The session is valid.
      */
     synchronized void registerIfFailed() {
         if (failedIn != NONE) {

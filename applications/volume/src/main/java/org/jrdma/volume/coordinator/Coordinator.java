@@ -198,6 +198,7 @@ public final class Coordinator implements AutoCloseable {
             throws FabricException, InterruptedException {
         var session = sessions.active(header.session(), peer);
         return switch (header.operation()) {
+            case EXCLUDE -> sessions.excludeFromDrive(session);
             case CAPACITY -> capacity();
             case LOOKUP -> folders.lookup(session, request);
             case LIST -> folders.list(request);

@@ -229,6 +229,15 @@ final class SessionTable {
         state.changed.signalAll();
     }
 
+    /**
+     * Excludes the client of a session from the drive, because it uses another path and an earlier
+     * write may be pending at the drive. The session continues.
+     */
+    byte[] excludeFromDrive(Session session) throws FabricException {
+        var _ = fence.exclude(session.key); // if no key is registered, the drive refuses its writes
+        return ReplyEncoding.empty();
+    }
+
     /** Extends a session, and returns the addresses of the data servers. */
     List<List<String>> heartbeat(long id, PeerConnection link, ClientReport reported)
             throws VolumeException {

@@ -37,6 +37,9 @@ final class IoChannel implements AutoCloseable {
     /** True if commands may use memory of the caller. */
     private boolean isDirect;
 
+    /** True if write commands may be pending. */
+    private boolean isWriting;
+
     IoChannel(NvmeDrive drive, NvmeNamespace namespace, Duration timeout, DmaMemoryRegistry buffers)
             throws FabricException {
         this.namespace = namespace;
@@ -66,6 +69,7 @@ final class IoChannel implements AutoCloseable {
             boolean isWrite, long firstBlock, MemorySegment data, @Nullable DmaMemory buffer)
             throws FabricException {
         isDirect = buffer != null;
+        isWriting = isWrite;
         if (buffer == null) {
             copyingTransfer(isWrite, firstBlock, data);
         } else {
@@ -73,6 +77,7 @@ final class IoChannel implements AutoCloseable {
             directTransfer(isWrite, firstBlock, buffer, offset, data.byteSize());
             isDirect = false;
         }
+        isWriting = false;
     }
 
     private void directTransfer(
@@ -155,6 +160,14 @@ final class IoChannel implements AutoCloseable {
      */
     boolean mayAccessCallerMemory() {
         return isDirect && queue.isAbandoned();
+    }
+
+    /**
+     * Returns true if this object was closed after a failure, and the drive may still execute
+     * writes.
+     */
+    boolean mayWriteLater() {
+        return isWriting && queue.isAbandoned();
     }
 
     void flush() throws FabricException {

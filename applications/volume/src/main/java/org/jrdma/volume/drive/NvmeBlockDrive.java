@@ -26,7 +26,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each platform thread that does I/O gets a queue and memory of its own, up to a limit. All
  * other threads, and virtual threads, share a few I/O threads. A call that fails, or does not
- * complete within the timeout, deletes its queue, so that its commands do not take effect later.
+ * complete within the timeout, deletes its queue, so that its commands do not take effect later. If
+ * the drive does not delete the queue of a write, for example because the link to it is cut, the
+ * write may take effect when the drive works again. Until this object is closed and the drive is
+ * opened again, which resets the controller, all calls then fail, and the fence registers no key.
  *
  * <p>Data in the memory of {@link #newMemory} is transferred without a copy. If the drive neither
  * completes the commands for such data nor deletes their queue, the call fails with {@link
@@ -62,6 +65,9 @@ public final class NvmeBlockDrive implements Drive {
 
     private boolean isClosed;
 
+    /** True if the drive may still execute a write of a queue that it has not deleted. */
+    private volatile boolean mayWriteLater;
+
     /**
      * Uses all blocks of a namespace.
      *
@@ -77,12 +83,12 @@ public final class NvmeBlockDrive implements Drive {
         this.namespace = namespace;
         this.timeout = timeout;
         this.shift = Integer.numberOfTrailingZeros(BLOCK_BYTES) - namespace.blockShift();
-        this.fence = fence(drive, namespace);
+        this.fence = newFence();
     }
 
-    private static Fence fence(NvmeDrive drive, NvmeNamespace namespace) {
+    private Fence newFence() {
         try {
-            return new ReservationFence(drive.reservations(namespace));
+            return new ReservationFence(drive.reservations(namespace), this::requireNoLateWrite);
         } catch (NvmeException | IllegalStateException e) {
             LOG.info("No reservations exclude nodes from {}: {}", drive, e.getMessage());
             return Fence.BY_CLOCK;
@@ -194,6 +200,7 @@ public final class NvmeBlockDrive implements Drive {
             if (isClosed) {
                 throw new IllegalStateException(drive + " is closed");
             }
+            requireNoLateWrite();
             var thread = Thread.currentThread();
             var channel = channels.get(thread);
             if (channel == null) {
@@ -205,6 +212,9 @@ public final class NvmeBlockDrive implements Drive {
             } catch (Throwable e) {
                 channels.remove(thread);
                 channel.close();
+                if (channel.mayWriteLater()) {
+                    mayWriteLater = true;
+                }
                 if (channel.mayAccessCallerMemory()) {
                     throw new BufferInUseException(drive.toString(), e);
                 }
@@ -212,6 +222,14 @@ public final class NvmeBlockDrive implements Drive {
             }
         } finally {
             lifetime.readLock().unlock();
+        }
+    }
+
+    private void requireNoLateWrite() throws VolumeException {
+        if (mayWriteLater) {
+            throw new VolumeException(
+                    "%s may still execute a write that has failed. Open the drive again."
+                            .formatted(drive));
         }
     }
 

@@ -12,17 +12,27 @@ final class ReservationFence implements Fence {
 
     private static final ReservationType TYPE = ReservationType.WRITE_EXCLUSIVE_REGISTRANTS_ONLY;
 
+    /** Checks that a node may be registered. */
+    @FunctionalInterface
+    interface Guard {
+        /** Throws an exception if an earlier write of this node may take effect later. */
+        void check() throws FabricException;
+    }
+
     private final NvmeReservations reservations;
+    private final Guard guard;
 
     /** The key that this node has registered; 0 before. */
     private volatile long own;
 
-    ReservationFence(NvmeReservations reservations) {
+    ReservationFence(NvmeReservations reservations, Guard guard) {
         this.reservations = reservations;
+        this.guard = guard;
     }
 
     @Override
     public void register(long key) throws FabricException {
+        guard.check();
         reservations.registerOrReplace(key);
         own = key;
     }

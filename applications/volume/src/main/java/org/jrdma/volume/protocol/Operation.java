@@ -10,6 +10,8 @@ public enum Operation {
     RECLAIMED,
     /** Extends the session, and returns the addresses of the data servers. */
     HEARTBEAT,
+    /** Excludes the client from the drive until it registers again. */
+    EXCLUDE,
     /** Ends the session. */
     GOODBYE,
     /** Returns the capacity of the volume. */

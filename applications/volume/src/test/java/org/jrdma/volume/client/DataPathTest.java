@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -379,6 +380,56 @@ class DataPathTest {
             var switches = client.state().data().switches();
             file.write(0, bytes(4096, 'b'));
             assertThat(client.state().data().switches()).isEqualTo(switches);
+        }
+    }
+
+    /** A write that has failed may be pending at the drive, and must not overwrite a later one. */
+    @Test
+    void shouldExcludeTheClientFromTheDriveBeforeItsWritesAreRedirected() throws Exception {
+        var _ = cluster.coordinator();
+        var _ = cluster.serveBlocks(0);
+        var path = new ReservedDrive();
+        var requests = new ConcurrentLinkedQueue<Operation>();
+        ServerConnector connector =
+                (addresses, incoming, timeout) ->
+                        new ForwardingConnection(
+                                cluster.connector().connect(addresses, incoming, timeout)) {
+                            private void record(ByteBuffer request) throws VolumeException {
+                                var header = new Decoder(request.duplicate());
+                                requests.add(RequestHeader.decode(header).operation());
+                            }
+
+                            @Override
+                            public ByteBuffer call(ByteBuffer request, Duration limit)
+                                    throws FabricException {
+                                record(request);
+                                return super.call(request, limit);
+                            }
+
+                            @Override
+                            public ByteBuffer send(
+                                    ByteBuffer request, MemorySegment source, Duration limit)
+                                    throws FabricException {
+                                record(request);
+                                return super.send(request, source, limit);
+                            }
+                        };
+        var client = cluster.newClient("client", Optional.of(path), connector);
+        try (var file = client.open(FILE, Creation.NEW, 0644)) {
+            Thread.sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
+            file.write(0, bytes(4096, 'a'));
+            assertThat(requests).doesNotContain(Operation.EXCLUDE, Operation.WRITE_BLOCKS);
+
+            path.cut(true);
+            path.isRegistered = false; // as the coordinator has excluded the client
+            file.write(0, bytes(4096, 'b'));
+            assertThat(requests).containsSubsequence(Operation.EXCLUDE, Operation.WRITE_BLOCKS);
+
+            path.cut(false);
+            while (!path.isRegistered
+                    || client.state().data().kind() != DataPathState.Kind.DIRECT) {
+                Thread.sleep(10);
+            }
         }
     }
 

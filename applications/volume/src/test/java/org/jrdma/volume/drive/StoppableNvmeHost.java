@@ -4,9 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.soft.sisci.device.DeviceBus;
@@ -18,6 +20,8 @@ import org.jrdma.soft.sisci.device.DeviceModel;
 public final class StoppableNvmeHost implements AutoCloseable {
 
     private static final Duration TIMEOUT = Duration.ofMillis(300);
+
+    private static final AtomicLong LAST_HOST = new AtomicLong();
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment bar = arena.allocate(0x4000, 4096);
@@ -31,7 +35,12 @@ public final class StoppableNvmeHost implements AutoCloseable {
         model = new StoppableModel(subsystem.newController());
         device = DeviceHost.start(model, List.of(bar));
         access = new InProcessControllerAccess(device, bar, 1);
-        var nvme = Nvme.open(access, NvmeOptions.DEFAULTS.adminTimeout(TIMEOUT));
+        var nvme =
+                Nvme.open(
+                        access,
+                        NvmeOptions.DEFAULTS
+                                .adminTimeout(TIMEOUT)
+                                .hostIdentifier(HostIdentifier.of(LAST_HOST.incrementAndGet())));
         drive = new NvmeBlockDrive(nvme, nvme.namespaces().getFirst(), TIMEOUT);
     }
 

@@ -110,7 +110,7 @@ final class HistoryChecker {
             for (var at = 0L; at < memory.byteSize(); at += ClientOperations.RECORD_BYTES) {
                 var value = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
                 assertThat(memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at + Long.BYTES))
-                        .as(seed)
+                        .as("%s: record %x at byte %d of %d", seed, value, at, memory.byteSize())
                         .isEqualTo(~value);
                 assertThat(values.add(value)).as("%s: first record of %x", seed, value).isTrue();
             }
