@@ -49,7 +49,8 @@ public final class AwaitComparison {
             }
             System.out.println("| us | SDK | polling thread | ratio | bound |");
             System.out.println("|---|---|---|---|---|");
-            ComparisonRow.print("WRITE and await its completion", own, baseline, "at most 1.2");
+            ComparisonRowPrinter.print(
+                    "WRITE and await its completion", own, baseline, "at most 1.2");
         }
     }
 

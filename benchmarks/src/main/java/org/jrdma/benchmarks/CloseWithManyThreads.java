@@ -48,7 +48,7 @@ public final class CloseWithManyThreads {
         System.out.println("|---|---|---|---|---|");
         for (var row = 0; row < membarrier.length; row++) {
             var threads = THREADS[row / 2];
-            ComparisonRow.print(
+            ComparisonRowPrinter.print(
                     "%,d other threads, %s"
                             .formatted(
                                     threads,

@@ -144,7 +144,7 @@ public final class SisciSocketsComparison {
                 baseline[turn] = baselineMicros;
             }
         }
-        ComparisonRow.print(what, own, baseline, bound);
+        ComparisonRowPrinter.print(what, own, baseline, bound);
     }
 
     private static void compareStreams(int kibibytes, SocketChannel sisci, SocketChannel tcp)
@@ -159,7 +159,7 @@ public final class SisciSocketsComparison {
                 baseline[turn] = baselineRate;
             }
         }
-        ComparisonRow.print(
+        ComparisonRowPrinter.print(
                 "%,d KiB at a time, MB/s".formatted(kibibytes), own, baseline, "at least 1.5");
     }
 

@@ -122,7 +122,7 @@ public final class TcpChannelComparison {
                 own[round] = measurement.take(SDK);
             }
         }
-        ComparisonRow.print(what, own, baseline, bound);
+        ComparisonRowPrinter.print(what, own, baseline, bound);
     }
 
     /** The code that runs at one end of a connection and returns a measurement. */

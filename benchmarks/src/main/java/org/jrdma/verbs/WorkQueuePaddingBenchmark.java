@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import org.jrdma.benchmarks.ChildProcess;
-import org.jrdma.benchmarks.ComparisonRow;
+import org.jrdma.benchmarks.ComparisonRowPrinter;
 import org.jrdma.benchmarks.Median;
 import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 
@@ -135,8 +135,8 @@ public final class WorkQueuePaddingBenchmark {
         System.out.println(
                 "| request, ns | work queue | counters in one cache line | ratio | bound |");
         System.out.println("|---|---|---|---|---|");
-        ComparisonRow.print("one by one", own[0], baseline[0], "");
-        ComparisonRow.print(
+        ComparisonRowPrinter.print("one by one", own[0], baseline[0], "");
+        ComparisonRowPrinter.print(
                 "in chains of 16, of which the last is signaled", own[1], baseline[1], "");
     }
 

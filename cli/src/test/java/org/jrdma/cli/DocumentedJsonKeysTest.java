@@ -106,7 +106,7 @@ class DocumentedJsonKeysTest {
         "volume ls, org.jrdma.cli.volume.LsCommand$Entry",
         "volume cp, org.jrdma.cli.volume.CpCommand$Copied",
         "volume check, org.jrdma.cli.volume.CheckCommand$Checked",
-        "volume nodes, org.jrdma.cli.volume.Node",
+        "volume nodes, org.jrdma.cli.volume.NodeStatus",
         "volume net, org.jrdma.cli.volume.ListConnectionsCommand$Connection",
         "volume demo, org.jrdma.cli.volume.Demo$Result"
     })

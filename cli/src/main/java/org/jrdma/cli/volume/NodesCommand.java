@@ -33,18 +33,19 @@ public final class NodesCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var servers = QueriedServer.all(settings.read());
-        var nodes = Node.all(servers);
+        var nodes = NodeStatus.all(servers);
         if (output.isJson()) {
             out().println(Json.of(nodes));
         } else {
             nodes.forEach(this::print);
         }
-        var hasCoordinator = nodes.stream().anyMatch(node -> node.role() == Node.Role.COORDINATOR);
+        var hasCoordinator =
+                nodes.stream().anyMatch(node -> node.role() == NodeStatus.Role.COORDINATOR);
         var areAllHere = servers.stream().allMatch(server -> server.problem().isEmpty());
         return hasCoordinator && areAllHere ? 0 : 1;
     }
 
-    private void print(Node node) {
+    private void print(NodeStatus node) {
         print(
                 "%s: %s%s%s"
                         .formatted(
@@ -63,14 +64,14 @@ public final class NodesCommand implements Callable<Integer> {
         node.drive().ifPresent(this::print);
     }
 
-    private void print(Node.Drive drive) {
+    private void print(NodeStatus.Drive drive) {
         var size =
                 String.format(
                         Locale.ROOT, "  drive: %s, %,d bytes", drive.description(), drive.bytes());
         print(size + drive.freeBytes().map(free -> use(drive, free)).orElse(""));
     }
 
-    private static String use(Node.Drive drive, long freeBytes) {
+    private static String use(NodeStatus.Drive drive, long freeBytes) {
         return String.format(
                 Locale.ROOT,
                 "; %,d of %,d bytes free, %,d files and folders",

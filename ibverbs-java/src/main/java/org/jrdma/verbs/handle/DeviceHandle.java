@@ -151,7 +151,7 @@ public final class DeviceHandle {
 
     /** Reads the entries of the GID table of a port that are in use. */
     public List<GidEntry> gids(int port) throws VerbsException {
-        return new GidTable(this).read(port);
+        return new GidTableReader(this).read(port);
     }
 
     /** Ranks the entries of the GID table of a port by their suitability as source addresses. */

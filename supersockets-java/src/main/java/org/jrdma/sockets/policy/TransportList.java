@@ -18,10 +18,10 @@ import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.sockets.transport.BypassTransport;
 import org.jrdma.sockets.transport.KernelTransport;
+import org.jrdma.sockets.transport.MachineWarnings;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
 import org.jrdma.sockets.transport.StreamTransport;
-import org.jrdma.sockets.transport.TransportWarnings;
 
 /**
  * A list of transports in order of preference.
@@ -231,7 +231,7 @@ public record TransportList(List<StreamTransport> preferred) {
     private static OpenedSocket openKernel(
             KernelTransport kernel, InternetFamily family, List<UnusedTransport> unused)
             throws IOException {
-        TransportWarnings.before(kernel);
+        MachineWarnings.before(kernel);
         var cachedReason = FAILURES.reason(kernel, family);
         if (cachedReason.isPresent()) {
             throw new FabricException(cachedReason.get());

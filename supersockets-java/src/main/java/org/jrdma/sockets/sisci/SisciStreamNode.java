@@ -51,7 +51,7 @@ public final class SisciStreamNode {
     private final LocalInterrupt wakeUp;
     private final IncomingWakeUps incoming;
     private final WakeUps wakeUps;
-    private final RingCapacities ringCapacities = new RingCapacities();
+    private final RingMemoryBudget ringCapacities = new RingMemoryBudget();
     private final MissedWakeUpScanner scanner = new MissedWakeUpScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
@@ -198,7 +198,7 @@ public final class SisciStreamNode {
         return wakeUps;
     }
 
-    RingCapacities ringCapacities() {
+    RingMemoryBudget ringCapacities() {
         return ringCapacities;
     }
 

@@ -51,7 +51,7 @@ public final class RsocketTransport implements BypassTransport {
             LazyBinding binding,
             Consumer<String> onFailure)
             throws FabricException {
-        TransportWarnings.before(this);
+        MachineWarnings.before(this);
         return new RsocketConnector(
                 fabric.get(), address, buffer(receiveBuffer), binding, onFailure);
     }
@@ -59,7 +59,7 @@ public final class RsocketTransport implements BypassTransport {
     @Override
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
-        TransportWarnings.before(this);
+        MachineWarnings.before(this);
         return fabric.get().listen(address, backlog, buffer(receiveBuffer));
     }
 

@@ -51,7 +51,7 @@ public final class NvmeTarget implements AutoCloseable {
     private final Map<String, OpenDevice> devices = new HashMap<>();
 
     /** The threads of the connections, with their queues as soon as they are accepted. */
-    private final Map<Thread, Optional<TargetQueue>> connections = new ConcurrentHashMap<>();
+    private final Map<Thread, Optional<TargetQueueWorker>> connections = new ConcurrentHashMap<>();
 
     private final AtomicInteger failures = new AtomicInteger();
     private final Thread acceptor;
@@ -197,7 +197,7 @@ public final class NvmeTarget implements AutoCloseable {
         try (request) {
             var domain = domain(request.deviceName());
             var connection = new TargetConnection(request, domain, decoded, options);
-            var queue = new TargetQueue(exports, options, decoded, connection, name);
+            var queue = new TargetQueueWorker(exports, options, decoded, connection, name);
             connections.put(thread, Optional.of(queue));
             if (closed) {
                 queue.close();
@@ -240,7 +240,7 @@ public final class NvmeTarget implements AutoCloseable {
             closed = true;
         }
         listener.close();
-        connections.values().forEach(queue -> queue.ifPresent(TargetQueue::close));
+        connections.values().forEach(queue -> queue.ifPresent(TargetQueueWorker::close));
         var deadline = System.nanoTime() + STOP_TIMEOUT.toNanos();
         join(acceptor, deadline);
         connections.keySet().forEach(thread -> join(thread, deadline));

@@ -37,9 +37,9 @@ final class ContextMemoryFunctions {
             var errno =
                     prefetch(
                             found,
-                            ScatterGatherList.key(list, i),
-                            ScatterGatherList.address(list, i),
-                            Integer.toUnsignedLong(ScatterGatherList.length(list, i)),
+                            ScatterGatherListReader.key(list, i),
+                            ScatterGatherListReader.address(list, i),
+                            Integer.toUnsignedLong(ScatterGatherListReader.length(list, i)),
                             forWriting,
                             loadsPages);
             if (errno != 0) {

@@ -60,9 +60,9 @@ final class ReceivePoster {
         work.begin(UncheckedMemory.getLong(request + NUMBER));
         for (var i = 0; i < count; i++) {
             work.buffer(
-                    ScatterGatherList.address(list, i),
-                    ScatterGatherList.length(list, i),
-                    ScatterGatherList.key(list, i));
+                    ScatterGatherListReader.address(list, i),
+                    ScatterGatherListReader.length(list, i),
+                    ScatterGatherListReader.key(list, i));
         }
         queue.post();
         return 0;

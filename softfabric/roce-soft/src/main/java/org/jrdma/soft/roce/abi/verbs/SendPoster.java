@@ -328,7 +328,7 @@ final class SendPoster {
 
     private boolean isValid(
             long request, SendOperation operation, int flags, long list, int count) {
-        var bytes = ScatterGatherList.totalLength(list, count);
+        var bytes = ScatterGatherListReader.totalLength(list, count);
         if (bytes > MessageLimits.MAX_BYTES
                 || (transport == Transport.EXTENDED
                         && (getInt(request + RECEIVE_QUEUE) & ~NUMBER_BITS) != 0)) {
@@ -377,10 +377,10 @@ final class SendPoster {
 
     private static void addElements(SendWork work, long list, int count, boolean inline) {
         for (var i = 0; i < count; i++) {
-            var address = ScatterGatherList.address(list, i);
-            var length = ScatterGatherList.length(list, i);
+            var address = ScatterGatherListReader.address(list, i);
+            var length = ScatterGatherListReader.length(list, i);
             if (!inline) {
-                work.buffer(address, length, ScatterGatherList.key(list, i));
+                work.buffer(address, length, ScatterGatherListReader.key(list, i));
             } else if (length > 0) {
                 work.inline(CallerMemory.at(address, length));
             }

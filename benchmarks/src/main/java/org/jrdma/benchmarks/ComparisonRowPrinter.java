@@ -3,9 +3,9 @@ package org.jrdma.benchmarks;
 import java.util.Locale;
 
 /** A row of a table that compares a measurement with a baseline. */
-public final class ComparisonRow {
+public final class ComparisonRowPrinter {
 
-    private ComparisonRow() {}
+    private ComparisonRowPrinter() {}
 
     /**
      * Prints the medians of two arrays, their ratio and its bound. Sorts the arrays.

@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  * A queue of a host: executes the commands that arrive at one connection. Confined to its thread,
  * except {@link #close()}.
  */
-final class TargetQueue implements TargetController.Closeable, TargetConnection.Handler {
+final class TargetQueueWorker implements TargetController.Closeable, TargetConnection.Handler {
 
-    private static final Logger LOG = LoggerFactory.getLogger(TargetQueue.class);
+    private static final Logger LOG = LoggerFactory.getLogger(TargetQueueWorker.class);
     private static final Duration TICK = Duration.ofMillis(50);
     private static final int SPINS = 50;
 
@@ -67,7 +67,7 @@ final class TargetQueue implements TargetController.Closeable, TargetConnection.
     private boolean failureLogged;
     private volatile boolean closing;
 
-    TargetQueue(
+    TargetQueueWorker(
             ExportedSubsystems exports,
             TargetOptions options,
             ConnectPrivateData request,

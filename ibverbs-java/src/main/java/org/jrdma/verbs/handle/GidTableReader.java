@@ -19,12 +19,12 @@ import org.jrdma.verbs.model.VerbsException;
  * Reads the GID table of a port. Older libraries can read only single entries and do not report
  * their types. In this case, the types are read from sysfs.
  */
-final class GidTable {
+final class GidTableReader {
 
     private final DeviceHandle device;
     private final DeviceFunctions functions;
 
-    GidTable(DeviceHandle device) {
+    GidTableReader(DeviceHandle device) {
         this.device = device;
         this.functions = device.library().devices();
     }

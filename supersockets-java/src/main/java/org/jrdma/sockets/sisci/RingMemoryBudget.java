@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * that reader and writer rarely wait for each other. The rings of thousands of streams must not
  * occupy the memory of the machine, however, so rings become smaller as their total grows.
  */
-final class RingCapacities {
+final class RingMemoryBudget {
 
     private static final int MIN_BYTES = 128 * 1024;
     private static final int MAX_BYTES = 2 * 1024 * 1024;

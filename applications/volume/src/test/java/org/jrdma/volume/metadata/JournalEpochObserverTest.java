@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tests that the observer of the journal finds what it must find. */
 @Timeout(30)
-class JournalEpochCheckerTest {
+class JournalEpochObserverTest {
 
     private final MemoryDrive drive = new MemoryDrive(Superblock.MIN_BLOCKS);
 
@@ -23,7 +23,7 @@ class JournalEpochCheckerTest {
     @Test
     void shouldAcceptTheWritesOfSuccessiveCoordinators() throws Exception {
         var superblock = VolumeFormatter.create(drive);
-        try (var epochs = new JournalEpochChecker(drive)) {
+        try (var epochs = new JournalEpochObserver(drive)) {
             append(start(superblock, 1));
             epochs.observe();
             append(start(superblock, 2));
@@ -37,7 +37,7 @@ class JournalEpochCheckerTest {
     @Test
     void shouldFindAWriteOfADeposedCoordinator() throws Exception {
         var superblock = VolumeFormatter.create(drive);
-        try (var epochs = new JournalEpochChecker(drive)) {
+        try (var epochs = new JournalEpochObserver(drive)) {
             var deposed = start(superblock, 1);
             var _ = start(superblock, 2);
             epochs.observe();

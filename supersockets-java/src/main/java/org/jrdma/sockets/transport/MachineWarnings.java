@@ -16,18 +16,18 @@ import org.slf4j.LoggerFactory;
  * logs them. The check runs once, on a thread of its own, when a socket of a transport other than
  * TCP is first opened. Nothing is checked on a machine without RDMA devices.
  */
-public final class TransportWarnings {
+public final class MachineWarnings {
 
-    private static final TransportWarnings THIS_MACHINE =
-            new TransportWarnings(
+    private static final MachineWarnings THIS_MACHINE =
+            new MachineWarnings(
                     MachineFiles.THIS,
-                    finding -> LoggerFactory.getLogger(TransportWarnings.class).warn(finding));
+                    finding -> LoggerFactory.getLogger(MachineWarnings.class).warn(finding));
 
     private final MachineFiles machine;
     private final Consumer<String> log;
     private final AtomicBoolean started = new AtomicBoolean();
 
-    TransportWarnings(MachineFiles machine, Consumer<String> log) {
+    MachineWarnings(MachineFiles machine, Consumer<String> log) {
         this.machine = machine;
         this.log = log;
     }
@@ -61,7 +61,7 @@ public final class TransportWarnings {
                 .filter(finding ->
                         finding.verdict() == Verdict.BROKEN
                                 || finding.verdict() == Verdict.DOUBTFUL)
-                .map(TransportWarnings::line)
+                .map(MachineWarnings::line)
                 .forEach(log);
     }
 

@@ -4,14 +4,14 @@ import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.ffi.linkage.UncheckedMemory;
 
 /** Reads the members of the elements of a scatter/gather list, an array of {@code ibv_sge}. */
-final class ScatterGatherList {
+final class ScatterGatherListReader {
 
     private static final long BYTES = ibv_sge.layout().byteSize();
     private static final long ADDRESS = ibv_sge.addr$offset();
     private static final long LENGTH = ibv_sge.length$offset();
     private static final long KEY = ibv_sge.lkey$offset();
 
-    private ScatterGatherList() {}
+    private ScatterGatherListReader() {}
 
     static long address(long list, int index) {
         return UncheckedMemory.getLong(list + index * BYTES + ADDRESS);

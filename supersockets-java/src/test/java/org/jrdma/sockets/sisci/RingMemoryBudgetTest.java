@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class RingCapacitiesTest {
+class RingMemoryBudgetTest {
 
     private static final int LARGEST = 2 * 1024 * 1024;
     private static final int SMALLEST = 128 * 1024;
 
-    private final RingCapacities capacities = new RingCapacities();
+    private final RingMemoryBudget capacities = new RingMemoryBudget();
 
     @Test
     void shouldUseTheRequestedNumberOfBytesRoundedUpToAPowerOfTwo() {

@@ -18,7 +18,7 @@ import org.jrdma.volume.net.TransportKind;
  * @param unavailable the transports that a server cannot use, with the reasons
  * @param problem the reason for which a server does not answer
  */
-record Node(
+record NodeStatus(
         String name,
         Role role,
         Optional<String> version,
@@ -49,8 +49,8 @@ record Node(
             Optional<Long> files) {}
 
     /** Returns the servers, and the clients that are not servers. */
-    static List<Node> all(List<QueriedServer> servers) {
-        var nodes = new ArrayList<Node>();
+    static List<NodeStatus> all(List<QueriedServer> servers) {
+        var nodes = new ArrayList<NodeStatus>();
         var names = new HashSet<String>();
         for (var server : servers) {
             nodes.add(
@@ -67,7 +67,7 @@ record Node(
         return nodes;
     }
 
-    private static Node of(ServerStatus state, Optional<String> problem) {
+    private static NodeStatus of(ServerStatus state, Optional<String> problem) {
         var services = new ArrayList<String>();
         if (state.isCoordinator()) {
             services.add("metadata");
@@ -75,13 +75,13 @@ record Node(
         if (state.isServingBlocks()) {
             services.add("blocks");
         }
-        return new Node(
+        return new NodeStatus(
                 state.name(),
                 state.isCoordinator() ? Role.COORDINATOR : Role.STANDBY,
                 Optional.of(state.version()),
                 state.isCoordinator() ? Optional.of(state.epoch()) : Optional.empty(),
                 services,
-                state.addresses().stream().map(Node::place).toList(),
+                state.addresses().stream().map(NodeStatus::place).toList(),
                 state.unavailable(),
                 Optional.of(
                         new Drive(
@@ -98,8 +98,8 @@ record Node(
         return new Interface(transport, address, transport.equals(TransportKind.VERBS.toString()));
     }
 
-    private static Node unreachable(QueriedServer server) {
-        return new Node(
+    private static NodeStatus unreachable(QueriedServer server) {
+        return new NodeStatus(
                 String.join("+", server.addresses()),
                 Role.UNREACHABLE,
                 Optional.empty(),
@@ -111,8 +111,8 @@ record Node(
                 server.problem());
     }
 
-    private static Node of(ClientReport client) {
-        return new Node(
+    private static NodeStatus of(ClientReport client) {
+        return new NodeStatus(
                 client.name(),
                 Role.CLIENT,
                 Optional.of(client.version()),

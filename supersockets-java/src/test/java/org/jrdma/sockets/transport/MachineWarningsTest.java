@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code jrdma doctor} cover the findings of each check.
  */
 @Timeout(30)
-class TransportWarningsTest {
+class MachineWarningsTest {
 
     private static final String PORT = "sys/class/infiniband/mlx5_0/ports/1/";
 
@@ -46,7 +46,7 @@ class TransportWarningsTest {
     }
 
     private List<String> warnings() throws InterruptedException {
-        var check = new TransportWarnings(new MachineFiles(root), log::add);
+        var check = new MachineWarnings(new MachineFiles(root), log::add);
         for (var i = 0; i < 3; i++) {
             check.start();
         }
