@@ -162,7 +162,7 @@ final class AdminQueue {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name));
             }
             LockSupport.parkNanos(PAUSE_NANOS);
-            if (InterruptDeferral.endWait()) {
+            if (ThreadInterruptDeferral.endWait()) {
                 throw lock.interrupted(name);
             }
         }

@@ -36,7 +36,7 @@ final class AdminQueueLock {
                 }
             } catch (InterruptedException _) {
                 Thread.currentThread().interrupt();
-                if (InterruptDeferral.endWait()) {
+                if (ThreadInterruptDeferral.endWait()) {
                     throw interrupted(name);
                 }
             }

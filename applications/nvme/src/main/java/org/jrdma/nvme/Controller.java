@@ -76,7 +76,7 @@ abstract sealed class Controller permits PcieController, RdmaController {
         }
         stopped = true;
         try {
-            InterruptDeferral.defer(this::release);
+            ThreadInterruptDeferral.defer(this::release);
             allocations.forEach(this::free);
         } catch (FabricException e) {
             LOG.warn(

@@ -130,7 +130,7 @@ final class ManagerConnection {
         }
         selector.selectedKeys().clear();
         var _ = selector.select(Math.max(1, left / MILLI));
-        if (InterruptDeferral.endWait()) {
+        if (ThreadInterruptDeferral.endWait()) {
             throw lock.interrupted("a reply");
         }
     }

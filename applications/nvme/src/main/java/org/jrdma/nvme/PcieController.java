@@ -75,7 +75,7 @@ abstract sealed class PcieController extends Controller
             throw deadline.missed("%s did not %s".formatted(access, goal));
         }
         LockSupport.parkNanos(POLL_NANOS);
-        if (InterruptDeferral.endWait()) {
+        if (ThreadInterruptDeferral.endWait()) {
             throw new NvmeException(
                     "Interrupted while waiting for %s to %s".formatted(access, goal));
         }

@@ -103,7 +103,7 @@ final class QueueResources {
     private void destroy() throws FabricException {
         var isDeleted = false;
         try {
-            InterruptDeferral.defer(() -> controller.deleteQueue(id));
+            ThreadInterruptDeferral.defer(() -> controller.deleteQueue(id));
             isDeleted = true;
         } finally {
             isAbandoned = !isDeleted;

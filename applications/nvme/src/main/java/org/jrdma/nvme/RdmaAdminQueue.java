@@ -302,7 +302,7 @@ final class RdmaAdminQueue implements AutoCloseable {
             } catch (FabricTimeoutException e) {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name), e);
             } catch (InterruptedIOException _) {
-                if (InterruptDeferral.endWait()) {
+                if (ThreadInterruptDeferral.endWait()) {
                     throw lock.interrupted(name);
                 }
             }

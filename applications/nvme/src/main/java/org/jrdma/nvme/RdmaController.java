@@ -243,7 +243,7 @@ final class RdmaController extends Controller {
                                 .formatted(this, name, lossReason));
             }
             LockSupport.parkNanos(PAUSE_NANOS);
-            if (InterruptDeferral.endWait()) {
+            if (ThreadInterruptDeferral.endWait()) {
                 throw interrupted(name);
             }
             current = session;

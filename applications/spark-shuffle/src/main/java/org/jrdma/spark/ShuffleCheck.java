@@ -33,7 +33,7 @@ public final class ShuffleCheck {
      */
     public static void main(String... arguments) throws InterruptedException {
         var records = Integer.parseInt(arguments[0]);
-        RemoteReads reads;
+        RemoteReadStatistics reads;
         try (var context = new JavaSparkContext(new SparkConf().setAppName("RDMA shuffle check"))) {
             reads = run(context, records);
         }
@@ -49,7 +49,8 @@ public final class ShuffleCheck {
      * Sorts records, and returns the counts of the blocks that were read. Must be the first job of
      * the application.
      */
-    static RemoteReads run(JavaSparkContext context, int records) throws InterruptedException {
+    static RemoteReadStatistics run(JavaSparkContext context, int records)
+            throws InterruptedException {
         var counter = new TaskReadCounter();
         context.sc().addSparkListener(counter);
         System.out.printf("%d records are sorted.%n", sort(context, records));
@@ -90,11 +91,12 @@ public final class ShuffleCheck {
     }
 
     /** Waits for the reports of the executors, which arrive after the tasks have ended. */
-    private static RemoteReads awaitReports(TaskReadCounter counter) throws InterruptedException {
+    private static RemoteReadStatistics awaitReports(TaskReadCounter counter)
+            throws InterruptedException {
         var start = System.nanoTime();
         while (true) {
             var reads =
-                    new RemoteReads(
+                    new RemoteReadStatistics(
                             counter.blocks(),
                             counter.bytes(),
                             total(Metric.BLOCKS_READ),

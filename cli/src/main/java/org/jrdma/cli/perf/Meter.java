@@ -79,10 +79,10 @@ final class Meter implements AutoCloseable {
                 connection());
     }
 
-    private Slice slice(int bytes, Duration time) throws IOException {
+    private MeasurementSlice slice(int bytes, Duration time) throws IOException {
         exchange(bytes, time);
         var sent = stream(bytes, time);
-        return new Slice(samples.copy(), sent.messages(), sent.nanos());
+        return new MeasurementSlice(samples.copy(), sent.messages(), sent.nanos());
     }
 
     private int messagesPerExchange() {
@@ -95,7 +95,7 @@ final class Meter implements AutoCloseable {
                 time,
                 slice -> {
                     exchange(bytes, slice);
-                    return new Slice(samples.copy(), 0, 0);
+                    return new MeasurementSlice(samples.copy(), 0, 0);
                 });
     }
 

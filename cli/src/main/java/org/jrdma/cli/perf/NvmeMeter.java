@@ -88,12 +88,12 @@ final class NvmeMeter implements AutoCloseable {
         }
     }
 
-    private Slice slice(Duration time) throws FabricException {
+    private MeasurementSlice slice(Duration time) throws FabricException {
         var before = completed;
         var start = System.nanoTime();
         run(time);
         var nanos = System.nanoTime() - start;
-        return new Slice(samples.copy(), completed - before, nanos);
+        return new MeasurementSlice(samples.copy(), completed - before, nanos);
     }
 
     /**

@@ -33,7 +33,7 @@ record RepeatedMeasurement(
     /** Measures a slice of about the given duration. */
     @FunctionalInterface
     interface SliceMeter {
-        Slice measure(Duration time) throws IOException;
+        MeasurementSlice measure(Duration time) throws IOException;
     }
 
     /**
@@ -66,7 +66,7 @@ record RepeatedMeasurement(
     static RepeatedMeasurement repeat(Duration time, int bytes, int messages, SliceMeter meter)
             throws IOException {
         var end = System.nanoTime() + MAX_TIMES * time.toNanos();
-        var last = new ArrayDeque<Slice>();
+        var last = new ArrayDeque<MeasurementSlice>();
         Stability stable;
         var count = 0;
         do {
@@ -77,20 +77,21 @@ record RepeatedMeasurement(
             }
             stable =
                     new Stability(
-                            agree(last, Slice::medianLatency),
-                            agree(last, Slice::messagesPerSecond));
+                            agree(last, MeasurementSlice::medianLatency),
+                            agree(last, MeasurementSlice::messagesPerSecond));
         } while (count < SLICES
                 || (!(stable.latency() && stable.bandwidth())
                         && count < MAX_SLICES
                         && System.nanoTime() - end < 0));
-        var all = Slice.joined(last);
+        var all = MeasurementSlice.joined(last);
         return new RepeatedMeasurement(
                 LatencyStatistics.of(all.samples().toArray(), messages),
                 MeasuredBandwidth.of(bytes, all.messages(), all.nanos()),
                 stable);
     }
 
-    private static boolean agree(Collection<Slice> slices, ToDoubleFunction<Slice> figure) {
+    private static boolean agree(
+            Collection<MeasurementSlice> slices, ToDoubleFunction<MeasurementSlice> figure) {
         var figures = slices.stream().mapToDouble(figure).summaryStatistics();
         return figures.getMax() <= MAX_RATIO * figures.getMin();
     }

@@ -87,11 +87,11 @@ final class VolumeMeter {
         }
     }
 
-    private Slice slice(Duration time) throws IOException {
+    private MeasurementSlice slice(Duration time) throws IOException {
         var start = System.nanoTime();
         run(time);
         var nanos = System.nanoTime() - start;
-        return new Slice(samples.copy(), samples.count(), nanos);
+        return new MeasurementSlice(samples.copy(), samples.count(), nanos);
     }
 
     private void run(Duration time) throws IOException {

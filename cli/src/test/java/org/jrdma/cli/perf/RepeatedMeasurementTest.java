@@ -27,7 +27,7 @@ class RepeatedMeasurementTest {
                 duration -> {
                     var slice = durations.size();
                     durations.add(duration);
-                    return new Slice(
+                    return new MeasurementSlice(
                             samples(1, micros.applyAsLong(slice) * MICRO),
                             messages.applyAsLong(slice),
                             duration.toNanos());
@@ -88,7 +88,7 @@ class RepeatedMeasurementTest {
                 TIME,
                 duration -> {
                     durations.add(duration);
-                    return new Slice(samples(8_000, MICRO), 0, 0);
+                    return new MeasurementSlice(samples(8_000, MICRO), 0, 0);
                 });
 
         assertThat(durations).containsExactly(TIME, TIME, TIME);
@@ -100,7 +100,7 @@ class RepeatedMeasurementTest {
                 TIME,
                 duration -> {
                     durations.add(duration);
-                    return new Slice(samples(1, MICRO), 0, 0);
+                    return new MeasurementSlice(samples(1, MICRO), 0, 0);
                 });
 
         assertThat(durations).containsOnly(TIME).hasSize(10);
@@ -118,7 +118,7 @@ class RepeatedMeasurementTest {
                         duration -> {
                             durations.add(duration);
                             sleep(time.multipliedBy(10));
-                            return new Slice(samples(1, durations.size() * MICRO), 1, 1);
+                            return new MeasurementSlice(samples(1, durations.size() * MICRO), 1, 1);
                         });
 
         assertThat(unstable.stable().latency()).isFalse();

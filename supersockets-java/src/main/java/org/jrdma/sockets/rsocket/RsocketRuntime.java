@@ -76,8 +76,8 @@ public final class RsocketRuntime {
     private final Semaphore connections;
     private final Semaphore listeners;
     private final ActiveAccepts activeAccepts = new ActiveAccepts();
-    private final ListenerResponseDeadlines awaited =
-            new ListenerResponseDeadlines(BypassConnector.TIMEOUT);
+    private final ConnectResponseDeadlines awaited =
+            new ConnectResponseDeadlines(BypassConnector.TIMEOUT);
 
     /**
      * Runs connection attempts, and closes connections that the program has not accepted. Both
@@ -391,7 +391,7 @@ public final class RsocketRuntime {
         return addresses;
     }
 
-    ListenerResponseDeadlines awaited() {
+    ConnectResponseDeadlines awaited() {
         return awaited;
     }
 

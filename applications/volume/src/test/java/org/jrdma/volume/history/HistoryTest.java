@@ -14,7 +14,7 @@ import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.FileDrive;
-import org.jrdma.volume.metadata.JournalEpochObserver;
+import org.jrdma.volume.metadata.StaleJournalWriteDetector;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -89,7 +89,7 @@ class HistoryTest {
 
     private void run(Duration duration) throws Exception {
         try (var drive = FileDrive.open(volume.driveFile());
-                var epochs = new JournalEpochObserver(drive)) {
+                var epochs = new StaleJournalWriteDetector(drive)) {
             createFiles();
             clients.start(DIRECT_CLIENTS, REDIRECTED_CLIENTS);
             var nemesis = new Nemesis(volume, seed, lender, servers, clients);
@@ -126,7 +126,7 @@ class HistoryTest {
         }
     }
 
-    private void check(Nemesis nemesis, JournalEpochObserver epochs) throws IOException {
+    private void check(Nemesis nemesis, StaleJournalWriteDetector epochs) throws IOException {
         var checker = new HistoryChecker(volume, clients.started(), seed);
         System.out.printf(
                 "Faults: %s, %d clients, epochs 1 to %d%n%s%n",

@@ -34,7 +34,7 @@ public final class LocalInterrupt {
     private final EventQueue<Trigger> triggers;
 
     /** Used instead of {@code triggers} if not null. */
-    private final @Nullable AwaitedTriggers directTriggers;
+    private final @Nullable InterruptTriggerWaiter directTriggers;
 
     private boolean removed;
 
@@ -44,7 +44,7 @@ public final class LocalInterrupt {
             TypedInterruptNumber number,
             boolean counts,
             EventQueue<Trigger> triggers,
-            @Nullable AwaitedTriggers directTriggers) {
+            @Nullable InterruptTriggerWaiter directTriggers) {
         this.all = all;
         this.descriptor = descriptor;
         this.number = number;
@@ -91,7 +91,7 @@ public final class LocalInterrupt {
      * Creates a socket by which a process can trigger this interrupt. Returns empty if the process
      * must send messages.
      */
-    Optional<AwaitedTriggers.PeerSocket> openSocket(Connection peer) {
+    Optional<InterruptTriggerWaiter.PeerSocket> openSocket(Connection peer) {
         return directTriggers == null ? Optional.empty() : directTriggers.open(peer);
     }
 

@@ -90,7 +90,7 @@ public final class LocalInterrupts {
                                             FlagChecks.has(flags, SCI_FLAG_COUNTING_INT()),
                                             EventQueue.unbounded(context.callbacks(), callback),
                                             isAwaited(carriesData, flags)
-                                                    ? new AwaitedTriggers()
+                                                    ? new InterruptTriggerWaiter()
                                                     : null);
                             try {
                                 add(interrupt, adapter, shared);
@@ -196,7 +196,7 @@ public final class LocalInterrupts {
         closeSocket(callers.put(caller, new Called(shared, NO_SOCKET)));
         var socket =
                 shared.isShared()
-                        ? Optional.<AwaitedTriggers.PeerSocket>empty()
+                        ? Optional.<InterruptTriggerWaiter.PeerSocket>empty()
                         : shared.interrupts().getFirst().openSocket(from);
         if (socket.isPresent()) {
             callers.put(caller, new Called(shared, socket.get().key()));

@@ -4,33 +4,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class RemoteReadsTest {
+class RemoteReadStatisticsTest {
 
     @Test
     void shouldAcceptThatAllBlocksWereReadByRdma() {
-        assertThat(new RemoteReads(3, 300, 3, 300).objection()).isEmpty();
+        assertThat(new RemoteReadStatistics(3, 300, 3, 300).objection()).isEmpty();
     }
 
     @Test
     void shouldObjectToBlocksThatWereReadOverTcp() {
-        assertThat(new RemoteReads(3, 300, 2, 200).objection())
+        assertThat(new RemoteReadStatistics(3, 300, 2, 200).objection())
                 .hasValueSatisfying(
                         objection -> assertThat(objection).contains("3 remote blocks", "2 blocks"));
     }
 
     @Test
     void shouldObjectToBytesThatWereReadOverTcp() {
-        assertThat(new RemoteReads(3, 300, 3, 200).objection()).isPresent();
+        assertThat(new RemoteReadStatistics(3, 300, 3, 200).objection()).isPresent();
     }
 
     @Test
     void shouldObjectIfNoExecutorHasReadBlocksOfAnotherOne() {
-        assertThat(new RemoteReads(0, 0, 0, 0).objection()).isPresent();
+        assertThat(new RemoteReadStatistics(0, 0, 0, 0).objection()).isPresent();
     }
 
     @Test
     void shouldCountOverTcpTheBlocksOfExecutorsThatReportNothing() {
-        assertThat(new RemoteReads(3, 300, 0, 0))
+        assertThat(new RemoteReadStatistics(3, 300, 0, 0))
                 .hasToString("Remote blocks: 0 by RDMA (0 bytes), 3 over TCP.");
     }
 }

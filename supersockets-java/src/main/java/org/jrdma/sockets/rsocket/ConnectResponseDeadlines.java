@@ -15,7 +15,7 @@ import org.jrdma.ffi.Deadline;
  * has responded to no attempt of this process for the duration of the timeout. Safe for use by
  * multiple threads.
  */
-final class ListenerResponseDeadlines {
+final class ConnectResponseDeadlines {
 
     private final Duration timeout;
     private final Map<InetSocketAddress, Listener> listeners = new HashMap<>();
@@ -25,7 +25,7 @@ final class ListenerResponseDeadlines {
      *
      * @param timeout the time without a response after which an attempt times out
      */
-    ListenerResponseDeadlines(Duration timeout) {
+    ConnectResponseDeadlines(Duration timeout) {
         this.timeout = timeout;
     }
 

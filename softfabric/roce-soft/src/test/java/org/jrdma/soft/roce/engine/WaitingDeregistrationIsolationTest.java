@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Tests that a deregistration that waits for a memory access to end does not block other threads.
  */
-class DeregistrationWaitTest {
+class WaitingDeregistrationIsolationTest {
 
     private final MemoryRegistry registry = new MemoryRegistry(new Random(1));
     private final ProtectionDomain domain = new ProtectionDomain();

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Observes the blocks of the journal on a drive from a thread of its own. A coordinator must not
  * write a block after the first block of its successor was written.
  */
-public final class JournalEpochObserver implements AutoCloseable {
+public final class StaleJournalWriteDetector implements AutoCloseable {
 
     private static final int PAUSE_MILLIS = 20;
 
@@ -24,7 +24,7 @@ public final class JournalEpochObserver implements AutoCloseable {
     private long newest;
 
     /** Starts to observe a drive, which the caller closes after this object. */
-    public JournalEpochObserver(Drive drive) throws FabricException {
+    public StaleJournalWriteDetector(Drive drive) throws FabricException {
         this.drive = drive;
         this.superblock = Superblock.read(drive);
         this.last = new @Nullable JournalBlockHeader[2][superblock.areaBlocks()];

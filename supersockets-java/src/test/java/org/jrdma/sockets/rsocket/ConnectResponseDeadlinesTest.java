@@ -8,12 +8,12 @@ import java.time.Duration;
 import org.jrdma.ffi.Deadline;
 import org.junit.jupiter.api.Test;
 
-class ListenerResponseDeadlinesTest {
+class ConnectResponseDeadlinesTest {
 
     private static final Duration TIMEOUT = Duration.ofMillis(50);
     private static final InetSocketAddress ADDRESS = listener(1);
 
-    private final ListenerResponseDeadlines listeners = new ListenerResponseDeadlines(TIMEOUT);
+    private final ConnectResponseDeadlines listeners = new ConnectResponseDeadlines(TIMEOUT);
 
     private static InetSocketAddress listener(int port) {
         return new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), port);

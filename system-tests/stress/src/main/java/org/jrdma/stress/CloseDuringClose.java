@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
         expect = ACCEPTABLE,
         desc = "Both calls of close() returned after the memory was freed.")
 @Outcome(expect = FORBIDDEN, desc = "A call of close() returned before the memory was freed.")
-public class CloseTwice {
+public class CloseDuringClose {
 
     private final FreeableMemory memory = new FreeableMemory();
 

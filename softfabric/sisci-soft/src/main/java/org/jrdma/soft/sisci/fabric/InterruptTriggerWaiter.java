@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  * no other thread of this process. Several triggers in quick succession may count as one. Safe for
  * use by multiple threads.
  */
-final class AwaitedTriggers {
+final class InterruptTriggerWaiter {
 
-    private static final Logger LOG = LoggerFactory.getLogger(AwaitedTriggers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(InterruptTriggerWaiter.class);
 
     /**
      * The maximum number of sockets of one process. Further connections of the process trigger the
@@ -68,7 +68,7 @@ final class AwaitedTriggers {
      */
     record PeerSocket(long key, int sender) {}
 
-    AwaitedTriggers() throws FabricException {
+    InterruptTriggerWaiter() throws FabricException {
         local = RaisableDescriptor.open();
         try {
             epoll = LinuxCalls.epollCreate();

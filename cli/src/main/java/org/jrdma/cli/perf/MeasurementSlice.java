@@ -9,16 +9,16 @@ import java.util.Collection;
  * @param messages the number of messages that were transferred for the bandwidth
  * @param nanos the duration of their transfer
  */
-record Slice(Samples samples, long messages, long nanos) {
+record MeasurementSlice(Samples samples, long messages, long nanos) {
 
     /** Returns the slice that consists of several slices. */
-    static Slice joined(Collection<Slice> slices) {
+    static MeasurementSlice joined(Collection<MeasurementSlice> slices) {
         var samples = new Samples();
         slices.forEach(slice -> samples.addAll(slice.samples));
-        return new Slice(
+        return new MeasurementSlice(
                 samples,
-                slices.stream().mapToLong(Slice::messages).sum(),
-                slices.stream().mapToLong(Slice::nanos).sum());
+                slices.stream().mapToLong(MeasurementSlice::messages).sum(),
+                slices.stream().mapToLong(MeasurementSlice::nanos).sum());
     }
 
     double medianLatency() {

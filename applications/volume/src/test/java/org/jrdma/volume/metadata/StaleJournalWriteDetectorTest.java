@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tests that the observer of the journal finds what it must find. */
 @Timeout(30)
-class JournalEpochObserverTest {
+class StaleJournalWriteDetectorTest {
 
     private final MemoryDrive drive = new MemoryDrive(Superblock.MIN_BLOCKS);
 
@@ -23,7 +23,7 @@ class JournalEpochObserverTest {
     @Test
     void shouldAcceptTheWritesOfSuccessiveCoordinators() throws Exception {
         var superblock = VolumeFormatter.create(drive);
-        try (var epochs = new JournalEpochObserver(drive)) {
+        try (var epochs = new StaleJournalWriteDetector(drive)) {
             append(start(superblock, 1));
             epochs.observe();
             append(start(superblock, 2));
@@ -37,7 +37,7 @@ class JournalEpochObserverTest {
     @Test
     void shouldFindAWriteOfADeposedCoordinator() throws Exception {
         var superblock = VolumeFormatter.create(drive);
-        try (var epochs = new JournalEpochObserver(drive)) {
+        try (var epochs = new StaleJournalWriteDetector(drive)) {
             var deposed = start(superblock, 1);
             var _ = start(superblock, 2);
             epochs.observe();

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the addresses at which a port can be opened, and multicast groups. */
-class PortAddressTest {
+class PortBindingTest {
 
     private static final int EVERY_MEMBER = 0xff_ffff;
     private static final int QUEUE_KEY = 0x1234;

@@ -6,7 +6,7 @@ import org.jrdma.ffi.FabricException;
  * The interrupts of the current thread. An interrupt ends a wait, except during a close: a close
  * defers interrupts to its end, because otherwise the controller would continue to run.
  */
-final class InterruptDeferral {
+final class ThreadInterruptDeferral {
 
     /** A step of a close. */
     @FunctionalInterface
@@ -20,7 +20,7 @@ final class InterruptDeferral {
 
     private static final ScopedValue<Deferred> DEFERRED = ScopedValue.newInstance();
 
-    private InterruptDeferral() {}
+    private ThreadInterruptDeferral() {}
 
     /** Runs a step of a close. All waits of the step ignore interrupts, which are deferred. */
     static void defer(Step step) throws FabricException {
