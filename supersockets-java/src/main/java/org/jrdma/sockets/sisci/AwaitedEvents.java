@@ -13,6 +13,9 @@ final class AwaitedEvents {
 
     private final AtomicInteger events = new AtomicInteger();
 
+    /** True if the last wake-up has failed, so that the next one must be performed. */
+    private volatile boolean hasFailed;
+
     /**
      * Records that threads sleep until one of the events occurs. Returns those of the events for
      * which no thread slept before.
@@ -49,17 +52,18 @@ final class AwaitedEvents {
     }
 
     /**
-     * Wakes up the threads of this end if one of them sleeps for the events. If this fails, the
-     * events are recorded again for the next attempt.
+     * Wakes up the threads of this end if one of them sleeps for the events, or if the last call
+     * has failed.
      */
     void wakeUp(int occurred, Runnable wakeUp) {
-        if (!remove(occurred)) {
+        if (!remove(occurred) && !hasFailed) {
             return;
         }
+        hasFailed = false;
         try {
             wakeUp.run();
         } catch (Throwable e) {
-            add(occurred, false);
+            hasFailed = true;
             throw e;
         }
     }

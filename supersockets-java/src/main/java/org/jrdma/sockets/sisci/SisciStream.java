@@ -246,9 +246,7 @@ public final class SisciStream extends BypassStream {
                                 && (!recycling.isEnding() || !recycling.canWait());
             }
         }
-        if (occurred != 0) {
-            awaited.wakeUp(occurred, this::changed);
-        }
+        awaited.wakeUp(occurred, this::changed);
         if (disconnect) {
             disconnectSoon();
         }
