@@ -21,8 +21,9 @@ public final class ShuffleCheck {
     private static final int PARTITIONS = 8;
     private static final int VALUE_BYTES = 92;
 
+    private static final Duration EXECUTOR_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration REPORT_POLL = Duration.ofMillis(50);
+    private static final Duration POLL = Duration.ofMillis(50);
 
     private ShuffleCheck() {}
 
@@ -51,6 +52,7 @@ public final class ShuffleCheck {
      */
     static RemoteReadStatistics run(JavaSparkContext context, int records)
             throws InterruptedException {
+        awaitExecutors(context);
         var counter = new TaskReadCounter();
         context.sc().addSparkListener(counter);
         System.out.printf("%d records are sorted.%n", sort(context, records));
@@ -58,6 +60,19 @@ public final class ShuffleCheck {
             throw new IllegalStateException("Spark has not reported the end of the job");
         }
         return awaitReports(counter);
+    }
+
+    /** Waits for two executors, because a single one reads no blocks of another. */
+    private static void awaitExecutors(JavaSparkContext context) throws InterruptedException {
+        var start = System.nanoTime();
+        while (context.sc().getExecutorMemoryStatus().size() < 3) { // the driver and two executors
+            if (System.nanoTime() - start > EXECUTOR_TIMEOUT.toNanos()) {
+                throw new IllegalStateException(
+                        "Fewer than two executors have registered within %d s"
+                                .formatted(EXECUTOR_TIMEOUT.toSeconds()));
+            }
+            Thread.sleep(POLL);
+        }
     }
 
     private static long sort(JavaSparkContext context, int records) {
@@ -105,7 +120,7 @@ public final class ShuffleCheck {
                     || System.nanoTime() - start > REPORT_TIMEOUT.toNanos()) {
                 return reads;
             }
-            Thread.sleep(REPORT_POLL);
+            Thread.sleep(POLL);
         }
     }
 
