@@ -258,7 +258,7 @@ public abstract class QueuePair extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
      *     options
      */
-    public final VendorOptions enhancedOptions() throws VerbsException {
+    public final VendorOptions vendorOptions() throws VerbsException {
         return queuePair.call(() ->
                 queuePair
                         .functions()
@@ -273,7 +273,7 @@ public abstract class QueuePair extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
      *     options
      */
-    public final void enhancedOptions(VendorOptions options) throws VerbsException {
+    public final void vendorOptions(VendorOptions options) throws VerbsException {
         queuePair.run(() ->
                 queuePair
                         .functions()

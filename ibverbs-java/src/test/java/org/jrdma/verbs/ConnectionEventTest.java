@@ -556,13 +556,13 @@ class ConnectionEventTest {
                     .isThrownBy(olderIdentifier::establish)
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> olderIdentifier.enhancedOptions(new VendorOptions(1, 2)))
+                    .isThrownBy(() -> olderIdentifier.vendorOptions(new VendorOptions(1, 2)))
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(olderIdentifier::peerEnhancedOptions)
+                    .isThrownBy(olderIdentifier::peerVendorOptions)
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(olderIdentifier::rejectEnhancedOptions)
+                    .isThrownBy(olderIdentifier::rejectVendorOptions)
                     .withMessageContaining("rdma_reject_ece failed")
                     .withMessageContaining("requires rdma-core 31");
             for (var call :

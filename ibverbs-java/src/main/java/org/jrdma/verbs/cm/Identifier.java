@@ -250,16 +250,16 @@ public final class Identifier extends NativeObject {
     }
 
     /**
-     * Rejects a request because this side does not support the {@link #peerEnhancedOptions}. The
-     * peer gets {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}, except on iWARP, where rejections
-     * do not contain a reason. In C: {@code rdma_reject_ece}.
+     * Rejects a request because this side does not support the {@link #peerVendorOptions}. The peer
+     * gets {@link RejectReason#VENDOR_OPTION_NOT_SUPPORTED}, except on iWARP, where rejections do
+     * not contain a reason. In C: {@code rdma_reject_ece}.
      *
      * @param privateData the private data for the peer: at most 148 bytes for a connection, 136
      *     bytes for datagrams, 248 bytes on iWARP
      * @throws IllegalArgumentException if the private data is longer than this limit
      * @throws VerbsException with EOPNOTSUPP if the library is older than rdma-core 31
      */
-    public void rejectEnhancedOptions(byte... privateData) throws VerbsException {
+    public void rejectVendorOptions(byte... privateData) throws VerbsException {
         check(PrivateDataSizes.REJECTION, privateData);
         calls.run(
                 "rdma_reject_ece",
@@ -432,13 +432,13 @@ public final class Identifier extends NativeObject {
      * Sets the vendor-specific options that the drivers of both sides negotiate. Must be called
      * before this identifier connects or accepts. In C: {@code rdma_set_local_ece}.
      */
-    public void enhancedOptions(VendorOptions options) throws VerbsException {
+    public void vendorOptions(VendorOptions options) throws VerbsException {
         calls.run(
                 "rdma_set_local_ece", (id, attempt) -> functions.setEnhanced(id, options, attempt));
     }
 
     /** The options that the peer's driver offers or accepts. In C: {@code rdma_get_remote_ece}. */
-    public VendorOptions peerEnhancedOptions() throws VerbsException {
+    public VendorOptions peerVendorOptions() throws VerbsException {
         return calls.query(calls.attempt("rdma_get_remote_ece"), functions::enhanced);
     }
 

@@ -405,8 +405,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Queries the enhanced options of a queue pair ({@code ibv_query_ece}). The C function returns
-     * 0 or an errno.
+     * Queries the vendor options of a queue pair ({@code ibv_query_ece}). The C function returns 0
+     * or an errno.
      */
     public VendorOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
@@ -419,8 +419,8 @@ public final class QueuePairFunctions {
     }
 
     /**
-     * Sets the enhanced options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or
-     * an errno.
+     * Sets the vendor options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or an
+     * errno.
      */
     public void setEnhanced(MemorySegment queuePair, VendorOptions options, CheckedCall attempt)
             throws VerbsException {

@@ -51,7 +51,7 @@ public final class SisciStreamNode {
     private final LocalInterrupt wakeUp;
     private final IncomingWakeUps incoming;
     private final WakeUps wakeUps;
-    private final RingMemoryBudget ringCapacities = new RingMemoryBudget();
+    private final RingMemoryBudget ringMemory = new RingMemoryBudget();
     private final MissedWakeUpScanner scanner = new MissedWakeUpScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
 
@@ -198,8 +198,8 @@ public final class SisciStreamNode {
         return wakeUps;
     }
 
-    RingMemoryBudget ringCapacities() {
-        return ringCapacities;
+    RingMemoryBudget ringMemory() {
+        return ringMemory;
     }
 
     void add(SisciStream stream) {

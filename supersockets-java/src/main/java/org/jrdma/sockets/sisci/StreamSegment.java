@@ -83,7 +83,7 @@ final class StreamSegment {
 
     static StreamSegment create(SisciStreamNode fabric, int ringBytes, Use use)
             throws SisciException {
-        var capacity = fabric.ringCapacities().take(ringBytes);
+        var capacity = fabric.ringMemory().take(ringBytes);
         LocalSegment segment = null;
         try {
             var bytes = StreamLayout.inPages(StreamLayout.RING + capacity);
@@ -96,7 +96,7 @@ final class StreamSegment {
             if (segment != null) {
                 segment.close();
             }
-            fabric.ringCapacities().release(capacity);
+            fabric.ringMemory().release(capacity);
             throw e;
         }
     }
@@ -134,7 +134,7 @@ final class StreamSegment {
     /** Called once. */
     void close() {
         segment.close();
-        fabric.ringCapacities().release(capacity);
+        fabric.ringMemory().release(capacity);
     }
 
     SisciStreamNode fabric() {

@@ -162,15 +162,15 @@ class ConnectionHandshakeFailuresTest {
      * that are otherwise zero.
      */
     @Test
-    void shouldReadTheKernelsEnhancedOptionsAndRefuseThem() throws Exception {
+    void shouldReadTheKernelsVendorOptionsAndRefuseThem() throws Exception {
         try (var channel = connections.newEventChannel();
                 var kernel = start(channel)) {
             var event = channel.next(Duration.ofSeconds(60));
             assertThat(event).isInstanceOf(ConnectionEvent.ConnectRequest.class);
-            assertThat(event.identifier().peerEnhancedOptions())
+            assertThat(event.identifier().peerVendorOptions())
                     .isEqualTo(KernelConnectionProgram.OFFERED);
 
-            event.identifier().rejectEnhancedOptions("not these".getBytes(StandardCharsets.UTF_8));
+            event.identifier().rejectVendorOptions("not these".getBytes(StandardCharsets.UTF_8));
 
             assertThat(kernel.await()).as(kernel.output()).isZero();
             assertThat(kernel.output())

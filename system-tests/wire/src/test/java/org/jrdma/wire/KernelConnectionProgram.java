@@ -29,8 +29,8 @@ final class KernelConnectionProgram {
     private KernelConnectionProgram() {}
 
     /**
-     * Arguments: the command ("accept", "connect", or "offer" to connect with enhanced options),
-     * the IP address, the port, and the path of the file to wait for.
+     * Arguments: the command ("accept", "connect", or "offer" to connect with vendor options), the
+     * IP address, the port, and the path of the file to wait for.
      */
     static void main(String... arguments) throws Exception {
         var address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
@@ -85,7 +85,7 @@ final class KernelConnectionProgram {
                                             .sends(1)
                                             .receives(1));
             if (offers) {
-                identifier.enhancedOptions(OFFERED);
+                identifier.vendorOptions(OFFERED);
             }
             identifier.connect(ConnectionParameters.of(queuePair.number(), 1));
             print(channel.next(TIMEOUT));

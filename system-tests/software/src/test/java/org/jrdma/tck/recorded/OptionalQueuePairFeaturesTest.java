@@ -156,9 +156,9 @@ class OptionalQueuePairFeaturesTest {
         recorder.answer("ece_vendor_id", 0x15b3);
         recorder.answer("ece_options", 0x8000_0001L);
 
-        assertThat(side.queuePair().enhancedOptions())
+        assertThat(side.queuePair().vendorOptions())
                 .isEqualTo(new VendorOptions(0x15b3, 0x8000_0001));
-        side.queuePair().enhancedOptions(new VendorOptions(0x15b3, 0x8000_0001));
+        side.queuePair().vendorOptions(new VendorOptions(0x15b3, 0x8000_0001));
 
         assertThat(recorder.calls())
                 .containsExactly(
@@ -181,11 +181,11 @@ class OptionalQueuePairFeaturesTest {
 
     private static void assertRejectsOptions(RecordingDeviceFixture side, VendorOptions options) {
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(side.queuePair()::enhancedOptions)
+                .isThrownBy(side.queuePair()::vendorOptions)
                 .withMessageContaining("ibv_query_ece")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> side.queuePair().enhancedOptions(options))
+                .isThrownBy(() -> side.queuePair().vendorOptions(options))
                 .withMessageContaining("ibv_set_ece")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EOPNOTSUPP));
     }

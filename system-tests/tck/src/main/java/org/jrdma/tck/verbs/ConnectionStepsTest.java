@@ -203,37 +203,37 @@ class ConnectionStepsTest {
         var caller = routed(listener().localAddress().orElseThrow());
         var offered = new VendorOptions(0x1234, 7);
         var taken = new VendorOptions(0x1234, 5);
-        caller.enhancedOptions(offered);
+        caller.vendorOptions(offered);
         caller.connect(parameters(queuePair(caller)));
 
         var callee = await(there, ConnectRequest.class).identifier();
-        assertThat(callee.peerEnhancedOptions()).isEqualTo(offered);
-        callee.enhancedOptions(taken);
+        assertThat(callee.peerVendorOptions()).isEqualTo(offered);
+        callee.vendorOptions(taken);
         var called = queuePair(callee);
         modifyToReadyToSend(callee, called);
         callee.accept(parameters(called));
         await(here, ConnectResponse.class);
-        assertThat(caller.peerEnhancedOptions()).isEqualTo(taken);
+        assertThat(caller.peerVendorOptions()).isEqualTo(taken);
     }
 
     @Test
     void shouldRejectThePeersEnhancedConnectionOptions() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
-        assertThat(caller.peerEnhancedOptions()).isEqualTo(new VendorOptions(0, 0));
-        caller.enhancedOptions(new VendorOptions(0x1234, 7));
+        assertThat(caller.peerVendorOptions()).isEqualTo(new VendorOptions(0, 0));
+        caller.vendorOptions(new VendorOptions(0x1234, 7));
         caller.connect(parameters(queuePair(caller)));
 
-        await(there, ConnectRequest.class).identifier().rejectEnhancedOptions(bytes("not seven"));
+        await(there, ConnectRequest.class).identifier().rejectVendorOptions(bytes("not seven"));
 
         var rejected = await(here, Rejected.class);
         assertThat(rejected.rejectReason()).isEqualTo(RejectReason.VENDOR_OPTION_NOT_SUPPORTED);
         assertStartsWith(rejected.privateData(), "not seven");
         var unconnected = here.newIdentifier(PortSpace.TCP);
-        assertThatThrownBy(() -> unconnected.enhancedOptions(new VendorOptions(0, 7)))
+        assertThatThrownBy(() -> unconnected.vendorOptions(new VendorOptions(0, 7)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_set_local_ece");
-        assertThatThrownBy(unconnected::rejectEnhancedOptions)
+        assertThatThrownBy(unconnected::rejectVendorOptions)
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_reject_ece");
     }

@@ -51,8 +51,8 @@ class UnofferedTest {
         return Map.ofEntries(
                 entry("ibv_query_port_speed", () -> device.portSpeed(1)),
                 entry("ibv_modify_qp_rate_limit", () -> queuePair.limitRate(RateLimit.NONE)),
-                entry("ibv_query_ece", () -> queuePair.enhancedOptions()),
-                entry("ibv_set_ece", () -> queuePair.enhancedOptions(new VendorOptions(1, 1))),
+                entry("ibv_query_ece", () -> queuePair.vendorOptions()),
+                entry("ibv_set_ece", () -> queuePair.vendorOptions(new VendorOptions(1, 1))),
                 entry("ibv_create_counters", () -> device.newFlowCounters()),
                 entry(
                         "ibv_create_qp",
