@@ -54,19 +54,18 @@ public final class StoppableNvmeHost implements AutoCloseable {
         return drive.copiedBytes();
     }
 
-    /** Stops the controller, which can continue later. */
+    /** Stops the controller, which can continue later, and waits until its current poll ends. */
     public void stop() {
-        model.isStopped = true;
+        model.setStopped(true);
     }
 
     void resume() {
-        model.isStopped = false;
+        model.setStopped(false);
     }
 
     /** Stops the controller and makes it unreachable. */
-    public void disconnect() throws InterruptedException {
+    public void disconnect() {
         stop();
-        Thread.sleep(100); // the current poll ends
         var _ = bar.fill((byte) 0xff);
     }
 
@@ -81,7 +80,7 @@ public final class StoppableNvmeHost implements AutoCloseable {
     private static final class StoppableModel implements DeviceModel {
 
         private final DeviceModel model;
-        private volatile boolean isStopped;
+        private boolean isStopped;
 
         StoppableModel(DeviceModel model) {
             this.model = model;
@@ -102,8 +101,12 @@ public final class StoppableNvmeHost implements AutoCloseable {
             model.attach(bus);
         }
 
+        synchronized void setStopped(boolean isStopped) {
+            this.isStopped = isStopped;
+        }
+
         @Override
-        public boolean poll() {
+        public synchronized boolean poll() {
             return !isStopped && model.poll();
         }
 
