@@ -15,7 +15,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.smartio.BorrowMode;
 import org.jrdma.sisci.smartio.SmartIo;
 import org.jrdma.sockets.Transports;
-import org.jrdma.soft.sisci.DeviceListing;
+import org.jrdma.soft.sisci.ListedDevice;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
@@ -254,7 +254,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
         return library.devices().stream().map(Devices::lentDevice).toList();
     }
 
-    private static LentDevice lentDevice(DeviceListing device) {
+    private static LentDevice lentDevice(ListedDevice device) {
         return new LentDevice(
                 FabricDeviceId.format(device.fabricDeviceId()),
                 Optional.of(
@@ -267,7 +267,7 @@ record Devices(List<RdmaLibrary> rdma, List<SisciLibrary> sisci, List<SocketTran
                                 device.borrowers())));
     }
 
-    private static Optional<BorrowMode> mode(DeviceListing device) {
+    private static Optional<BorrowMode> mode(ListedDevice device) {
         if (device.borrows() == 0) {
             return Optional.empty();
         }

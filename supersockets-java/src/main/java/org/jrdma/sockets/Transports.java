@@ -8,7 +8,7 @@ import org.jrdma.sockets.sisci.SisciHosts;
 import org.jrdma.sockets.transport.KernelTransport;
 import org.jrdma.sockets.transport.RsocketTransport;
 import org.jrdma.sockets.transport.SisciTransport;
-import org.jrdma.sockets.transport.SuperSocketsFamily;
+import org.jrdma.sockets.transport.SuperSocketsFamilyNumber;
 
 /** Returns the transports that streams and listeners can use. */
 public final class Transports {
@@ -33,7 +33,7 @@ public final class Transports {
      * Returns Dolphin's SuperSockets, with the number of the address family in {@code familyFile}.
      */
     public static Transport supersockets(Path familyFile) {
-        return KernelTransport.supersockets(SuperSocketsFamily.in(List.of(familyFile)));
+        return KernelTransport.supersockets(SuperSocketsFamilyNumber.in(List.of(familyFile)));
     }
 
     /**

@@ -300,7 +300,7 @@ class FaultTest {
                                     FaultProcess.class,
                                     List.of(
                                             "--enable-native-access=ALL-UNNAMED",
-                                            SoftwareSisciNode.optionForChild(),
+                                            InProcessSoftwareSisciNode.optionForChild(),
                                             ChannelPair.optionForChild()),
                                     implementation.name(),
                                     Integer.toString(port),

@@ -74,7 +74,7 @@ class RsocketFallbackTest {
 
     @Test
     void shouldTryTheKernelBypassesInOrder() throws Exception {
-        var node = SoftwareSisciNode.anyOfItsOwn();
+        var node = InProcessSoftwareSisciNode.anyOfItsOwn();
         var preferred = List.of(absent, node.transport(""), Transports.tcp());
         try (var listener = FabricSockets.listen(ChannelPair.ANY_PORT, preferred);
                 var client = new FabricSelectorProvider(preferred).openSocketChannel()) {

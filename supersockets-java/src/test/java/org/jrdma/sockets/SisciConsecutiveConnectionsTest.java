@@ -34,9 +34,9 @@ class SisciConsecutiveConnectionsTest {
 
     @BeforeEach
     void open() throws Exception {
-        var options = SoftSisciOptions.in(SoftwareSisciNode.newFabric());
-        listener = ChannelPair.listener(SoftwareSisciNode.of(options.node(8)).provider(""));
-        provider = SoftwareSisciNode.of(options.node(4)).provider(SERVER_IS_NODE_8);
+        var options = SoftSisciOptions.in(InProcessSoftwareSisciNode.newFabric());
+        listener = ChannelPair.listener(InProcessSoftwareSisciNode.of(options.node(8)).provider(""));
+        provider = InProcessSoftwareSisciNode.of(options.node(4)).provider(SERVER_IS_NODE_8);
     }
 
     @AfterEach

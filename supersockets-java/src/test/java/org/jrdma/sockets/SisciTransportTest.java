@@ -160,7 +160,7 @@ class SisciTransportTest {
 
     @Test
     void shouldReportWhyItDoesNotReachThePeer() throws Exception {
-        var own = SoftwareSisciNode.anyOfItsOwn();
+        var own = InProcessSoftwareSisciNode.anyOfItsOwn();
         var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
@@ -182,7 +182,7 @@ class SisciTransportTest {
     /** The listener's proof of the client's address comes from the address 127.0.0.1. */
     @Test
     void shouldReachAListenerAtAllAddressesByASecondaryAddress() throws Exception {
-        var own = SoftwareSisciNode.anyOfItsOwn();
+        var own = InProcessSoftwareSisciNode.anyOfItsOwn();
         var sisci = List.of(own.transport(""));
         try (var listener =
                 FabricSockets.listen(
@@ -197,7 +197,7 @@ class SisciTransportTest {
     /** On the same node, a listener in another container may have the same port. */
     @Test
     void shouldNotConnectToAListenerAtAnotherAddress() throws Exception {
-        var nodes = SoftwareSisciNode.anyOfItsOwn();
+        var nodes = InProcessSoftwareSisciNode.anyOfItsOwn();
         var sisci = List.of(nodes.transport("HOSTNAME: 192.0.2.1\nADAPTER: a 4 0"));
         try (var listener =
                         FabricSockets.listen(
@@ -215,7 +215,7 @@ class SisciTransportTest {
     @Test
     void shouldConnectManyClientsConcurrently() throws Exception {
         var provider =
-                new FabricSelectorProvider(List.of(SoftwareSisciNode.anyOfItsOwn().transport("")));
+                new FabricSelectorProvider(List.of(InProcessSoftwareSisciNode.anyOfItsOwn().transport("")));
         var end = new CountDownLatch(1);
         var accepted = new ArrayList<SocketChannel>();
         var clients = new ArrayList<SocketChannel>();
@@ -266,7 +266,7 @@ class SisciTransportTest {
 
     @Test
     void shouldNotAcceptMoreClientsThanTheBacklog() throws Exception {
-        var sisci = List.of(SoftwareSisciNode.anyOfItsOwn().transport(""));
+        var sisci = List.of(InProcessSoftwareSisciNode.anyOfItsOwn().transport(""));
         try (var listener = new FabricSelectorProvider(sisci).openServerSocketChannel()) {
             listener.bind(ChannelPair.ANY_PORT, 1);
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -299,7 +299,7 @@ class SisciTransportTest {
     @Test
     void shouldReportWhyItIsUnusable() {
         assertThat(Transports.sisci().whyNot()).get().asString().contains("libsisci");
-        var node = SoftwareSisciNode.anyOfItsOwn();
+        var node = InProcessSoftwareSisciNode.anyOfItsOwn();
         for (var table :
                 new String[][] {
                     {"HOSTNAME:", ":1: HOSTNAME: needs a name or an address"},
@@ -334,8 +334,8 @@ class SisciTransportTest {
 
     @Test
     void shouldReleaseItsMemoryAndItsDescriptors() throws Exception {
-        var folder = SoftwareSisciNode.newFabric();
-        var provider = SoftwareSisciNode.of(SoftSisciOptions.in(folder)).provider("");
+        var folder = InProcessSoftwareSisciNode.newFabric();
+        var provider = InProcessSoftwareSisciNode.of(SoftSisciOptions.in(folder)).provider("");
         ChannelPair.open(provider).close();
         var filesBefore = files(folder);
         var descriptorsBefore = files(DESCRIPTORS);
@@ -383,12 +383,12 @@ class SisciTransportTest {
     }
 
     /** Two nodes of one fabric. Node 8 listens, and node 4 finds it in a hosts file. */
-    private record TwoNodes(SoftwareSisciNode client, SoftwareSisciNode server) {
+    private record TwoNodes(InProcessSoftwareSisciNode client, InProcessSoftwareSisciNode server) {
 
         static TwoNodes with(FaultOptions faults) {
-            var options = SoftSisciOptions.in(SoftwareSisciNode.newFabric()).faults(faults);
+            var options = SoftSisciOptions.in(InProcessSoftwareSisciNode.newFabric()).faults(faults);
             return new TwoNodes(
-                    SoftwareSisciNode.of(options.node(4)), SoftwareSisciNode.of(options.node(8)));
+                    InProcessSoftwareSisciNode.of(options.node(4)), InProcessSoftwareSisciNode.of(options.node(8)));
         }
 
         ChannelPair connect() throws IOException {
@@ -483,7 +483,7 @@ class SisciTransportTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldReuseSegmentsWithoutExposingBytesOfThePreviousStream(boolean weak) throws Exception {
-        var folder = SoftwareSisciNode.newFabric();
+        var folder = InProcessSoftwareSisciNode.newFabric();
         var segments = new HashSet<String>();
         try (var link = Link.open(folder, FaultOptions.NONE.weakMemory(weak))) {
             for (var i = 0; i < STREAMS; i++) {
@@ -534,8 +534,8 @@ class SisciTransportTest {
             var options = SoftSisciOptions.in(folder).faults(faults);
             var nodes =
                     new TwoNodes(
-                            SoftwareSisciNode.of(options.node(4)),
-                            SoftwareSisciNode.of(options.node(8)));
+                            InProcessSoftwareSisciNode.of(options.node(4)),
+                            InProcessSoftwareSisciNode.of(options.node(8)));
             return new Link(
                     nodes,
                     nodes.client().provider(SERVER_IS_NODE_8),
@@ -569,7 +569,7 @@ class SisciTransportTest {
 
     @Test
     void shouldConnectWithNewSegmentsIfTheLinkFailedAfterThePreviousStream() throws Exception {
-        try (var link = Link.open(SoftwareSisciNode.newFabric(), FaultOptions.NONE)) {
+        try (var link = Link.open(InProcessSoftwareSisciNode.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -588,7 +588,7 @@ class SisciTransportTest {
      */
     @Test
     void shouldConnectToTheCurrentListenerOfAPort() throws Exception {
-        try (var link = Link.open(SoftwareSisciNode.newFabric(), FaultOptions.NONE)) {
+        try (var link = Link.open(InProcessSoftwareSisciNode.newFabric(), FaultOptions.NONE)) {
             try (var pair = link.connect()) {
                 exchange(pair, (byte) 1, 0);
             }
@@ -706,8 +706,8 @@ class SisciTransportTest {
     }
 
     private static String receiveFromAnotherProcess(Kind kind, String ending) throws Exception {
-        var folder = SoftwareSisciNode.newFabric();
-        var own = SoftwareSisciNode.of(SoftSisciOptions.in(folder).node(4));
+        var folder = InProcessSoftwareSisciNode.newFabric();
+        var own = InProcessSoftwareSisciNode.of(SoftSisciOptions.in(folder).node(4));
         try (var listener = ChannelPair.listener(own.provider(""))) {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var process = start(Sender.class, folder.toString(), String.valueOf(port), ending);
@@ -785,8 +785,8 @@ class SisciTransportTest {
      */
     @Test
     void shouldConnectToTheNextListenerAfterAProcessWasKilled() throws Exception {
-        var folder = SoftwareSisciNode.newFabric();
-        var own = SoftwareSisciNode.of(SoftSisciOptions.in(folder).node(4)).provider("");
+        var folder = InProcessSoftwareSisciNode.newFabric();
+        var own = InProcessSoftwareSisciNode.of(SoftSisciOptions.in(folder).node(4)).provider("");
         var process =
                 ChildJvm.of(
                                 Listener.class,
@@ -824,7 +824,7 @@ class SisciTransportTest {
     static final class Listener {
         public static void main(String... arguments) throws Exception {
             var fabric = SoftSisciOptions.in(Path.of(arguments[0])).node(4);
-            try (var listener = ChannelPair.listener(SoftwareSisciNode.of(fabric).provider(""))) {
+            try (var listener = ChannelPair.listener(InProcessSoftwareSisciNode.of(fabric).provider(""))) {
                 System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
                 while (true) {
                     try (var accepted = listener.accept()) {
@@ -859,7 +859,7 @@ class SisciTransportTest {
 
     @Test
     void shouldRejectASecondListenerAndContinueWithTcp() throws Exception {
-        var nodes = SoftwareSisciNode.anyOfItsOwn();
+        var nodes = InProcessSoftwareSisciNode.anyOfItsOwn();
         try (var first = ChannelPair.listener(nodes.provider(""));
                 ServerSocketChannel second = nodes.provider("").openServerSocketChannel();
                 var client = Implementation.TCP.provider().openSocketChannel()) {

@@ -84,7 +84,7 @@ class TransportSelectionTest {
 
     @Test
     void shouldReportTheTransportsOfAListener() throws Exception {
-        var node = SoftwareSisciNode.anyOfItsOwn();
+        var node = InProcessSoftwareSisciNode.anyOfItsOwn();
         var provider =
                 new FabricSelectorProvider(
                         List.of(

@@ -2,7 +2,7 @@ package org.jrdma.nvme;
 
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
-import org.jrdma.nvme.model.IdentifyStructure;
+import org.jrdma.nvme.model.IdentifyStructureCodes;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.SmartLog;
 import org.jspecify.annotations.Nullable;
@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  */
 enum AdminPageKind {
     NAMESPACE(
-            0, "identification of namespace %s", AdminOpcode.IDENTIFY, IdentifyStructure.NAMESPACE),
+            0, "identification of namespace %s", AdminOpcode.IDENTIFY, IdentifyStructureCodes.NAMESPACE),
     CONTROLLER(
             1,
             "identification of the controller",
             AdminOpcode.IDENTIFY,
-            IdentifyStructure.CONTROLLER),
-    NAMESPACE_LIST(2, "list of namespaces", AdminOpcode.IDENTIFY, IdentifyStructure.NAMESPACE_LIST),
+            IdentifyStructureCodes.CONTROLLER),
+    NAMESPACE_LIST(2, "list of namespaces", AdminOpcode.IDENTIFY, IdentifyStructureCodes.NAMESPACE_LIST),
     SMART(
             3,
             "SMART log",

@@ -10,7 +10,7 @@ import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyFabrics;
-import org.jrdma.nvme.model.IdentifyStructure;
+import org.jrdma.nvme.model.IdentifyStructureCodes;
 import org.jrdma.nvme.model.MappedRegisters;
 
 /**
@@ -62,7 +62,7 @@ record RdmaControllerSession(
                 admin.read(
                         "identification of the controller",
                         Command.admin(AdminOpcode.IDENTIFY)
-                                .withDwords(IdentifyStructure.CONTROLLER, 0, 0),
+                                .withDwords(IdentifyStructureCodes.CONTROLLER, 0, 0),
                         IdentifyController.BYTES,
                         deadline,
                         data ->

@@ -51,7 +51,7 @@ final class MeasuredVolume implements AutoCloseable {
     private final Volume volume;
     private final FileChannel file;
     private final ByteBuffer buffer;
-    private final ProcessorTime.Processes processes;
+    private final ProcessorTimePerByte.Processes processes;
 
     private MeasuredVolume(VolumeDataPath path, LentSoftwareDrive drive, Path folder)
             throws IOException {
@@ -59,7 +59,7 @@ final class MeasuredVolume implements AutoCloseable {
         try {
             var server = startServer(drive);
             processes =
-                    new ProcessorTime.Processes(
+                    new ProcessorTimePerByte.Processes(
                             ProcessHandle.current(), server.toHandle(), drive.process());
             var options =
                     VolumeOptions.of("perf-" + path, List.of(addresses(server)))
@@ -170,7 +170,7 @@ final class MeasuredVolume implements AutoCloseable {
         return buffer.slice(0, bytes);
     }
 
-    ProcessorTime.Processes processes() {
+    ProcessorTimePerByte.Processes processes() {
         return processes;
     }
 

@@ -75,7 +75,7 @@ final class VolumeMeter {
                 measured.latency(),
                 measured.bandwidth(),
                 measured.stable(),
-                Optional.of(ProcessorTime.of(before, times.getLast(), measuredBytes)),
+                Optional.of(ProcessorTimePerByte.of(before, times.getLast(), measuredBytes)),
                 Optional.of(volume.connection()));
     }
 

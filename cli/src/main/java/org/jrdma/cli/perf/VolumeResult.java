@@ -26,7 +26,7 @@ record VolumeResult(
         LatencyStatistics latency,
         MeasuredBandwidth bandwidth,
         Stability stable,
-        Optional<ProcessorTime> processorTime,
+        Optional<ProcessorTimePerByte> processorTime,
         Optional<String> connection) {
 
     static final Plot.Texts BY_SIZE =

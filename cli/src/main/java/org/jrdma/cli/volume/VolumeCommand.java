@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
             CheckCommand.class,
             NodesCommand.class,
             ListConnectionsCommand.class,
-            DemoCommand.class,
+            FailoverDemoCommand.class,
             HelpCommand.class
         },
         synopsisSubcommandLabel = "COMMAND")

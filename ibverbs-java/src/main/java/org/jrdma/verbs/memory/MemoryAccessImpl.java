@@ -35,7 +35,7 @@ final class MemoryAccessImpl extends MemoryAccess {
     public void advise(
             DomainHandle domain, PageAdvice advice, boolean waits, List<MemorySlice> slices)
             throws VerbsException {
-        Prefetch.advise(domain, advice, waits, slices);
+        PagePrefetcher.advise(domain, advice, waits, slices);
     }
 
     @Override

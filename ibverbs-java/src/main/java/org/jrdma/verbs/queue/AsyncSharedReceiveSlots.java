@@ -13,8 +13,8 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
      */
     public static final WorkQueueTable<AsyncWorkQueueSlots> TABLE = WorkQueueTable.ofShared();
 
-    private final SharedReceiveQueueUsers<AsyncWorkQueueSlots> sharing =
-            new SharedReceiveQueueUsers<>(this);
+    private final SharedReceiveQueueReservations<AsyncWorkQueueSlots> sharing =
+            new SharedReceiveQueueReservations<>(this);
 
     /** The transfers in flight, by the lower 32 bits of their positions. */
     private final ConcurrentHashMap<Integer, PendingTransfer> inFlight = new ConcurrentHashMap<>();
@@ -23,7 +23,7 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
         super(capacity, 0, false);
     }
 
-    public SharedReceiveQueueUsers<AsyncWorkQueueSlots> sharing() {
+    public SharedReceiveQueueReservations<AsyncWorkQueueSlots> sharing() {
         return sharing;
     }
 

@@ -107,7 +107,7 @@ public final class CompletionQueueReservations<W extends WorkQueueSlots> {
      * @throws IllegalArgumentException if the new capacity is below the reserved capacity
      */
     synchronized void resize(
-            int newCapacity, Object name, SharedReceiveQueueUsers.Resizing resizing)
+            int newCapacity, Object name, SharedReceiveQueueReservations.Resizing resizing)
             throws VerbsException {
         if (newCapacity < Math.max(1, taken)) {
             throw new IllegalArgumentException(

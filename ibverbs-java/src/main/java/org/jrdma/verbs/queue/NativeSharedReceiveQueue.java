@@ -32,7 +32,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
     private final DomainHandle domain;
     private final NativeResource resource;
     private final int elements;
-    private final SharedReceiveQueueUsers<W> sharing;
+    private final SharedReceiveQueueReservations<W> sharing;
     private final OptionalInt number;
 
     /** The XRC domain and the completion queue; null for an ordinary shared receive queue. */
@@ -43,7 +43,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             DomainHandle domain,
             NativeResource resource,
             int elements,
-            SharedReceiveQueueUsers<W> sharing,
+            SharedReceiveQueueReservations<W> sharing,
             OptionalInt number,
             @Nullable XrcBinding<W> xrc) {
         this.domain = domain;
@@ -65,7 +65,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             NativeCompletionQueue<W> completions,
             List<NativeObject> objects) {
 
-        private void attach(SharedReceiveQueueUsers<W> sharing, int receives)
+        private void attach(SharedReceiveQueueReservations<W> sharing, int receives)
                 throws VerbsException {
             if (!sharing.attach(completions.reservations(), false)) {
                 throw new VerbsException(
@@ -95,7 +95,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             DomainHandle domain,
             int elements,
             W queue,
-            SharedReceiveQueueUsers<W> sharing,
+            SharedReceiveQueueReservations<W> sharing,
             WorkQueueTable<W> table,
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
@@ -239,7 +239,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
         return elements;
     }
 
-    public SharedReceiveQueueUsers<W> sharing() {
+    public SharedReceiveQueueReservations<W> sharing() {
         return sharing;
     }
 

@@ -48,8 +48,8 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
         }
     }
 
-    private final SharedReceiveQueueUsers<PolledWorkQueueSlots> sharing =
-            new SharedReceiveQueueUsers<>(this);
+    private final SharedReceiveQueueReservations<PolledWorkQueueSlots> sharing =
+            new SharedReceiveQueueReservations<>(this);
 
     /**
      * The slots by number. The array is replaced when the queue grows, and never becomes shorter.
@@ -77,7 +77,7 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
         makeSlots(capacity);
     }
 
-    public SharedReceiveQueueUsers<PolledWorkQueueSlots> sharing() {
+    public SharedReceiveQueueReservations<PolledWorkQueueSlots> sharing() {
         return sharing;
     }
 

@@ -45,7 +45,7 @@ public final class QueuePairCreation {
     private record Direction<W extends WorkQueueSlots>(
             NativeCompletionQueue<W> completions,
             W queue,
-            @Nullable SharedReceiveQueueUsers<W> sharing) {
+            @Nullable SharedReceiveQueueReservations<W> sharing) {
 
         private void attach(boolean mayOverrun) throws VerbsException {
             var reservations = completions.reservations();

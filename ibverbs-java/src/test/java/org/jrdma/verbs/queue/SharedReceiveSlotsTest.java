@@ -206,7 +206,7 @@ class SharedReceiveSlotsTest {
     class Reservations {
 
         private final PolledSharedReceiveSlots receives = shared(8);
-        private final SharedReceiveQueueUsers<PolledWorkQueueSlots> sharing = receives.sharing();
+        private final SharedReceiveQueueReservations<PolledWorkQueueSlots> sharing = receives.sharing();
         private final CompletionQueueReservations<PolledWorkQueueSlots> source =
                 new CompletionQueueReservations<>(20, TABLE);
 

@@ -38,13 +38,13 @@ public record KernelTransport(String name, Domain ipv4, Domain ipv6, String advi
                     ": the kernel has no SMC support, or the module is not loaded; try \"modprobe smc\"");
 
     public static final KernelTransport SUPERSOCKETS =
-            supersockets(SuperSocketsFamily.publishedByDriver());
+            supersockets(SuperSocketsFamilyNumber.publishedByDriver());
 
     /** Kernel sockets of Unix domain. Programs cannot select this transport. */
     public static final KernelTransport UNIX =
             new KernelTransport("unix", () -> new Numbers(SocketCalls.AF_UNIX, 0), IPV4_ONLY, "");
 
-    public static KernelTransport supersockets(SuperSocketsFamily family) {
+    public static KernelTransport supersockets(SuperSocketsFamilyNumber family) {
         return new KernelTransport(
                 "supersockets",
                 () -> new Numbers(family.read(), 0),

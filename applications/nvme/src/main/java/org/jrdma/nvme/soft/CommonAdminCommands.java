@@ -13,7 +13,7 @@ import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.IdentifyNamespace;
-import org.jrdma.nvme.model.IdentifyStructure;
+import org.jrdma.nvme.model.IdentifyStructureCodes;
 import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jspecify.annotations.Nullable;
@@ -92,10 +92,10 @@ final class CommonAdminCommands {
         data.select(command, IdentifyController.BYTES);
         var page = data.zeroed(IdentifyController.BYTES);
         switch (structure) {
-            case IdentifyStructure.NAMESPACE -> identifyNamespace(command).encode(page);
-            case IdentifyStructure.CONTROLLER -> identifyController(page);
-            case IdentifyStructure.NAMESPACE_LIST -> listNamespaces(command, page);
-            case IdentifyStructure.NAMESPACE_DESCRIPTORS -> describeNamespace(command, page);
+            case IdentifyStructureCodes.NAMESPACE -> identifyNamespace(command).encode(page);
+            case IdentifyStructureCodes.CONTROLLER -> identifyController(page);
+            case IdentifyStructureCodes.NAMESPACE_LIST -> listNamespaces(command, page);
+            case IdentifyStructureCodes.NAMESPACE_DESCRIPTORS -> describeNamespace(command, page);
             default -> throw new CommandException(Status.INVALID_FIELD);
         }
         data.write(page, 0);

@@ -54,7 +54,7 @@ final class ClientSession implements AutoCloseable {
 
     private final ClientOptions options;
     private final ServerConnector connector;
-    private final SessionFiles files;
+    private final SessionFileCallbacks files;
     private final DriveRegistration registration;
     private final ReentrantLock connecting = new ReentrantLock();
     private final Thread heartbeats;
@@ -90,7 +90,7 @@ final class ClientSession implements AutoCloseable {
     ClientSession(
             ClientOptions options,
             ServerConnector connector,
-            SessionFiles files,
+            SessionFileCallbacks files,
             Optional<Drive> drive)
             throws FabricException {
         this.options = options;

@@ -86,7 +86,7 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /** The open files, as the session needs them. */
-    private final class Files implements SessionFiles {
+    private final class Files implements SessionFileCallbacks {
 
         @Override
         public List<Report> reports() {

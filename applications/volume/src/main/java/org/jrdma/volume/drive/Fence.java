@@ -46,6 +46,6 @@ public interface Fence {
 
     /** Returns the fence of a drive that consists of several drives. */
     static Fence ofAll(List<Drive> drives) {
-        return new CombinedFence(drives.stream().map(Drive::fence).toList());
+        return new DriveGroupFence(drives.stream().map(Drive::fence).toList());
     }
 }

@@ -93,7 +93,7 @@ class BlockServiceSessionTest {
         }
     }
 
-    private static final class NoFiles implements SessionFiles {
+    private static final class NoFiles implements SessionFileCallbacks {
 
         @Override
         public List<Report> reports() {

@@ -29,8 +29,8 @@ class ClientHistoryTest {
         log = new HistoryLog(file);
     }
 
-    private ClientHistory read() throws IOException {
-        return ClientHistory.read(file, registers);
+    private RecordedClientHistory read() throws IOException {
+        return RecordedClientHistory.read(file, registers);
     }
 
     private void write(long value) {

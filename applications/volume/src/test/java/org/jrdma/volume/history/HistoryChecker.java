@@ -25,13 +25,13 @@ final class HistoryChecker {
 
     private final String seed;
     private final Registers registers = new Registers();
-    private final List<ClientHistory> clients = new ArrayList<>();
+    private final List<RecordedClientHistory> clients = new ArrayList<>();
 
     /** Reads the histories of clients with the numbers from 0. */
     HistoryChecker(HistoryVolume volume, int clients, long seed) throws IOException {
         this.seed = "seed " + seed;
         for (var client = 0; client < clients; client++) {
-            this.clients.add(ClientHistory.read(volume.history(client), registers));
+            this.clients.add(RecordedClientHistory.read(volume.history(client), registers));
         }
     }
 
@@ -128,7 +128,7 @@ final class HistoryChecker {
         }
     }
 
-    private void checkOwnFiles(VolumeClient volume, int number, ClientHistory history)
+    private void checkOwnFiles(VolumeClient volume, int number, RecordedClientHistory history)
             throws FabricException {
         var folders =
                 LongStream.range(0, 2)

@@ -124,7 +124,7 @@ public final class SoftSisci implements SoftwareLibrary {
      *
      * @throws FabricException if the library is not initialized
      */
-    public List<DeviceListing> devices() throws FabricException {
+    public List<ListedDevice> devices() throws FabricException {
         try {
             return library.member().devices().stream().map(SoftSisci::describe).toList();
         } catch (SciException e) {
@@ -132,9 +132,9 @@ public final class SoftSisci implements SoftwareLibrary {
         }
     }
 
-    private static DeviceListing describe(LentDeviceDescription device) {
+    private static ListedDevice describe(LentDeviceDescription device) {
         var state = device.state();
-        return new DeviceListing(
+        return new ListedDevice(
                 device.id(),
                 device.node(),
                 device.identity(),

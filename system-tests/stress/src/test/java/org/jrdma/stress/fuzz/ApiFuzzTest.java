@@ -162,7 +162,7 @@ class ApiFuzzTest {
             var arguments = new ArrayList<>(List.of(target, "" + calls, "" + SEED));
             arguments.addAll(List.of(options));
             var output =
-                    Child.start(name, command, jvm, FuzzMain.class, arguments)
+                    Child.start(name, command, jvm, FuzzChildMain.class, arguments)
                             .awaitSuccess(TIMEOUT);
             System.out.println(
                     name

@@ -180,7 +180,7 @@ class HostileNeighborTest {
         var arguments = new ArrayList<String>();
         arguments.addAll(List.of(target, "" + Long.MAX_VALUE, "" + SEED, "until-end-of-input"));
         arguments.addAll(List.of(furtherArguments));
-        var child = start(name, jvmOptions, FuzzMain.class, arguments.toArray(String[]::new));
+        var child = start(name, jvmOptions, FuzzChildMain.class, arguments.toArray(String[]::new));
         child.lineAfter("Address "); // Waits until the program runs.
         return child;
     }

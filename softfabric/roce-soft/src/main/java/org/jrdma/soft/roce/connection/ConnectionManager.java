@@ -23,7 +23,7 @@ public final class ConnectionManager implements ManagementAgent {
     private final Address address;
     private final long adapter;
     private final int mtu;
-    private final ManagementTransport transport;
+    private final ConnectionManagerDeviceServices transport;
     private final RandomGenerator random;
 
     /** The connections and SIDR exchanges by local ID. */
@@ -59,7 +59,7 @@ public final class ConnectionManager implements ManagementAgent {
             Address address,
             long adapter,
             int mtu,
-            ManagementTransport transport,
+            ConnectionManagerDeviceServices transport,
             RandomGenerator random) {
         this.address = address;
         this.adapter = adapter;

@@ -11,14 +11,14 @@ final class PeerProbe {
 
     static final long WAIT_NANOS = 400_000_000;
 
-    private final ManagementTransport transport;
+    private final ConnectionManagerDeviceServices transport;
     private final int queuePair;
     private final long packetsBefore;
 
     /**
      * @param queuePair the local queue pair of the connection
      */
-    PeerProbe(ManagementTransport transport, int queuePair) {
+    PeerProbe(ConnectionManagerDeviceServices transport, int queuePair) {
         this.transport = transport;
         this.queuePair = queuePair;
         this.packetsBefore = transport.packetsReceived(queuePair);

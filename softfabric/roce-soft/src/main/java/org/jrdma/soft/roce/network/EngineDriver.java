@@ -76,7 +76,7 @@ final class EngineDriver {
      *     response and the acknowledgements
      * @return true if the caller must call {@link #send} now
      */
-    boolean receive(PortSockets sockets, boolean mayDefer) {
+    boolean receive(PortAndMulticastSockets sockets, boolean mayDefer) {
         var now = now();
         engine.advance(now);
         var drained = true;

@@ -55,7 +55,7 @@ public final class Port implements AutoCloseable {
     private final LocalInterface localInterface;
     private final MemoryRegistry memory;
     private final Engine engine;
-    private final PortSockets sockets;
+    private final PortAndMulticastSockets sockets;
     private final EngineDriver driver;
     private final PacketTransmitter outgoing;
     private final PacketReceiver incoming;
@@ -95,7 +95,7 @@ public final class Port implements AutoCloseable {
         var socket = resources.socket();
         address = options.address();
         memory = new MemoryRegistry(options.random());
-        sockets = new PortSockets(socket, localInterface, options.socketBuffer(), calls);
+        sockets = new PortAndMulticastSockets(socket, localInterface, options.socketBuffer(), calls);
         outgoing =
                 new PacketTransmitter(
                         socket,

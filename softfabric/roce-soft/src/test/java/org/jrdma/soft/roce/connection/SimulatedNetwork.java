@@ -58,7 +58,7 @@ final class SimulatedNetwork {
     }
 
     /** A machine with a connection manager. */
-    final class Machine implements ManagementTransport {
+    final class Machine implements ConnectionManagerDeviceServices {
 
         final Address address;
         final ConnectionManager manager;

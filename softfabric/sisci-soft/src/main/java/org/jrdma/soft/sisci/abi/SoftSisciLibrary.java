@@ -60,7 +60,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
                 new NodeExports(this),
                 new LocalSegmentExports(this),
                 new RemoteSegmentExports(this),
-                new MapExports(this),
+                new MapAndSequenceExports(this),
                 new DmaExports(this),
                 new InterruptExports(this),
                 new DeviceExports(this));

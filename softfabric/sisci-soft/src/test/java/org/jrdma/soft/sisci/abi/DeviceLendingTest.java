@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jrdma.abi.sisci.sci_smartio_device_info_t;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.DeviceListing;
+import org.jrdma.soft.sisci.ListedDevice;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
@@ -37,16 +37,16 @@ class DeviceLendingTest {
     private ThreeNodes nodes;
     private LentDevice lent;
     private long id;
-    private Borrower second;
-    private Borrower third;
+    private DeviceFunctionCaller second;
+    private DeviceFunctionCaller third;
 
     @BeforeEach
     void lend() throws Exception {
         nodes = new ThreeNodes(FaultOptions.NONE);
         lent = nodes.first.fabric().lend(model);
         id = lent.fabricDeviceId();
-        second = new Borrower(nodes.second, nodes.secondDescriptor);
-        third = new Borrower(nodes.third, nodes.thirdDescriptor);
+        second = new DeviceFunctionCaller(nodes.second, nodes.secondDescriptor);
+        third = new DeviceFunctionCaller(nodes.third, nodes.thirdDescriptor);
     }
 
     @AfterEach
@@ -159,13 +159,13 @@ class DeviceLendingTest {
     void shouldDescribeHowADeviceIsBorrowed() throws Exception {
         var fabric = nodes.third.fabric();
         var lender = nodes.first.node();
-        var idle = new DeviceListing(id, lender, model.identity(), true, false, List.of());
+        var idle = new ListedDevice(id, lender, model.identity(), true, false, List.of());
         assertThat(fabric.devices()).containsExactly(idle);
 
         var exclusive = second.borrow(id, EXCLUSIVE);
         assertThat(fabric.devices())
                 .containsExactly(
-                        new DeviceListing(
+                        new ListedDevice(
                                 id,
                                 lender,
                                 model.identity(),
@@ -180,7 +180,7 @@ class DeviceLendingTest {
         lent.makeUnavailable();
         assertThat(fabric.devices())
                 .containsExactly(
-                        new DeviceListing(
+                        new ListedDevice(
                                 id,
                                 lender,
                                 model.identity(),
@@ -504,7 +504,7 @@ class DeviceLendingTest {
 
     @Test
     void shouldLendADeviceToItsOwnProcess() throws Exception {
-        var first = new Borrower(nodes.first, nodes.firstDescriptor);
+        var first = new DeviceFunctionCaller(nodes.first, nodes.firstDescriptor);
         var device = first.borrow(id, EXCLUSIVE);
         var segment = first.prepare(9, BYTES);
         nodes.first.fabric().cutLink(0); // A device of the same node uses no link.

@@ -254,7 +254,7 @@ class HostileDeviceMessagesTest {
 
     @Test
     void shouldIgnoreMessagesForABorrowFromProcessesOtherThanTheLender() throws Exception {
-        var own = new Borrower(lender, lender.open());
+        var own = new DeviceFunctionCaller(lender, lender.open());
         var device = own.borrow(lent.fabricDeviceId(), 0);
         var segment = own.prepare(9, BYTES);
         var flag = register(segment, 8192);
@@ -276,7 +276,7 @@ class HostileDeviceMessagesTest {
 
     @Test
     void shouldIgnoreSignalsOfTheLenderOutsideTheMappedMemory() throws Exception {
-        var own = new Borrower(lender, lender.open());
+        var own = new DeviceFunctionCaller(lender, lender.open());
         var segment = own.prepare(9, BYTES);
         var before = register(segment, 0);
         var inside = register(segment, 8192);

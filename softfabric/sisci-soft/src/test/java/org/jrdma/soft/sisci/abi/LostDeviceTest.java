@@ -47,14 +47,14 @@ class LostDeviceTest {
     private ThreeNodes nodes;
     private LentDevice lent;
     private long id;
-    private Borrower second;
+    private DeviceFunctionCaller second;
 
     @BeforeEach
     void lend() throws Exception {
         nodes = new ThreeNodes(FaultOptions.NONE);
         lent = nodes.first.fabric().lend(model);
         id = lent.fabricDeviceId();
-        second = new Borrower(nodes.second, nodes.secondDescriptor);
+        second = new DeviceFunctionCaller(nodes.second, nodes.secondDescriptor);
     }
 
     @AfterEach
@@ -95,7 +95,7 @@ class LostDeviceTest {
     @Test
     void shouldEndTheBorrowsOfAProcessThatLeaves() throws Exception {
         var program = LibraryCaller.in(SoftSisciOptions.in(nodes.folder));
-        var leaving = new Borrower(program, program.open());
+        var leaving = new DeviceFunctionCaller(program, program.open());
         var device = leaving.borrow(id, SCI_FLAG_EXCLUSIVE());
         assertThat(leaving.create(device, 1, 4096, PRIVATE)).isEqualTo("OK");
         leaving.mapLocal(leaving.prepare(9, BYTES), device, 0, BYTES);
@@ -124,7 +124,7 @@ class LostDeviceTest {
         var program = LibraryCaller.in(SoftSisciOptions.in(nodes.folder));
         var leavingNode = program.node();
         var returned = second.borrow(device.fabricDeviceId(), 0);
-        new Borrower(program, program.open()).borrow(device.fabricDeviceId(), 0);
+        new DeviceFunctionCaller(program, program.open()).borrow(device.fabricDeviceId(), 0);
 
         assertThat(second.giveBack(returned)).isEqualTo("OK");
         program.close();

@@ -124,7 +124,7 @@ final class Peer implements AutoCloseable {
             case "lend" -> {
                 var _ = self.fabric().lend(new EduDevice());
             }
-            case "borrow" -> borrow(new Borrower(self, descriptor), testNode);
+            case "borrow" -> borrow(new DeviceFunctionCaller(self, descriptor), testNode);
             default -> throw new IllegalArgumentException(arguments[2]);
         }
         IO.println("node " + self.node());
@@ -137,7 +137,7 @@ final class Peer implements AutoCloseable {
      * Borrows the first device of the test, maps a segment for it, and stores the I/O address in
      * BAR 0.
      */
-    private static void borrow(Borrower self, int testNode) {
+    private static void borrow(DeviceFunctionCaller self, int testNode) {
         var device = self.borrow((long) testNode << 8 | 1, 0);
         var bar = self.bar(device, 0, BAR_BYTES);
         bar.set(JAVA_LONG, 0, self.mapLocal(self.prepare(SEGMENT, BYTES), device, 0, BYTES));

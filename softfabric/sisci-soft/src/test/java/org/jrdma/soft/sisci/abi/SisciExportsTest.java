@@ -46,7 +46,7 @@ class SisciExportsTest {
                         NodeExports.class,
                         LocalSegmentExports.class,
                         RemoteSegmentExports.class,
-                        MapExports.class,
+                        MapAndSequenceExports.class,
                         DmaExports.class,
                         InterruptExports.class,
                         DeviceExports.class)

@@ -39,7 +39,7 @@ public final class ControlPathFunctions {
                             MethodHandles.lookup(),
                             ControlPathFunctions.class,
                             DataPathFunctions.class,
-                            ContextMemoryFunctions.class,
+                            WindowAndDeviceMemoryFunctions.class,
                             XrcFunctions.class)
                     .or(
                             Exports.ofObjects(

@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.ConnectionManager;
-import org.jrdma.soft.roce.connection.ManagementTransport;
+import org.jrdma.soft.roce.connection.ConnectionManagerDeviceServices;
 import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
@@ -174,7 +174,7 @@ public final class DeviceObject {
 
     private ConnectionManager startConnectionManager(Port opened, Engine engine) {
         var transport =
-                new ManagementTransport() {
+                new ConnectionManagerDeviceServices() {
                     @Override
                     public long now() {
                         return engine.now();

@@ -5,7 +5,7 @@ import org.jrdma.soft.roce.abi.Exported;
 
 /**
  * The functions of libibverbs for protection domains and memory regions. The functions for memory
- * windows are in {@link ContextMemoryFunctions}.
+ * windows are in {@link WindowAndDeviceMemoryFunctions}.
  */
 final class DomainAndMemoryExports {
 

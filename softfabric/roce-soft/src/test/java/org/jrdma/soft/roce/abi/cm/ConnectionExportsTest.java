@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.abi.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
+import static org.jrdma.soft.roce.abi.ExportedFunctionTestSupport.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -30,7 +30,7 @@ import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
 import org.jrdma.soft.roce.abi.verbs.DeviceExports;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
@@ -47,8 +47,8 @@ class ConnectionExportsTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final Arena arena = Arena.ofConfined();
-    private final DeviceObject one = TestCaller.newDevice();
-    private final DeviceObject other = TestCaller.newDevice();
+    private final DeviceObject one = ExportedFunctionTestSupport.newDevice();
+    private final DeviceObject other = ExportedFunctionTestSupport.newDevice();
     private final ConnectionExports library = new ConnectionExports(List.of(one, other));
     private long context;
     private long otherContext;

@@ -57,13 +57,13 @@ class ExportedSymbolsTest {
                 .isEqualTo(withNumbersForPointers(verbs_context.query_device_ex.descriptor()));
         assertThat(descriptor(ControlPathFunctions.class, "allocateNullRegion"))
                 .isEqualTo(withNumbersForPointers(verbs_context.alloc_null_mr.descriptor()));
-        assertThat(descriptor(ContextMemoryFunctions.class, "advise"))
+        assertThat(descriptor(WindowAndDeviceMemoryFunctions.class, "advise"))
                 .isEqualTo(withNumbersForPointers(verbs_context.advise_mr.descriptor()));
-        assertThat(descriptor(ContextMemoryFunctions.class, "allocateWindow"))
+        assertThat(descriptor(WindowAndDeviceMemoryFunctions.class, "allocateWindow"))
                 .isEqualTo(withNumbersForPointers(ibv_context_ops.alloc_mw.descriptor()));
-        assertThat(descriptor(ContextMemoryFunctions.class, "bindWindow"))
+        assertThat(descriptor(WindowAndDeviceMemoryFunctions.class, "bindWindow"))
                 .isEqualTo(withNumbersForPointers(ibv_context_ops.bind_mw.descriptor()));
-        assertThat(descriptor(ContextMemoryFunctions.class, "deallocateWindow"))
+        assertThat(descriptor(WindowAndDeviceMemoryFunctions.class, "deallocateWindow"))
                 .isEqualTo(withNumbersForPointers(ibv_context_ops.dealloc_mw.descriptor()));
     }
 

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
+import static org.jrdma.soft.roce.abi.ExportedFunctionTestSupport.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +20,7 @@ import org.jrdma.abi.rdma.timespec;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +38,7 @@ class ExtendedCompletionQueueTest {
 
     @BeforeEach
     void open() {
-        device = TestCaller.newDevice();
+        device = ExportedFunctionTestSupport.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
     }
 

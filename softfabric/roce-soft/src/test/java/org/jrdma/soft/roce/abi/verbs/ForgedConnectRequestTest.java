@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.jrdma.soft.roce.connection.ConnectOptions;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.Connection;
@@ -61,7 +61,7 @@ class ForgedConnectRequestTest {
         final BlockingQueue<Connection> requests = new LinkedBlockingQueue<>();
 
         Host() {
-            device = TestCaller.newDevice();
+            device = ExportedFunctionTestSupport.newDevice();
             context = DeviceExports.openDevice(device.structure().address());
             port = ContextObject.of(context).port();
             address = port.address();

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.processes.Program;
 import org.jrdma.soft.roce.abi.Exported;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.jrdma.soft.roce.abi.cm.ConnectionExports;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -67,7 +67,7 @@ class FullHeapTest {
 
     /** The program that runs in the other JVM. */
     public static void main(String[] arguments) throws Throwable {
-        var device = TestCaller.newDevice();
+        var device = ExportedFunctionTestSupport.newDevice();
         var library = new VerbsLibrary(List.of(device));
         var functions = functions(library.or(ConnectionExports.library(List.of(device))));
         try (var arena = Arena.ofConfined()) {

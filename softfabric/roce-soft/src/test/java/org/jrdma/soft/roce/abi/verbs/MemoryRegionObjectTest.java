@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
+import static org.jrdma.soft.roce.abi.ExportedFunctionTestSupport.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,7 +10,7 @@ import org.jrdma.abi.rdma.ibv_sge;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +35,7 @@ class MemoryRegionObjectTest {
 
     @BeforeEach
     void open() {
-        device = TestCaller.newDevice();
+        device = ExportedFunctionTestSupport.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = DomainAndMemoryExports.allocateDomain(context);
         region = DomainAndMemoryExports.register(domain, memory.address(), 4096, LOCAL_WRITE);
@@ -131,7 +131,7 @@ class MemoryRegionObjectTest {
         ibv_sge.addr(element, memory.address());
         ibv_sge.length(element, length);
         ibv_sge.lkey(element, key);
-        return ContextMemoryFunctions.advise(domain, advice, flags, element.address(), 1);
+        return WindowAndDeviceMemoryFunctions.advise(domain, advice, flags, element.address(), 1);
     }
 
     private int keyOf(int access) {

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
+import static org.jrdma.soft.roce.abi.ExportedFunctionTestSupport.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +23,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.GidCodec;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +48,7 @@ class MemoryWindowObjectTest {
      * be bound.
      */
     MemoryWindowObjectTest() {
-        context = DeviceExports.openDevice(TestCaller.newDevice().structure().address());
+        context = DeviceExports.openDevice(ExportedFunctionTestSupport.newDevice().structure().address());
         domain = DomainAndMemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
         var config = ibv_qp_init_attr.allocate(arena);
@@ -115,7 +115,7 @@ class MemoryWindowObjectTest {
 
     /** Binds a window and waits for the completion. */
     private void complete(long window, MemorySegment config) {
-        assertThat(ContextMemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
+        assertThat(WindowAndDeviceMemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
             assertThat(deadline - System.nanoTime()).as("time left to wait").isPositive();
@@ -133,7 +133,7 @@ class MemoryWindowObjectTest {
     @Test
     void shouldReportTheNewKeyAfterABind() {
         connectToItself();
-        var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
+        var window = WindowAndDeviceMemoryFunctions.allocateWindow(domain, TYPE_1);
         for (var i = 0; i < 300; i++) {
             var before = key(window);
 
@@ -147,7 +147,7 @@ class MemoryWindowObjectTest {
     @Test
     void shouldRejectDeregistrationWhileAWindowIsBound() {
         connectToItself();
-        var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
+        var window = WindowAndDeviceMemoryFunctions.allocateWindow(domain, TYPE_1);
         complete(window, bind(64));
 
         assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deregister(region));
@@ -169,12 +169,12 @@ class MemoryWindowObjectTest {
     @Test
     void shouldRejectDeallocationOfADomainWithAWindow() {
         var other = DomainAndMemoryExports.allocateDomain(context);
-        var window = ContextMemoryFunctions.allocateWindow(other, TYPE_2);
+        var window = WindowAndDeviceMemoryFunctions.allocateWindow(other, TYPE_2);
 
         assertRejected(Errno.EBUSY, () -> DomainAndMemoryExports.deallocateDomain(other));
 
-        assertThat(ContextMemoryFunctions.deallocateWindow(window)).isZero();
-        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.deallocateWindow(window));
+        assertThat(WindowAndDeviceMemoryFunctions.deallocateWindow(window)).isZero();
+        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.deallocateWindow(window));
         assertThat(DomainAndMemoryExports.deallocateDomain(other)).isZero();
     }
 
@@ -182,7 +182,7 @@ class MemoryWindowObjectTest {
     void shouldCloseAContextWithABoundWindowOlderThanItsRegion() {
         var other = new MemoryWindowObjectTest();
         other.connectToItself();
-        var window = ContextMemoryFunctions.allocateWindow(other.domain, TYPE_1);
+        var window = WindowAndDeviceMemoryFunctions.allocateWindow(other.domain, TYPE_1);
         var newer =
                 DomainAndMemoryExports.register(
                         other.domain, other.memory.address(), 64, rdma_h.IBV_ACCESS_MW_BIND());
@@ -195,31 +195,31 @@ class MemoryWindowObjectTest {
         other.close();
 
         assertRejected(Errno.EINVAL, () -> DomainAndMemoryExports.deregister(newer));
-        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.deallocateWindow(window));
+        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.deallocateWindow(window));
     }
 
     @Test
     void shouldRejectAnUnknownWindowType() {
-        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.allocateWindow(domain, 0));
-        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.allocateWindow(domain, 3));
-        assertRejected(Errno.EINVAL, () -> ContextMemoryFunctions.allocateWindow(queue, TYPE_1));
+        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(domain, 0));
+        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(domain, 3));
+        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(queue, TYPE_1));
     }
 
     @Test
     void shouldRejectABindBeforeReadyToSend() {
-        var window = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
+        var window = WindowAndDeviceMemoryFunctions.allocateWindow(domain, TYPE_1);
 
-        assertThat(ContextMemoryFunctions.bindWindow(queuePair, window, bind(64).address()))
+        assertThat(WindowAndDeviceMemoryFunctions.bindWindow(queuePair, window, bind(64).address()))
                 .isEqualTo(Errno.EINVAL);
     }
 
     @Test
     void shouldRejectABindByTheFunctionForTheOtherType() {
         connectToItself();
-        var one = ContextMemoryFunctions.allocateWindow(domain, TYPE_1);
-        var two = ContextMemoryFunctions.allocateWindow(domain, TYPE_2);
+        var one = WindowAndDeviceMemoryFunctions.allocateWindow(domain, TYPE_1);
+        var two = WindowAndDeviceMemoryFunctions.allocateWindow(domain, TYPE_2);
 
-        assertThat(ContextMemoryFunctions.bindWindow(queuePair, two, bind(64).address()))
+        assertThat(WindowAndDeviceMemoryFunctions.bindWindow(queuePair, two, bind(64).address()))
                 .isEqualTo(Errno.EINVAL);
         assertThat(post(rdma_h.IBV_WR_BIND_MW(), one)).isEqualTo(Errno.EINVAL);
         assertThat(post(rdma_h.IBV_WR_BIND_MW(), 0)).isEqualTo(Errno.EINVAL);

@@ -19,7 +19,7 @@ import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.jrdma.soft.roce.engine.Address;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,7 +45,7 @@ class SendQueueDrainTest {
 
     /** Creates a queue pair, which the tests connect to itself or to an absent peer. */
     SendQueueDrainTest() {
-        var device = TestCaller.newDevice();
+        var device = ExportedFunctionTestSupport.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
         var config = ibv_qp_init_attr.allocate(arena);

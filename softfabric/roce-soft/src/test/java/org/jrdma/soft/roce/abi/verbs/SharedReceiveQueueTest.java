@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.abi.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.jrdma.soft.roce.abi.TestCaller.assertRejected;
+import static org.jrdma.soft.roce.abi.ExportedFunctionTestSupport.assertRejected;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +19,7 @@ import org.jrdma.abi.rdma.ibv_srq_init_attr;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
-import org.jrdma.soft.roce.abi.TestCaller;
+import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ class SharedReceiveQueueTest {
 
     @BeforeEach
     void open() {
-        device = TestCaller.newDevice();
+        device = ExportedFunctionTestSupport.newDevice();
         context = DeviceExports.openDevice(device.structure().address());
         domain = DomainAndMemoryExports.allocateDomain(context);
         completions = CompletionExports.createQueue(context, 16, 0, 0, 0);

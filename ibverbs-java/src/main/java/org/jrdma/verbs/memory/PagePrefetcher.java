@@ -11,9 +11,9 @@ import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Advises a device to prefetch pages of on-demand regions. */
-final class Prefetch {
+final class PagePrefetcher {
 
-    private Prefetch() {}
+    private PagePrefetcher() {}
 
     /**
      * Passes advice to the device of a domain.
@@ -46,7 +46,7 @@ final class Prefetch {
                                     domain.address(),
                                     advice,
                                     waits,
-                                    slices.stream().map(Prefetch::piece).toList(),
+                                    slices.stream().map(PagePrefetcher::piece).toList(),
                                     CheckedCall.to(
                                             "ibv_advise_mr",
                                             () -> "%s for %s".formatted(advice, slices)));

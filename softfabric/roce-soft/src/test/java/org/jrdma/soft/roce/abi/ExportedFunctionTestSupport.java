@@ -11,9 +11,9 @@ import org.jrdma.soft.roce.engine.Address;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /** Support for tests that call the exported functions as a C program does. */
-public final class TestCaller {
+public final class ExportedFunctionTestSupport {
 
-    private TestCaller() {}
+    private ExportedFunctionTestSupport() {}
 
     /** Creates a device at the first free one of many loopback addresses. */
     public static DeviceObject newDevice() {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RdmaConnectorTest {
+class RdmaConnectResultTest {
 
     @Test
     void shouldReturnTheIdOfTheController() throws FabricException {

@@ -12,26 +12,26 @@ import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /** A node of a software SISCI fabric, with the library of the node in this JVM. */
-record SoftwareSisciNode(SoftSisci software, Sisci library) {
+record InProcessSoftwareSisciNode(SoftSisci software, Sisci library) {
 
     private static final String PROPERTY = "jrdma.test.fabric";
 
-    static SoftwareSisciNode of(SoftSisciOptions options) {
+    static InProcessSoftwareSisciNode of(SoftSisciOptions options) {
         try {
             var software = new SoftSisci(options);
-            return new SoftwareSisciNode(software, Sisci.from(software));
+            return new InProcessSoftwareSisciNode(software, Sisci.from(software));
         } catch (LibraryNotFoundException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     /** Creates a node of a new fabric. */
-    static SoftwareSisciNode anyOfItsOwn() {
+    static InProcessSoftwareSisciNode anyOfItsOwn() {
         return of(SoftSisciOptions.in(newFabric()));
     }
 
     /** Returns node 4 of a fabric that this process shares with its child processes. */
-    static SoftwareSisciNode sharedNode() {
+    static InProcessSoftwareSisciNode sharedNode() {
         return of(SoftSisciOptions.in(Shared.FABRIC).node(4));
     }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests of reflective memory: a store reaches all members of a group. */
-class SegmentGroupTest {
+class BroadcastSegmentTest {
 
     private static final int GROUP = 1;
     private static final int ALL = sisci_h.DIS_BROADCAST_NODEID_GROUP_ALL();

@@ -16,7 +16,7 @@ import org.jrdma.stress.fuzz.Watchdog.Usage;
  * The main class of the fuzzer, which runs in a separate JVM. Arguments: the target, the number of
  * calls, the seed, and options. Exit codes: 0 no finding, 1 findings, 3 hang.
  */
-final class FuzzMain {
+final class FuzzChildMain {
 
     private static final int THREADS = 6;
 
@@ -50,9 +50,9 @@ final class FuzzMain {
      * attack.
      */
     private final Thread input =
-            Thread.ofPlatform().daemon().name("input").unstarted(FuzzMain::awaitEndOfInput);
+            Thread.ofPlatform().daemon().name("input").unstarted(FuzzChildMain::awaitEndOfInput);
 
-    private FuzzMain(String name, long seed, List<String> options) throws Exception {
+    private FuzzChildMain(String name, long seed, List<String> options) throws Exception {
         this.name = name;
         this.target = Target.named(name, (int) ProcessHandle.current().pid());
         this.surface = new ApiSurface(target.modules());
@@ -66,7 +66,7 @@ final class FuzzMain {
         var seed = Long.parseLong(arguments[2]);
         System.out.println("Fuzz " + String.join(" ", arguments));
         var options = Arrays.asList(arguments).subList(3, arguments.length);
-        var fuzz = new FuzzMain(arguments[0], seed, options);
+        var fuzz = new FuzzChildMain(arguments[0], seed, options);
         var code = fuzz.run(calls) ? 0 : 1;
         System.out.flush();
         Runtime.getRuntime().halt(code); // Listeners of the run may keep user threads alive.

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the POMs exclude slow tests from a build that is not thorough. */
-class SlowTestExclusionTest {
+class PomSlowTestExclusionTest {
 
     private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();
 

@@ -5,7 +5,7 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import java.lang.foreign.MemorySegment;
 
 /** A process that borrows devices through the C functions. */
-record Borrower(LibraryCaller program, long descriptor) {
+record DeviceFunctionCaller(LibraryCaller program, long descriptor) {
 
     /** Borrows a device and returns its handle. */
     long borrow(long id, int flags) {

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class PeerDirectoryTest {
+class PeerAddressAndAvoidanceTest {
 
     private static final InetSocketAddress ADDRESS = new InetSocketAddress("192.0.2.1", 4791);
 

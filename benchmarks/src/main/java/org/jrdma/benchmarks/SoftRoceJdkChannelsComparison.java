@@ -27,7 +27,7 @@ import org.jrdma.verbs.model.VerbsException;
  * Compares the software fabric on loopback with the JDK's channels in the same process. Each result
  * is the median of several rounds. The software fabric and its baseline take turns.
  */
-public final class SoftRoceJdkComparison {
+public final class SoftRoceJdkChannelsComparison {
 
     private static final int ROUNDS = 7;
     private static final int SMALL_BYTES = 64;
@@ -36,7 +36,7 @@ public final class SoftRoceJdkComparison {
 
     private static volatile boolean over;
 
-    private SoftRoceJdkComparison() {}
+    private SoftRoceJdkChannelsComparison() {}
 
     /** Prints a table. */
     public static void main(String... arguments) throws Exception {
@@ -44,18 +44,18 @@ public final class SoftRoceJdkComparison {
         System.out.println("|---|---|---|---|---|");
         compare(
                 "SEND of 64 bytes, round trip, us; blocking DatagramChannel",
-                SoftRoceJdkComparison::sendPingPong,
+                SoftRoceJdkChannelsComparison::sendPingPong,
                 () -> datagramPingPong(true),
                 "at most 1.5");
         compare(
                 "SEND of 64 bytes, round trip, us; spinning DatagramChannel",
-                SoftRoceJdkComparison::sendPingPong,
+                SoftRoceJdkChannelsComparison::sendPingPong,
                 () -> datagramPingPong(false),
                 "");
         compare(
                 "WRITE of 1 MiB, MB/s; SocketChannel",
-                SoftRoceJdkComparison::writeStream,
-                SoftRoceJdkComparison::socketStream,
+                SoftRoceJdkChannelsComparison::writeStream,
+                SoftRoceJdkChannelsComparison::socketStream,
                 "at least 0.3");
         compare(
                 "WRITEs of 4 KiB a second, 1,000 queue pairs; 10 queue pairs",

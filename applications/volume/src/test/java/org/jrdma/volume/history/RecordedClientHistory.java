@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * taken effect. Data that was acknowledged and not made durable is lost with the session or the
  * process of the client, unless another client has read it.
  */
-final class ClientHistory {
+final class RecordedClientHistory {
 
     private static final long NONE = -1;
 
@@ -64,14 +64,14 @@ final class ClientHistory {
     /** The size after the last extension, while that is not durable. */
     private long extension = NONE;
 
-    private ClientHistory(Path file, Registers registers) {
+    private RecordedClientHistory(Path file, Registers registers) {
         this.file = file;
         this.registers = registers;
     }
 
     /** Reads a file, and adds its registers to those of other clients. */
-    static ClientHistory read(Path file, Registers registers) throws IOException {
-        var history = new ClientHistory(file, registers);
+    static RecordedClientHistory read(Path file, Registers registers) throws IOException {
+        var history = new RecordedClientHistory(file, registers);
         if (Files.exists(file)) { // otherwise, the client was killed before its first operation
             var text = Files.readString(file);
             text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach(history::add);

@@ -14,7 +14,7 @@ import org.jrdma.soft.sisci.device.DeviceIdentity;
  * @param borrowers the id of the node of each current borrow, in increasing order. A node that has
  *     borrowed the device several times occurs several times
  */
-public record DeviceListing(
+public record ListedDevice(
         long fabricDeviceId,
         int lender,
         DeviceIdentity identity,
@@ -23,7 +23,7 @@ public record DeviceListing(
         List<Integer> borrowers) {
 
     /** Creates a description. */
-    public DeviceListing {
+    public ListedDevice {
         borrowers = List.copyOf(borrowers);
     }
 

@@ -15,13 +15,13 @@ import org.jrdma.verbs.model.VerbsException;
  * completion queues therefore reserves capacity for all receives. It reserves the capacity only
  * once, even if several queue pairs use it.
  */
-public final class SharedReceiveQueueUsers<W extends WorkQueueSlots> {
+public final class SharedReceiveQueueReservations<W extends WorkQueueSlots> {
 
     private final W queue;
     private final Map<CompletionQueueReservations<W>, Integer> queuePairs = new HashMap<>();
     private final Set<Integer> datagramQueuePairs = ConcurrentHashMap.newKeySet();
 
-    public SharedReceiveQueueUsers(W queue) {
+    public SharedReceiveQueueReservations(W queue) {
         this.queue = queue;
     }
 

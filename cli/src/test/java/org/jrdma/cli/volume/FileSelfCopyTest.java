@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class FileCopierTest {
+class FileSelfCopyTest {
 
     @TempDir Path folder;
 

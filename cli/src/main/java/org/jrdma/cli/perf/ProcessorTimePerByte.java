@@ -12,7 +12,7 @@ import java.util.List;
  * @param server the process that redirects the data
  * @param drive the process that executes the commands of the drive
  */
-record ProcessorTime(double client, double server, double drive) {
+record ProcessorTimePerByte(double client, double server, double drive) {
 
     /** The processes that take part. */
     record Processes(ProcessHandle client, ProcessHandle server, ProcessHandle drive) {
@@ -38,8 +38,8 @@ record ProcessorTime(double client, double server, double drive) {
      * @param before the times before the measurement
      * @param after the times after the measurement
      */
-    static ProcessorTime of(List<Duration> before, List<Duration> after, double bytes) {
-        return new ProcessorTime(
+    static ProcessorTimePerByte of(List<Duration> before, List<Duration> after, double bytes) {
+        return new ProcessorTimePerByte(
                 after.get(0).minus(before.get(0)).toNanos() / bytes,
                 after.get(1).minus(before.get(1)).toNanos() / bytes,
                 after.get(2).minus(before.get(2)).toNanos() / bytes);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class RdmaExecutorTest {
+class RdmaExecutorStartFailureTest {
 
     private static final String FABRIC = "jrdma.fabric";
 

@@ -7,7 +7,7 @@ import org.jrdma.soft.roce.engine.Address;
  * The device services that a connection manager uses: a clock, management datagrams, and packets
  * that show whether a remote queue pair still exists.
  */
-public interface ManagementTransport {
+public interface ConnectionManagerDeviceServices {
 
     /** Returns the time in nanoseconds since an arbitrary origin. */
     long now();

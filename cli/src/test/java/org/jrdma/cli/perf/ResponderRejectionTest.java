@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that the responder rejects invalid requests. */
-class ResponderTest {
+class ResponderRejectionTest {
 
     /** The watchdog may run at the moment at which a request ends. */
     @Test

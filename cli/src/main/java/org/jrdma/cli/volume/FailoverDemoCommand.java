@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         description =
                 "Starts a coordinator and a standby on a temporary file, writes files with two clients, kills the coordinator during the writes, and compares the checksums of all files. Uses the software fabric if the machine has no RDMA device.",
         mixinStandardHelpOptions = true)
-public final class DemoCommand implements Callable<Integer> {
+public final class FailoverDemoCommand implements Callable<Integer> {
 
     private static final String SISCI_FABRIC = "jrdma.sisci.fabric";
 

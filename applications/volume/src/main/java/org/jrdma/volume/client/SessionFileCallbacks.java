@@ -8,7 +8,7 @@ import org.jrdma.volume.protocol.Operation;
  * The calls of a {@link ClientSession} that concern all open files: reports of leases, recalls, and
  * the end of the session.
  */
-interface SessionFiles {
+interface SessionFileCallbacks {
 
     /** The values of a request. */
     @SuppressWarnings("ArrayRecordComponent") // reports are not compared

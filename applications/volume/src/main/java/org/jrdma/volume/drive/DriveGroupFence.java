@@ -4,7 +4,7 @@ import java.util.List;
 import org.jrdma.ffi.FabricException;
 
 /** The fence of a drive that consists of several drives. */
-record CombinedFence(List<Fence> fences) implements Fence {
+record DriveGroupFence(List<Fence> fences) implements Fence {
 
     @Override
     public void register(long key) throws FabricException {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class ActiveAcceptsTest {
+class ListenerNumberReuseTest {
 
     private final ActiveAccepts numbers = new ActiveAccepts();
 

@@ -11,9 +11,9 @@ import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.memory.Access;
 
 /** The functions of a context for memory windows, device memory and {@code ibv_advise_mr}. */
-final class ContextMemoryFunctions {
+final class WindowAndDeviceMemoryFunctions {
 
-    private ContextMemoryFunctions() {}
+    private WindowAndDeviceMemoryFunctions() {}
 
     /**
      * Implements {@code ibv_advise_mr}. With {@code IBV_ADVISE_MR_FLAG_FLUSH}, the pages are loaded

@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.engine.Address;
  * The sockets of a port: one for the address of the port, and one for each multicast group that it
  * has joined. Guarded by the lock of the {@link Port}.
  */
-final class PortSockets {
+final class PortAndMulticastSockets {
 
     private final UdpSocket own;
     private final LocalInterface localInterface;
@@ -27,7 +27,7 @@ final class PortSockets {
      */
     private UdpSocket[] sockets;
 
-    PortSockets(UdpSocket own, LocalInterface localInterface, int socketBuffer, SystemCalls calls) {
+    PortAndMulticastSockets(UdpSocket own, LocalInterface localInterface, int socketBuffer, SystemCalls calls) {
         this.own = own;
         this.localInterface = localInterface;
         this.socketBuffer = socketBuffer;

@@ -10,7 +10,7 @@ import org.jrdma.ffi.FabricException;
  * The number of the address family of SuperSockets. The number differs between machines, so the
  * driver publishes it in a file.
  */
-public final class SuperSocketsFamily {
+public final class SuperSocketsFamilyNumber {
 
     static final String PROPERTY = "jrdma.sockets.supersockets.family";
 
@@ -20,16 +20,16 @@ public final class SuperSocketsFamily {
 
     private final List<Path> files;
 
-    private SuperSocketsFamily(List<Path> files) {
+    private SuperSocketsFamilyNumber(List<Path> files) {
         this.files = files;
     }
 
     /** Creates an object that reads the number from the first of {@code files} that exists. */
-    public static SuperSocketsFamily in(List<Path> files) {
-        return new SuperSocketsFamily(files);
+    public static SuperSocketsFamilyNumber in(List<Path> files) {
+        return new SuperSocketsFamilyNumber(files);
     }
 
-    static SuperSocketsFamily publishedByDriver() {
+    static SuperSocketsFamilyNumber publishedByDriver() {
         var chosen = System.getProperty(PROPERTY);
         return in(chosen == null ? PUBLISHED : List.of(Path.of(chosen)));
     }

@@ -1,7 +1,7 @@
 package org.jrdma.nvme.model;
 
 /** The data structures of the identify command, in the lowest byte of dword 10 (CNS). */
-public final class IdentifyStructure {
+public final class IdentifyStructureCodes {
 
     /** The description of a namespace, {@link IdentifyNamespace}. */
     public static final int NAMESPACE = 0;
@@ -15,5 +15,5 @@ public final class IdentifyStructure {
     /** The unique ids of a namespace. */
     public static final int NAMESPACE_DESCRIPTORS = 3;
 
-    private IdentifyStructure() {}
+    private IdentifyStructureCodes() {}
 }

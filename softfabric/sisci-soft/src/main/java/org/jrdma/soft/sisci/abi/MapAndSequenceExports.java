@@ -15,9 +15,9 @@ import org.jrdma.soft.sisci.fabric.UnpublishedFlags;
  * The functions for maps, sequences, flushes and copies. Checks of sequences, barriers and flushes
  * are on the hot path and allocate no memory, except for maps with a write buffer.
  */
-final class MapExports extends AbstractExports {
+final class MapAndSequenceExports extends AbstractExports {
 
-    MapExports(SoftSisciLibrary library) {
+    MapAndSequenceExports(SoftSisciLibrary library) {
         super(library);
     }
 
