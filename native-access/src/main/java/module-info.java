@@ -28,5 +28,5 @@ module org.jrdma.ffi {
             org.jrdma.sockets,
             org.jrdma.nvme;
 
-    uses org.jrdma.ffi.SoftwareLibrary;
+    uses org.jrdma.ffi.JavaImplementedLibrary;
 }

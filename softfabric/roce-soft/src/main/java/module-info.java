@@ -11,6 +11,6 @@ module org.jrdma.soft.roce {
     exports org.jrdma.soft.roce;
     exports org.jrdma.soft.roce.model;
 
-    provides org.jrdma.ffi.SoftwareLibrary with
+    provides org.jrdma.ffi.JavaImplementedLibrary with
             org.jrdma.soft.roce.SoftRoce;
 }

@@ -8,6 +8,6 @@ module org.jrdma.soft.sisci {
     exports org.jrdma.soft.sisci;
     exports org.jrdma.soft.sisci.device;
 
-    provides org.jrdma.ffi.SoftwareLibrary with
+    provides org.jrdma.ffi.JavaImplementedLibrary with
             org.jrdma.soft.sisci.SoftSisci;
 }

@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
 import org.jrdma.soft.sisci.SoftSisci;
@@ -87,7 +87,7 @@ public final class SisciSocketsComparison {
         var fabric = sisci(folder);
         try (var sisci = connect(fabric, sisciPort);
                 var tcp = connect(SelectorProvider.provider(), tcpPort)) {
-            var connection = Connections.of(sisci);
+            var connection = OpenConnections.of(sisci);
             if (!connection.toString().contains("sisci")) {
                 throw new IllegalStateException("The connection does not use SISCI: " + connection);
             }

@@ -21,7 +21,7 @@ import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisci;
-import org.jrdma.soft.sisci.device.BorrowEvent;
+import org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.device.EduDevice;
 import picocli.CommandLine.Command;
@@ -107,7 +107,7 @@ final class LendSoftwareDeviceCommand implements Callable<Integer> {
      *
      * @param device the number of the device, from 0
      */
-    private record Borrow(int device, BorrowEvent event) {}
+    private record Borrow(int device, DeviceBorrowedOrReturnedEvent event) {}
 
     /** A line of the output. */
     private record Line(Event event, String device, int node, int borrows) {}
@@ -170,7 +170,7 @@ final class LendSoftwareDeviceCommand implements Callable<Integer> {
             while (true) {
                 var borrow = borrows.take();
                 var event =
-                        borrow.event().kind() == BorrowEvent.Kind.BORROWED
+                        borrow.event().kind() == DeviceBorrowedOrReturnedEvent.Kind.BORROWED
                                 ? Event.BORROWED
                                 : Event.RETURNED;
                 print(

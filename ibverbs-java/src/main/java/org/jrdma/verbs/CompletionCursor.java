@@ -9,7 +9,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.guard.CallGuard;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionField;
@@ -21,7 +21,7 @@ import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.queue.CompletionDecoder;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jrdma.verbs.queue.PolledWorkQueueSlots;
-import org.jrdma.verbs.queue.WorkQueueTable;
+import org.jrdma.verbs.queue.CompletedRequestQueueLookup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +45,7 @@ public final class CompletionCursor implements AutoCloseable {
     private final CompletionQueue queue;
     private final Lifetime lifetime;
     private final NativeCompletionQueue<PolledWorkQueueSlots> nativeQueue;
-    private final WorkQueueTable<PolledWorkQueueSlots> table;
+    private final CompletedRequestQueueLookup<PolledWorkQueueSlots> table;
     private final WorkCompletions batch;
 
     private final Set<CompletionField> fields;
@@ -196,7 +196,7 @@ public final class CompletionCursor implements AutoCloseable {
     /** The status of the completed request. */
     public CompletionStatus status() {
         checkPosition();
-        return Codes.COMPLETION_STATUS.of(batch.status(current));
+        return VerbsEnumCodes.COMPLETION_STATUS.of(batch.status(current));
     }
 
     /**
@@ -205,7 +205,7 @@ public final class CompletionCursor implements AutoCloseable {
      */
     public CompletionKind kind() {
         checkPosition();
-        return Codes.COMPLETION_KIND.of(batch.opcode(current));
+        return VerbsEnumCodes.COMPLETION_KIND.of(batch.opcode(current));
     }
 
     /**

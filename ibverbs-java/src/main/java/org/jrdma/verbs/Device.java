@@ -22,7 +22,7 @@ import org.jrdma.verbs.handle.AsyncJfrEvent;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
 import org.jrdma.verbs.memory.access.MemoryAccess;
@@ -441,7 +441,7 @@ public final class Device extends NativeObject {
     }
 
     private AsyncEvent translate(DeviceFunctions.Event event) {
-        var type = Codes.ASYNC_EVENT_TYPE.of(event.type());
+        var type = VerbsEnumCodes.ASYNC_EVENT_TYPE.of(event.type());
         return switch (type.subject()) {
             case PORT -> new AsyncEvent(type, OptionalInt.of(event.port()), Optional.empty());
             case DEVICE -> new AsyncEvent(type, OptionalInt.empty(), Optional.of(this));

@@ -41,13 +41,13 @@ public final class PolledRawQueuePair extends AbstractPolledQueuePair {
     }
 
     /** Prepares a send of one frame. */
-    public PreparedFrame prepareSend(MemorySlice frame) {
+    public PreparedEthernetFrame prepareSend(MemorySlice frame) {
         return prepareSend(List.of(frame));
     }
 
     /** Prepares a send of one frame, which is gathered from several slices. */
-    public PreparedFrame prepareSend(List<MemorySlice> frame) {
-        return new PreparedFrame(sends(), frame);
+    public PreparedEthernetFrame prepareSend(List<MemorySlice> frame) {
+        return new PreparedEthernetFrame(sends(), frame);
     }
 
     /**

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemoryRegion;
@@ -104,7 +104,7 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
     }
 
     @Override
-    int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
+    int call(PostAndPollFunctions hotPath, long queuePairAddress, WorkRequest first) {
         return window.post(hotPath, queuePairAddress, request());
     }
 

@@ -1,7 +1,7 @@
 package org.jrdma.verbs;
 
 import java.util.List;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.VerbsException;
@@ -39,7 +39,7 @@ public final class PreparedReceive extends PreparedRequest<PreparedReceive> {
     }
 
     @Override
-    int call(HotPath hotPath, long targetAddress, WorkRequest first) {
+    int call(PostAndPollFunctions hotPath, long targetAddress, WorkRequest first) {
         return queuePair == null
                 ? hotPath.postSharedReceive(targetAddress, first.address(), first.refusedAddress())
                 : hotPath.postReceive(targetAddress, first.address(), first.refusedAddress());

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.guard.CallGuard;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
@@ -78,7 +78,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     private final CallGuard guard = CallGuard.ofCurrentThread();
     private final NativeObject target;
     private final Lifetime lifetime;
-    private final HotPath hotPath;
+    private final PostAndPollFunctions hotPath;
     private final long targetAddress;
     private final PolledWorkQueueSlots queue;
     private final WorkRequest request;
@@ -425,7 +425,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
     abstract void checkState() throws VerbsException;
 
     /** Calls the provider's function for posting and returns the errno. */
-    abstract int call(HotPath hotPath, long targetAddress, WorkRequest request);
+    abstract int call(PostAndPollFunctions hotPath, long targetAddress, WorkRequest request);
 
     abstract String function();
 

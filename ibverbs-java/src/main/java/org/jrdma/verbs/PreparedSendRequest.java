@@ -2,7 +2,7 @@ package org.jrdma.verbs;
 
 import java.util.List;
 import java.util.Objects;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.internal.WorkRequest.Send;
@@ -189,7 +189,7 @@ public abstract class PreparedSendRequest<S extends PreparedSendRequest<S>>
     }
 
     @Override
-    int call(HotPath hotPath, long queuePairAddress, WorkRequest first) {
+    int call(PostAndPollFunctions hotPath, long queuePairAddress, WorkRequest first) {
         return hotPath.postSend(queuePairAddress, first.address(), first.refusedAddress());
     }
 

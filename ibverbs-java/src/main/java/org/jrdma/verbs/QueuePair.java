@@ -20,7 +20,7 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RateLimit;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.NativeQueuePair;
 import org.jspecify.annotations.Nullable;
@@ -258,7 +258,7 @@ public abstract class QueuePair extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
      *     options
      */
-    public final VendorOptions vendorOptions() throws VerbsException {
+    public final ConnectionVendorOptions vendorOptions() throws VerbsException {
         return queuePair.call(() ->
                 queuePair
                         .functions()
@@ -273,7 +273,7 @@ public abstract class QueuePair extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device does not support enhanced connection
      *     options
      */
-    public final void vendorOptions(VendorOptions options) throws VerbsException {
+    public final void vendorOptions(ConnectionVendorOptions options) throws VerbsException {
         queuePair.run(() ->
                 queuePair
                         .functions()

@@ -18,7 +18,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.internal.SoftwareFabricLoader;
 import org.jrdma.verbs.internal.VerbsContext;
@@ -117,7 +117,7 @@ public final class Verbs {
      * {@code fork}. In C: {@code ibv_is_fork_initialized}.
      */
     public ForkStatus forkStatus() {
-        return library.devices().forkStatus().map(Codes.FORK_STATUS::of).orElse(ForkStatus.UNKNOWN);
+        return library.devices().forkStatus().map(VerbsEnumCodes.FORK_STATUS::of).orElse(ForkStatus.UNKNOWN);
     }
 
     /**
@@ -259,8 +259,8 @@ public final class Verbs {
                 listed.verbsName(),
                 listed.index() < 0 ? OptionalInt.empty() : OptionalInt.of(listed.index()),
                 listed.guid(),
-                Codes.NODE_TYPE.of(listed.nodeType()),
-                Codes.TRANSPORT_TYPE.of(listed.transportType()));
+                VerbsEnumCodes.NODE_TYPE.of(listed.nodeType()),
+                VerbsEnumCodes.TRANSPORT_TYPE.of(listed.transportType()));
     }
 
     private VerbsException noSuchDevice(String name) throws VerbsException {

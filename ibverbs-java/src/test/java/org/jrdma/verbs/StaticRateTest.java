@@ -9,7 +9,7 @@ import java.lang.foreign.FunctionDescriptor;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.StaticRate;
 import org.junit.jupiter.api.Assumptions;
@@ -40,7 +40,7 @@ class StaticRateTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "UNKNOWN")
     void shouldMatchTheInstalledLibrary(StaticRate rate) {
-        var code = Codes.STATIC_RATE.code(rate);
+        var code = VerbsEnumCodes.STATIC_RATE.code(rate);
 
         assertThat(rate.megabits().orElse(-1))
                 .isEqualTo(convert("ibv_rate_to_mbps", rdma_h.ibv_rate_to_mbps$descriptor(), code));

@@ -12,7 +12,7 @@ import java.util.OptionalInt;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.LibraryDescription;
+import org.jrdma.ffi.linkage.LibraryNameAndInstallation;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceDescription;
@@ -32,7 +32,7 @@ class VerbsTest {
     @Test
     void shouldNameThePackagesOfALibraryThatIsNotInstalled() {
         var name = VerbsLibrary.NAME;
-        var missing = new LibraryDescription("libibverbs.so.4711", name.folders(), name.advice());
+        var missing = new LibraryNameAndInstallation("libibverbs.so.4711", name.folders(), name.advice());
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> NativeLibrary.open(missing))

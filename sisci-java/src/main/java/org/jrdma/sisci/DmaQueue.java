@@ -68,7 +68,7 @@ public final class DmaQueue extends SisciObject {
          * reachable.
          */
         @SuppressWarnings("unused") // Read by no method: the field only keeps the memory reachable.
-        private @Nullable DmaTransfer posted;
+        private @Nullable DmaTransferRequest posted;
 
         State(NodeHandle node, MemorySegment handle, String name) {
             this.retry = new RemovalRetry(node.deferred());
@@ -85,7 +85,7 @@ public final class DmaQueue extends SisciObject {
          * Starts a transfer. This method and the methods that abort are synchronized, so that the
          * abort of one transfer cannot affect the next.
          */
-        synchronized Running start(DmaTransfer transfer, Lifetime queue) throws SisciException {
+        synchronized Running start(DmaTransferRequest transfer, Lifetime queue) throws SisciException {
             transfer.checkLibrary(functions, name);
             var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
             // The field is set before the transfer is started, because the transfer may end
@@ -106,7 +106,7 @@ public final class DmaQueue extends SisciObject {
             return next;
         }
 
-        synchronized void post(DmaTransfer transfer) throws SisciException {
+        synchronized void post(DmaTransferRequest transfer) throws SisciException {
             transfer.checkLibrary(functions, name);
             var other = running.get();
             if (other != null) {
@@ -222,7 +222,7 @@ public final class DmaQueue extends SisciObject {
      */
     private static final class Running {
 
-        final DmaTransfer transfer;
+        final DmaTransferRequest transfer;
         final CompletableFuture<Void> future = new CompletableFuture<>();
         final long listener;
         private final AtomicReference<@Nullable Running> current;
@@ -237,7 +237,7 @@ public final class DmaQueue extends SisciObject {
          *     closed
          */
         Running(
-                DmaTransfer transfer,
+                DmaTransferRequest transfer,
                 AtomicReference<@Nullable Running> current,
                 Consumer<Running> abort) {
             this.transfer = transfer;
@@ -356,7 +356,7 @@ public final class DmaQueue extends SisciObject {
      *
      * @throws IllegalStateException if another transfer is running
      */
-    public CompletableFuture<Void> start(DmaTransfer transfer) throws SisciException {
+    public CompletableFuture<Void> start(DmaTransferRequest transfer) throws SisciException {
         return inCall(() -> state.start(transfer, lifetime())).future.copy();
     }
 
@@ -373,7 +373,7 @@ public final class DmaQueue extends SisciObject {
      * @throws InterruptedIOException if the thread is interrupted; its interrupt status stays set
      * @throws IllegalStateException if another transfer is running
      */
-    public void transfer(DmaTransfer transfer, Duration timeout)
+    public void transfer(DmaTransferRequest transfer, Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
         var running = inCall(() -> state.start(transfer, lifetime()));
@@ -440,7 +440,7 @@ public final class DmaQueue extends SisciObject {
      *
      * @throws IllegalStateException if a transfer of {@link #start} or {@link #transfer} is running
      */
-    public void post(DmaTransfer transfer) throws SisciException {
+    public void post(DmaTransferRequest transfer) throws SisciException {
         whileOpen(() -> state.post(transfer));
     }
 

@@ -32,7 +32,7 @@ public final class LocalDataInterrupt extends SisciObject {
     private final int number;
     private final EventQueue<byte[]> events;
 
-    private LocalDataInterrupt(CreatedInterrupt created, EventQueue<byte[]> events) {
+    private LocalDataInterrupt(CreatedInterruptHandle created, EventQueue<byte[]> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -56,7 +56,7 @@ public final class LocalDataInterrupt extends SisciObject {
                         data -> OVERHEAD_BYTES + data.length,
                         MAX_QUEUED_BYTES);
         return new LocalDataInterrupt(
-                CreatedInterrupt.create(node, options, true, events, events::put), events);
+                CreatedInterruptHandle.create(node, options, true, events, events::put), events);
     }
 
     /** Returns the number by which peers connect to this interrupt. */

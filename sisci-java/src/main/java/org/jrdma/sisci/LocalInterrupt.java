@@ -32,7 +32,7 @@ public final class LocalInterrupt extends SisciObject {
     /** The triggers; null if threads wait for them in the library. */
     private final @Nullable EventQueue<Integer> events;
 
-    private LocalInterrupt(CreatedInterrupt created, @Nullable EventQueue<Integer> events) {
+    private LocalInterrupt(CreatedInterruptHandle created, @Nullable EventQueue<Integer> events) {
         super(created.handle());
         this.number = created.number();
         this.events = events;
@@ -44,12 +44,12 @@ public final class LocalInterrupt extends SisciObject {
      */
     static LocalInterrupt create(NodeHandle node, InterruptOptions options) throws SisciException {
         if (options.awaited()) {
-            var created = CreatedInterrupt.<Integer>create(node, options, false, null, null);
+            var created = CreatedInterruptHandle.<Integer>create(node, options, false, null, null);
             return new LocalInterrupt(created, null);
         }
         var events = new EventQueue<Integer>("interrupt of " + node);
         return new LocalInterrupt(
-                CreatedInterrupt.create(node, options, false, events, events::put), events);
+                CreatedInterruptHandle.create(node, options, false, events, events::put), events);
     }
 
     /** Returns the number by which peers connect to this interrupt. */

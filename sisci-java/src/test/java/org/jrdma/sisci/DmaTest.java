@@ -62,12 +62,12 @@ class DmaTest {
     @Test
     void shouldPushAndPull() throws Exception {
         sourceMap.putLong(8, 42);
-        queue.transfer(DmaTransfer.push(local, 8, remote, 16, 8), TIMEOUT);
+        queue.transfer(DmaTransferRequest.push(local, 8, remote, 16, 8), TIMEOUT);
         assertThat(targetMap.getLong(16)).isEqualTo(42);
         assertThat(queue.state()).isEqualTo(DmaState.DONE);
 
         targetMap.putLong(24, 43);
-        queue.transfer(DmaTransfer.pull(local, 0, remote, 24, 8), TIMEOUT);
+        queue.transfer(DmaTransferRequest.pull(local, 0, remote, 24, 8), TIMEOUT);
         assertThat(sourceMap.getLong(0)).isEqualTo(43);
     }
 
@@ -77,7 +77,7 @@ class DmaTest {
         sourceMap.putLong(512, 2);
 
         queue.transfer(
-                DmaTransfer.pushPieces(
+                DmaTransferRequest.pushPieces(
                         local, remote, List.of(new DmaPiece(0, 8, 8), new DmaPiece(512, 0, 8))),
                 TIMEOUT);
 
@@ -85,7 +85,7 @@ class DmaTest {
         assertThat(targetMap.getLong(0)).isEqualTo(2);
 
         queue.transfer(
-                DmaTransfer.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))), TIMEOUT);
+                DmaTransferRequest.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))), TIMEOUT);
         assertThat(sourceMap.getLong(1024)).isEqualTo(2);
     }
 
@@ -95,24 +95,24 @@ class DmaTest {
             var memory = arena.allocate(16, 8);
             memory.fill((byte) 5);
 
-            queue.transfer(DmaTransfer.pushForeign(memory, remote, 32), TIMEOUT);
+            queue.transfer(DmaTransferRequest.pushForeign(memory, remote, 32), TIMEOUT);
             assertThat(targetMap.getLong(40)).isEqualTo(0x0505050505050505L);
 
             targetMap.putLong(32, 6);
-            queue.transfer(DmaTransfer.pullForeign(memory, remote, 32), TIMEOUT);
+            queue.transfer(DmaTransferRequest.pullForeign(memory, remote, 32), TIMEOUT);
             assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> DmaTransfer.pullForeign(memory.asReadOnly(), remote, 0));
+                    .isThrownBy(() -> DmaTransferRequest.pullForeign(memory.asReadOnly(), remote, 0));
         }
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
-                        DmaTransfer.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
+                        DmaTransferRequest.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
     }
 
     @Test
     void shouldCompleteTheFutureOnAJavaThread() throws Exception {
         library.hold(true);
-        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var future = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
         var thread = future.thenApply(_ -> Thread.currentThread().isVirtual());
         assertThat(future).isNotDone();
 
@@ -125,7 +125,7 @@ class DmaTest {
     void shouldReportTheStateOfAPostedTransfer() throws Exception {
         assertThat(queue.state()).isEqualTo(DmaState.IDLE);
         library.hold(true);
-        queue.post(DmaTransfer.push(local, 0, remote, 0, 8));
+        queue.post(DmaTransferRequest.push(local, 0, remote, 0, 8));
         assertThat(queue.state()).isEqualTo(DmaState.POSTED);
 
         library.hold(false);
@@ -141,7 +141,7 @@ class DmaTest {
         library.fail("the transfer", sisci_h.SCI_ERR_TRANSFER_FAILED(), 2);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT))
+                .isThrownBy(() -> queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT))
                 .withMessage(
                         "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06)")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
@@ -149,7 +149,7 @@ class DmaTest {
 
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() ->
-                        queue.start(DmaTransfer.push(local, 0, remote, 0, 8))
+                        queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8))
                                 .get(5, TimeUnit.SECONDS))
                 .withCauseInstanceOf(SisciException.class);
     }
@@ -157,22 +157,22 @@ class DmaTest {
     @Test
     void shouldRejectASecondTransferWhileOneIsRunning() throws Exception {
         library.hold(true);
-        var first = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var first = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
 
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 8, remote, 8, 8)))
+                .isThrownBy(() -> queue.start(DmaTransferRequest.push(local, 8, remote, 8, 8)))
                 .withMessageContaining("it is still executing a push of 8 bytes");
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> queue.post(DmaTransfer.push(local, 8, remote, 8, 8)));
+                .isThrownBy(() -> queue.post(DmaTransferRequest.push(local, 8, remote, 8, 8)));
         library.hold(false);
         first.get(5, TimeUnit.SECONDS);
-        queue.transfer(DmaTransfer.push(local, 8, remote, 8, 8), TIMEOUT);
+        queue.transfer(DmaTransferRequest.push(local, 8, remote, 8, 8), TIMEOUT);
     }
 
     @Test
     void shouldStartTheNextTransferAfterTheFutureOfThePreviousCompleted() throws Exception {
         for (var i = 0; i < 1_000; i++) {
-            var previous = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+            var previous = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
             previous.get(5, TimeUnit.SECONDS);
         }
         assertThat(library.calls("SCIStartDmaTransfer")).isEqualTo(1_000);
@@ -181,7 +181,7 @@ class DmaTest {
     @Test
     void shouldFailTheFutureOfAnAbortedTransfer() throws Exception {
         library.hold(true);
-        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var future = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
 
         queue.abort();
 
@@ -198,14 +198,14 @@ class DmaTest {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() ->
                         queue.transfer(
-                                DmaTransfer.push(local, 0, remote, 0, 8), Duration.ofMillis(20)))
+                                DmaTransferRequest.push(local, 0, remote, 0, 8), Duration.ofMillis(20)))
                 .withMessageStartingWith("The push of 8 bytes");
         assertThat(queue.state()).isEqualTo(DmaState.ABORTED);
 
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
                 .isThrownBy(
-                        () -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT));
+                        () -> queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
         assertThat(library.calls("SCIAbortDMAQueue")).isEqualTo(2);
     }
@@ -213,7 +213,7 @@ class DmaTest {
     @Test
     void shouldAbortTheTransferWhenTheQueueIsClosed() throws Exception {
         library.hold(true);
-        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var future = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
 
         queue.close();
 
@@ -221,7 +221,7 @@ class DmaTest {
                 .isThrownBy(() -> future.get(5, TimeUnit.SECONDS));
         assertThat(library.calls("SCIRemoveDMAQueue")).isOne();
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 0, remote, 0, 8)));
+                .isThrownBy(() -> queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8)));
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::state);
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(queue::abort);
     }
@@ -230,7 +230,7 @@ class DmaTest {
     void shouldNotReturnBeforeTheEngineHasReleasedTheMemory() throws Exception {
         library.hold(true);
         library.slowAbort(true);
-        var transfer = DmaTransfer.push(local, 0, remote, 0, 8);
+        var transfer = DmaTransferRequest.push(local, 0, remote, 0, 8);
         var stateAfterwards =
                 CompletableFuture.supplyAsync(() -> {
                     assertThatExceptionOfType(FabricTimeoutException.class)
@@ -256,7 +256,7 @@ class DmaTest {
     void shouldFailTheFutureIfTheLibraryDoesNotReportTheAbort() throws Exception {
         library.hold(true);
         library.slowAbort(true);
-        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var future = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
         var closing = CompletableFuture.runAsync(queue::close);
         awaitAbort();
 
@@ -273,7 +273,7 @@ class DmaTest {
     void shouldFailTheFutureOfATransferThatCannotBeStopped() throws Exception {
         library.hold(true);
         library.slowAbort(true);
-        var future = queue.start(DmaTransfer.push(local, 0, remote, 0, 8));
+        var future = queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8));
 
         queue.close(Duration.ofMillis(5));
 
@@ -297,8 +297,8 @@ class DmaTest {
             var future =
                     queue.start(
                             segment == local
-                                    ? DmaTransfer.push(local, 0, remote, 0, 8)
-                                    : DmaTransfer.push(local, 0, (RemoteSegment) segment, 0, 8));
+                                    ? DmaTransferRequest.push(local, 0, remote, 0, 8)
+                                    : DmaTransferRequest.push(local, 0, (RemoteSegment) segment, 0, 8));
 
             segment.close();
 
@@ -314,7 +314,7 @@ class DmaTest {
         library.hold(true);
         var newer = node.newSegment(SegmentOptions.of(3, 4096).asPrivate());
         newer.prepare();
-        queue.post(DmaTransfer.push(newer, 0, remote, 0, 8));
+        queue.post(DmaTransferRequest.push(newer, 0, remote, 0, 8));
         var abortsBeforeSegmentClose = new AtomicInteger();
         newer.ownLifetime()
                 .onClose(() -> abortsBeforeSegmentClose.set(library.calls("SCIAbortDMAQueue")));
@@ -331,12 +331,12 @@ class DmaTest {
                 var otherQueue = otherNode.newDmaQueue(1);
                 var channel = otherNode.requestDmaChannel(DmaChannel.Engine.ANY)) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> otherQueue.start(DmaTransfer.push(local, 0, remote, 0, 8)))
+                    .isThrownBy(() -> otherQueue.start(DmaTransferRequest.push(local, 0, remote, 0, 8)))
                     .withMessageContaining("Cannot use segment 2 of node 4 from node 4 (library ")
                     .withMessageContaining(library.file.toString())
                     .withMessageContaining(otherLibrary.file.toString());
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> otherQueue.post(DmaTransfer.push(local, 0, remote, 0, 8)));
+                    .isThrownBy(() -> otherQueue.post(DmaTransferRequest.push(local, 0, remote, 0, 8)));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.assign(queue));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.prepare(local));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.unprepare(remote));
@@ -371,21 +371,21 @@ class DmaTest {
         var unprepared = node.newSegment(3, 4096);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> queue.start(DmaTransfer.push(unprepared, 0, remote, 0, 8)))
+                .isThrownBy(() -> queue.start(DmaTransferRequest.push(unprepared, 0, remote, 0, 8)))
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.SEGMENT_NOT_PREPARED));
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 4089, remote, 0, 8)))
+                .isThrownBy(() -> queue.start(DmaTransferRequest.push(local, 4089, remote, 0, 8)))
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.OUT_OF_RANGE));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> DmaTransfer.push(local, 0, remote, 0, 0));
+                .isThrownBy(() -> DmaTransferRequest.push(local, 0, remote, 0, 0));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> DmaTransfer.pull(local, -1, remote, 0, 8));
+                .isThrownBy(() -> DmaTransferRequest.pull(local, -1, remote, 0, 8));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> DmaTransfer.pushPieces(local, remote, List.of()));
+                .isThrownBy(() -> DmaTransferRequest.pushPieces(local, remote, List.of()));
         assertThatIllegalArgumentException().isThrownBy(() -> new DmaPiece(0, 0, 1L << 32));
         local.close();
         assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> queue.start(DmaTransfer.push(local, 0, remote, 0, 8)))
+                .isThrownBy(() -> queue.start(DmaTransferRequest.push(local, 0, remote, 0, 8)))
                 .withMessage("segment 1 of node 4 is closed");
     }
 }

@@ -56,7 +56,7 @@ public final class FabricSockets {
 
     /**
      * Connects over the first transport of a list that reaches the peer. Ignores the policy file.
-     * {@link Connections#of} reports the transport in use, and why more preferred transports
+     * {@link OpenConnections#of} reports the transport in use, and why more preferred transports
      * failed. A waiting virtual thread releases its carrier thread.
      *
      * @param preferred the transports, the most preferred first

@@ -163,7 +163,7 @@ class DefaultProviderTest {
                                     .formatted(
                                             providers.iterator().next(),
                                             ((FabricSocketChannel) client).transport(),
-                                            Connections.of(client).whyNotFaster()));
+                                            OpenConnections.of(client).whyNotFaster()));
                 }
             }
         }

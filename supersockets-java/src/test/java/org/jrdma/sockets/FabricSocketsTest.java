@@ -74,7 +74,7 @@ class FabricSocketsTest {
             channel.write(TestBytes.of("abc"));
             assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
 
-            var connection = Connections.of(channel);
+            var connection = OpenConnections.of(channel);
             assertThat(connection)
                     .hasToString(
                             "127.0.0.1:%d tcp (supersockets: driver not loaded: there is no /nowhere/family; supersockets: Invalid argument)"
@@ -83,8 +83,8 @@ class FabricSocketsTest {
             assertThat(connection.bytesSent()).isEqualTo(3);
             assertThat(connection.bytesReceived()).isZero();
             assertThat(connection.since()).isBetween(before, Instant.now());
-            assertThat(Connections.of(server).bytesReceived()).isEqualTo(3);
-            assertThat(Connections.of(server).isFallback()).isFalse();
+            assertThat(OpenConnections.of(server).bytesReceived()).isEqualTo(3);
+            assertThat(OpenConnections.of(server).isFallback()).isFalse();
         }
     }
 
@@ -98,7 +98,7 @@ class FabricSocketsTest {
                         List.of(supersockets, Transports.tcp()),
                         ofSeconds(10))) {
             assertThat(channel.transport()).isSameAs(supersockets);
-            assertThat(Connections.of(channel))
+            assertThat(OpenConnections.of(channel))
                     .hasToString("127.0.0.1:%d supersockets".formatted(port));
         }
     }
@@ -111,7 +111,7 @@ class FabricSocketsTest {
                 FabricSockets.connect("127.0.0.1", port, List.of(supersockets), ofSeconds(10))) {
             Files.writeString(family, "27");
 
-            assertThat(Connections.of(channel).transport()).isEqualTo("tcp");
+            assertThat(OpenConnections.of(channel).transport()).isEqualTo("tcp");
         }
     }
 
@@ -121,19 +121,19 @@ class FabricSocketsTest {
         var server = listener.accept();
         var peer = channel.getRemoteAddress();
 
-        assertThat(Connections.all()).extracting(Connection::peer).contains(peer);
-        assertThat(Connections.report())
+        assertThat(OpenConnections.all()).extracting(Connection::peer).contains(peer);
+        assertThat(OpenConnections.report())
                 .contains("127.0.0.1\n", "(to %d)".formatted(port), "0 sent");
 
         channel.close();
         server.close();
-        assertThat(Connections.all()).extracting(Connection::peer).doesNotContain(peer);
+        assertThat(OpenConnections.all()).extracting(Connection::peer).doesNotContain(peer);
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Connections.of(channel))
+                .isThrownBy(() -> OpenConnections.of(channel))
                 .withMessageEndingWith("is not connected");
         try (var foreign = SocketChannel.open()) {
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> Connections.of(foreign))
+                    .isThrownBy(() -> OpenConnections.of(foreign))
                     .withMessageEndingWith("is a channel of another provider");
         }
     }

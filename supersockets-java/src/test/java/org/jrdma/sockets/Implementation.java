@@ -126,13 +126,13 @@ enum Implementation {
      */
     void assertTransport(SocketChannel channel) {
         if (!usesTransport(channel)) {
-            fail("%s; expected transport: %s".formatted(Connections.of(channel), transport));
+            fail("%s; expected transport: %s".formatted(OpenConnections.of(channel), transport));
         }
     }
 
     /** Returns true if a channel uses the transport of this implementation. */
     boolean usesTransport(SocketChannel channel) {
-        return this == JDK || Connections.of(channel).transport().equals(transport);
+        return this == JDK || OpenConnections.of(channel).transport().equals(transport);
     }
 
     /**

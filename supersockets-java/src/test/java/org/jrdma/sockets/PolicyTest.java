@@ -224,7 +224,7 @@ class PolicyTest {
                 assertThat(transport(each)).isEqualTo("supersockets");
                 each.connect(listener.getLocalAddress());
                 assertThat(transport(each)).isEqualTo("tcp");
-                assertThat(Connections.of(each).isFallback()).isFalse();
+                assertThat(OpenConnections.of(each).isFallback()).isFalse();
                 try (var accepted = listener.accept()) {
                     assertThat(accepted.getRemoteAddress()).isEqualTo(each.getLocalAddress());
                     each.write(TestBytes.of("a"));

@@ -65,8 +65,8 @@ class RsocketFallbackTest {
                 client.write(TestBytes.of("abc"));
                 assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
                 for (var end : List.of(client, server)) {
-                    assertThat(Connections.of(end).transport()).isEqualTo("tcp");
-                    assertThat(Connections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
+                    assertThat(OpenConnections.of(end).transport()).isEqualTo("tcp");
+                    assertThat(OpenConnections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
                 }
             }
         }
@@ -83,8 +83,8 @@ class RsocketFallbackTest {
                 client.write(TestBytes.of("abc"));
                 assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
                 for (var end : List.of(client, server)) {
-                    assertThat(Connections.of(end).transport()).isEqualTo("sisci");
-                    assertThat(Connections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
+                    assertThat(OpenConnections.of(end).transport()).isEqualTo("sisci");
+                    assertThat(OpenConnections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
                 }
             }
         }

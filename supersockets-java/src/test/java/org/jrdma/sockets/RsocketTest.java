@@ -70,10 +70,10 @@ class RsocketTest {
                         FabricSockets.connect(
                                 "10.77.0.1", port(listener), WITH_TCP, ofSeconds(10));
                 var server = listener.accept()) {
-            assertThat(Connections.of(client))
+            assertThat(OpenConnections.of(client))
                     .hasToString("10.77.0.1:%d rsocket".formatted(port(listener)));
-            assertThat(Connections.of(server).transport()).isEqualTo("rsocket");
-            assertThat(Connections.of(server).isFallback()).isFalse();
+            assertThat(OpenConnections.of(server).transport()).isEqualTo("rsocket");
+            assertThat(OpenConnections.of(server).isFallback()).isFalse();
             assertThat(client.getLocalAddress()).isEqualTo(server.getRemoteAddress());
 
             var writer =
@@ -108,8 +108,8 @@ class RsocketTest {
                         var server = listener.accept()) {
                     client.write(TestBytes.of("tcp"));
                     assertThat(TestBytes.read(server, 3)).isEqualTo("tcp");
-                    assertThat(Connections.of(server).transport()).isEqualTo("tcp");
-                    assertThat(Connections.of(server).whyNotFaster())
+                    assertThat(OpenConnections.of(server).transport()).isEqualTo("tcp");
+                    assertThat(OpenConnections.of(server).whyNotFaster())
                             .isEqualTo("rsocket: the client did not connect over it");
                 }
             }
@@ -117,8 +117,8 @@ class RsocketTest {
                             FabricSockets.connect(
                                     "10.77.0.1", port(listener), WITH_TCP, ofSeconds(10));
                     var server = listener.accept()) {
-                assertThat(Connections.of(client).transport()).isEqualTo("rsocket");
-                assertThat(Connections.of(server).transport()).isEqualTo("rsocket");
+                assertThat(OpenConnections.of(client).transport()).isEqualTo("rsocket");
+                assertThat(OpenConnections.of(server).transport()).isEqualTo("rsocket");
             }
         }
     }
@@ -146,7 +146,7 @@ class RsocketTest {
                 var server = listener.accept()) {
             client.write(TestBytes.of("abc"));
             assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
-            assertThat(Connections.of(client))
+            assertThat(OpenConnections.of(client))
                     .hasToString(
                             "10.77.0.1:%d tcp (rsocket: Connection refused: no rsocket listens there)"
                                     .formatted(port(listener)));
@@ -165,11 +165,11 @@ class RsocketTest {
                     var client =
                             FabricSockets.connect(name, port(listener), WITH_TCP, ofSeconds(10));
                     var server = listener.accept()) {
-                assertThat(Connections.of(client).whyNotFaster())
+                assertThat(OpenConnections.of(client).whyNotFaster())
                         .isEqualTo(
                                 "rsocket: %s is reached from %s, which is not an address of an RDMA device"
                                         .formatted(name, name));
-                assertThat(Connections.of(server).whyNotFaster())
+                assertThat(OpenConnections.of(server).whyNotFaster())
                         .isEqualTo("rsocket: no RDMA device has the address " + name);
             }
         }

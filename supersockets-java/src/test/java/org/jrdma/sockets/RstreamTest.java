@@ -102,7 +102,7 @@ class RstreamTest {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var client = rstream(port, "-s", ADDRESS.getHostAddress());
             try (var channel = listener.accept()) {
-                assertThat(Connections.of(channel).transport()).isEqualTo("rsocket");
+                assertThat(OpenConnections.of(channel).transport()).isEqualTo("rsocket");
                 var stream = new Counting(channel);
                 stream.receive(FIRST_MESSAGE);
                 stream.send(FIRST_MESSAGE);

@@ -71,7 +71,7 @@ class SisciTransportTest {
             assertThat(TestBytes.read(pair.server(), 3)).isEqualTo("abc");
 
             for (var end : List.of(pair.client(), pair.server())) {
-                var connection = Connections.of(end);
+                var connection = OpenConnections.of(end);
                 assertThat(((FabricSocketChannel) end).transport().name()).isEqualTo("sisci");
                 assertThat(connection.transport()).isEqualTo("sisci");
                 assertThat(connection.isFallback()).isFalse();
@@ -87,7 +87,7 @@ class SisciTransportTest {
             client.connect(listener.getLocalAddress());
 
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            assertThat(Connections.of(client))
+            assertThat(OpenConnections.of(client))
                     .hasToString(
                             "127.0.0.1:%d tcp (sisci: Connection refused: no listener at port %d of node 4)"
                                     .formatted(port, port));
@@ -111,7 +111,7 @@ class SisciTransportTest {
             assertThat(selector.select()).isEqualTo(1);
             assertThat(key.isConnectable()).isTrue();
             assertThat(client.finishConnect()).isTrue();
-            assertThat(Connections.of(client).transport()).isEqualTo("tcp");
+            assertThat(OpenConnections.of(client).transport()).isEqualTo("tcp");
         }
     }
 
@@ -127,8 +127,8 @@ class SisciTransportTest {
             overTcp.connect(listener.getLocalAddress());
             assertThat(selector.select()).isEqualTo(1);
             try (var accepted = listener.accept()) {
-                assertThat(Connections.of(accepted).transport()).isEqualTo("tcp");
-                assertThat(Connections.of(accepted).whyNotFaster())
+                assertThat(OpenConnections.of(accepted).transport()).isEqualTo("tcp");
+                assertThat(OpenConnections.of(accepted).whyNotFaster())
                         .isEqualTo("sisci: the client did not connect over it");
             }
             selector.selectedKeys().clear();
@@ -138,7 +138,7 @@ class SisciTransportTest {
             assertThat(selector.select()).isEqualTo(1);
             assertThat(key.isAcceptable()).isTrue();
             try (var accepted = listener.accept()) {
-                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
+                assertThat(OpenConnections.of(accepted).transport()).isEqualTo("sisci");
             }
         }
     }
@@ -153,7 +153,7 @@ class SisciTransportTest {
             client.connect(listener.getLocalAddress());
 
             try (var accepted = accepting.get()) {
-                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
+                assertThat(OpenConnections.of(accepted).transport()).isEqualTo("sisci");
             }
         }
     }
@@ -396,7 +396,7 @@ class SisciTransportTest {
                 var client = client().provider(SERVER_IS_NODE_8).openSocketChannel();
                 client.connect(listener.getLocalAddress());
                 var pair = new ChannelPair(client, listener.accept());
-                assertThat(Connections.of(client).toString()).contains("sisci");
+                assertThat(OpenConnections.of(client).toString()).contains("sisci");
                 return pair;
             }
         }
@@ -428,7 +428,7 @@ class SisciTransportTest {
             for (var i = 0; i < PULLS; i++) {
                 try (var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
                     client.connect(listener.getLocalAddress());
-                    transports.add(Connections.of(client).transport());
+                    transports.add(OpenConnections.of(client).transport());
                 }
             }
             isOver.set(true);
@@ -436,7 +436,7 @@ class SisciTransportTest {
 
             try (var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
                 client.connect(listener.getLocalAddress());
-                assertThat(Connections.of(client).transport()).isEqualTo("sisci");
+                assertThat(OpenConnections.of(client).transport()).isEqualTo("sisci");
             }
             accepting.get();
         }
@@ -549,7 +549,7 @@ class SisciTransportTest {
         ChannelPair connectTo(ServerSocketChannel other) throws IOException {
             var channel = client.openSocketChannel();
             channel.connect(other.getLocalAddress());
-            assertThat(Connections.of(channel).transport()).isEqualTo("sisci");
+            assertThat(OpenConnections.of(channel).transport()).isEqualTo("sisci");
             return new ChannelPair(channel, other.accept());
         }
 
@@ -670,8 +670,8 @@ class SisciTransportTest {
                 var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
             client.connect(listener.getLocalAddress());
 
-            assertThat(Connections.of(client).transport()).isEqualTo("tcp");
-            assertThat(Connections.of(client).whyNotFaster())
+            assertThat(OpenConnections.of(client).transport()).isEqualTo("tcp");
+            assertThat(OpenConnections.of(client).whyNotFaster())
                     .isEqualTo("sisci: node 8 cannot be reached");
         }
     }
@@ -683,8 +683,8 @@ class SisciTransportTest {
                 var client = nodes.client().provider(SERVER_IS_NODE_8).openSocketChannel()) {
             client.socket().connect(listener.getLocalAddress(), 2_000);
 
-            assertThat(Connections.of(client).transport()).isEqualTo("tcp");
-            assertThat(Connections.of(client).whyNotFaster()).contains("did not reply");
+            assertThat(OpenConnections.of(client).transport()).isEqualTo("tcp");
+            assertThat(OpenConnections.of(client).whyNotFaster()).contains("did not reply");
         }
     }
 
@@ -712,7 +712,7 @@ class SisciTransportTest {
             var port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             var process = start(Sender.class, folder.toString(), String.valueOf(port), ending);
             try (var accepted = listener.accept()) {
-                assertThat(Connections.of(accepted).transport()).isEqualTo("sisci");
+                assertThat(OpenConnections.of(accepted).transport()).isEqualTo("sisci");
                 if (ending.equals("close")) {
                     process.waitFor(); // All bytes are read after the process has exited.
                 }
@@ -806,14 +806,14 @@ class SisciTransportTest {
                 first.connect(address);
                 first.shutdownOutput();
                 assertThat(TestBytes.readBytes(first, 1)).isEmpty();
-                assertThat(Connections.of(first).transport()).isEqualTo("sisci");
+                assertThat(OpenConnections.of(first).transport()).isEqualTo("sisci");
             }
 
             process.destroyForcibly().waitFor();
 
             listener.bind(address);
             second.connect(address);
-            assertThat(Connections.of(second).transport()).isEqualTo("sisci");
+            assertThat(OpenConnections.of(second).transport()).isEqualTo("sisci");
             exchange(new ChannelPair(second, listener.accept()), (byte) 1, 0);
         } finally {
             process.destroyForcibly().waitFor();
@@ -869,7 +869,7 @@ class SisciTransportTest {
             client.connect(second.getLocalAddress());
 
             try (var accepted = second.accept()) {
-                assertThat(Connections.of(accepted).whyNotFaster())
+                assertThat(OpenConnections.of(accepted).whyNotFaster())
                         .startsWith("sisci: ")
                         .contains("SEGMENT_ID_USED");
             }

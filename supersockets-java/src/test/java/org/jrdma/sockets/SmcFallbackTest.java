@@ -29,7 +29,7 @@ class SmcFallbackTest {
             assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
 
             assertThat(channel.transport()).isSameAs(Transports.smc());
-            assertThat(Connections.of(channel))
+            assertThat(OpenConnections.of(channel))
                     .hasToString(
                             "%s tcp (smc: fell back to TCP: the peer has no SMC (0x03010000))"
                                     .formatted(Connection.name(listener.getLocalAddress())));

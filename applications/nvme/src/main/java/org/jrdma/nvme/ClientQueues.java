@@ -8,7 +8,7 @@ import org.jrdma.nvme.model.Status;
 /** The queue pairs that a manager has created for its clients. Safe for use by multiple threads. */
 final class ClientQueues {
 
-    private record Grant(ManagedClient client, QueueMemory memory) {}
+    private record Grant(ManagerClientSession client, QueueMemory memory) {}
 
     private final AdministeredController controller;
     private final Map<Integer, Grant> grants = new TreeMap<>();
@@ -28,7 +28,7 @@ final class ClientQueues {
      * @throws NvmeException with INVALID_FIELD if the sizes or addresses are invalid, or overlap
      *     other queues or the memory of the manager
      */
-    synchronized int create(ManagedClient client, QueueMemory memory) throws FabricException {
+    synchronized int create(ManagerClientSession client, QueueMemory memory) throws FabricException {
         if (!memory.isValid(controller.capabilities().maxQueueEntries())) {
             throw refusal("has invalid sizes or addresses", memory);
         }
@@ -61,7 +61,7 @@ final class ClientQueues {
      *
      * @throws NvmeException with INVALID_QUEUE_ID if the client has no such queue pair
      */
-    synchronized void delete(ManagedClient client, int id) throws FabricException {
+    synchronized void delete(ManagerClientSession client, int id) throws FabricException {
         var grant = grants.get(id);
         if (grant == null || grant.client() != client) {
             throw new NvmeException(
@@ -74,7 +74,7 @@ final class ClientQueues {
     }
 
     /** Deletes all queue pairs of a client. A failure does not prevent further deletions. */
-    synchronized void deleteAll(ManagedClient client) throws FabricException {
+    synchronized void deleteAll(ManagerClientSession client) throws FabricException {
         var ids =
                 grants.entrySet().stream()
                         .filter(each -> each.getValue().client() == client)

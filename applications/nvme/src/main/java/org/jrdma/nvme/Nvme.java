@@ -53,7 +53,7 @@ public final class Nvme {
         return start(new SharedController(access, manager, options));
     }
 
-    static NvmeDrive start(Controller controller) throws FabricException {
+    static NvmeDrive start(AbstractController controller) throws FabricException {
         try {
             controller.start();
             return new NvmeDrive(controller);

@@ -32,14 +32,14 @@ public final class NvmeDrive implements AutoCloseable {
     private static final int MAX_TRANSFER_SHIFT = Integer.numberOfTrailingZeros(MAX_TRANSFER_PAGES);
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final Controller controller;
+    private final AbstractController controller;
     private final Lifetime lifetime;
     private final IdentifyController identity;
     private final List<NvmeNamespace> namespaces;
 
     /** Takes ownership of a controller that was started. */
     @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
-    NvmeDrive(Controller controller) throws FabricException {
+    NvmeDrive(AbstractController controller) throws FabricException {
         this.controller = controller;
         this.identity = controller.read(AdminPageKind.CONTROLLER, 0, IdentifyController::decode);
         this.namespaces = readNamespaces();
@@ -79,7 +79,7 @@ public final class NvmeDrive implements AutoCloseable {
                 && description.blocks() <= Long.MAX_VALUE >>> description.blockShift();
     }
 
-    Controller controller() {
+    AbstractController controller() {
         return controller;
     }
 

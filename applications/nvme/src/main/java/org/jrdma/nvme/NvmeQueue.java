@@ -36,7 +36,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     private static final int SPINS = 1000;
     private static final long PAUSE_NANOS = 10_000;
 
-    private final Controller controller;
+    private final AbstractController controller;
     private final Lifetime lifetime;
     private final PendingCommandMemory held;
     private final CommandSlots slots;
@@ -61,7 +61,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
 
     @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
     NvmeQueue(
-            Controller controller,
+            AbstractController controller,
             Lifetime lifetime,
             PendingCommandMemory held,
             int depth,

@@ -13,7 +13,7 @@ import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
 
 /** A controller whose registers and memory are accessible over PCIe. */
-abstract sealed class PcieController extends Controller
+abstract sealed class PcieController extends AbstractController
         permits AdministeredController, SharedController {
 
     private static final long POLL_NANOS = 20_000;

@@ -63,7 +63,7 @@ record QueueMemory(
     }
 
     /** Returns true if a queue overlaps memory of a controller's owner. */
-    boolean overlapsMemoryOf(Controller controller) {
+    boolean overlapsMemoryOf(AbstractController controller) {
         return controller.ownsMemoryIn(submissionAddress, submissions().bytes())
                 || controller.ownsMemoryIn(completionAddress, completions().bytes());
     }

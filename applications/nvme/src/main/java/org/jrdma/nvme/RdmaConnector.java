@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.model.QueueRejection;
+import org.jrdma.nvme.model.RdmaConnectRejection;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
@@ -66,7 +66,7 @@ record RdmaConnector(Verbs verbs, ConnectionManager manager) {
                 failure.event()
                         .filter(ConnectionEvent.Rejected.class::isInstance)
                         .map(ConnectionEvent.Rejected.class::cast)
-                        .flatMap(rejected -> QueueRejection.decode(rejected.privateData().bytes()));
+                        .flatMap(rejected -> RdmaConnectRejection.decode(rejected.privateData().bytes()));
         if (rejection.isEmpty()) {
             return failure;
         }

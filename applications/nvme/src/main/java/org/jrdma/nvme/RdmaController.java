@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * A controller on a network. Its thread sends keep-alive commands, and connects a lost controller
  * again. The I/O queues then connect themselves again.
  */
-final class RdmaController extends Controller {
+final class RdmaController extends AbstractController {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaController.class);
     private static final Duration MAX_RECONNECT_DELAY = Duration.ofSeconds(10);

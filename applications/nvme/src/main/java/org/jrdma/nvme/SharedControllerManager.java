@@ -121,7 +121,7 @@ public final class SharedControllerManager implements AutoCloseable {
         private final ServerSocketChannel listener;
         private final SocketAddress address;
         private final ClientQueues queues;
-        private final Map<ManagedClient, Thread> clients = new ConcurrentHashMap<>();
+        private final Map<ManagerClientSession, Thread> clients = new ConcurrentHashMap<>();
         private final Thread acceptor =
                 Thread.ofVirtual().name("nvme-manager").unstarted(this::acceptClients);
 
@@ -158,7 +158,7 @@ public final class SharedControllerManager implements AutoCloseable {
                 channel.close();
                 return;
             }
-            var client = new ManagedClient(controller, queues, channel);
+            var client = new ManagerClientSession(controller, queues, channel);
             var thread =
                     Thread.ofVirtual()
                             .name("nvme-manager-client")
@@ -178,7 +178,7 @@ public final class SharedControllerManager implements AutoCloseable {
             closeListener();
             join(acceptor);
             var threads = List.copyOf(clients.values());
-            clients.keySet().forEach(ManagedClient::disconnect);
+            clients.keySet().forEach(ManagerClientSession::disconnect);
             threads.forEach(Server::join);
         }
 

@@ -29,7 +29,7 @@ class BorrowedControllerTest {
 
     private static final int NVME_CLASS = 0x010802;
 
-    private TestFabric fabric;
+    private TemporarySisciFabric fabric;
     private LendingNode lender;
     private Node node;
     private BorrowedDevice device;
@@ -37,7 +37,7 @@ class BorrowedControllerTest {
 
     @BeforeEach
     void borrow() throws Exception {
-        fabric = TestFabric.create();
+        fabric = TemporarySisciFabric.create();
         lender = new LendingNode(fabric);
         node = Sisci.from(fabric.library()).open();
         var smartIo = SmartIo.of(node);
@@ -122,7 +122,7 @@ class BorrowedControllerTest {
             for (var id = 1; id <= 2; id++) {
                 leakSegment(id);
                 var report = "segment %d of %s was never closed".formatted(id, node);
-                TestFabric.eventually(
+                TemporarySisciFabric.eventually(
                         report,
                         ofSeconds(10),
                         () -> {
@@ -148,7 +148,7 @@ class BorrowedControllerTest {
                 var memory = drive.newMemory(4096)) {
             lender.device().close();
             // the withdrawal also resets the controller, which the driver reports otherwise
-            TestFabric.eventually(
+            TemporarySisciFabric.eventually(
                     "loss of the registers",
                     ofSeconds(10),
                     () ->
@@ -175,7 +175,7 @@ class BorrowedControllerTest {
             assertThat(process.result()).isEqualTo("done");
             process.end();
         }
-        TestFabric.eventually(
+        TemporarySisciFabric.eventually(
                 "return of the device", ofSeconds(10), () -> lender.device().borrowers() == 0);
         assertThat(lender.device().refusedAccesses()).isZero();
     }

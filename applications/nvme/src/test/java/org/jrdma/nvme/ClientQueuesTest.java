@@ -25,7 +25,7 @@ class ClientQueuesTest {
     private NvmeDrive drive;
     private ClientQueues queues;
     private SocketChannel channel;
-    private ManagedClient client;
+    private ManagerClientSession client;
 
     @BeforeEach
     void open() throws IOException {
@@ -33,7 +33,7 @@ class ClientQueuesTest {
         var controller = (AdministeredController) drive.controller();
         queues = new ClientQueues(controller);
         channel = SocketChannel.open();
-        client = new ManagedClient(controller, queues, channel);
+        client = new ManagerClientSession(controller, queues, channel);
     }
 
     @AfterEach

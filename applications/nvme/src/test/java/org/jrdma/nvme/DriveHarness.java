@@ -11,7 +11,7 @@ import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
 import org.jrdma.nvme.pcie.InProcessControllerAccess;
 import org.jrdma.nvme.soft.BlockStorage;
-import org.jrdma.nvme.soft.FailureRecordingModel;
+import org.jrdma.nvme.soft.FailureRecordingDeviceModel;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.soft.sisci.device.DeviceHost;
 
@@ -24,7 +24,7 @@ final class DriveHarness implements ControllerAccess {
     private final Arena arena = Arena.ofShared();
     private final List<BlockStorage> storages;
     private final Subsystem subsystem;
-    private final FailureRecordingModel model;
+    private final FailureRecordingDeviceModel model;
     private final DeviceHost host;
     private final InProcessControllerAccess access;
     private boolean failsReleases;
@@ -48,7 +48,7 @@ final class DriveHarness implements ControllerAccess {
         this.storages = storages;
         storages.forEach(subsystem::addNamespace);
         var bar = arena.allocate(0x4000, 4096);
-        model = new FailureRecordingModel(subsystem.newController());
+        model = new FailureRecordingDeviceModel(subsystem.newController());
         host = DeviceHost.start(model, List.of(bar));
         access = new InProcessControllerAccess(host, bar, 1);
     }

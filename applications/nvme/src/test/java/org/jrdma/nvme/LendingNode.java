@@ -2,7 +2,7 @@ package org.jrdma.nvme;
 
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.soft.BlockStorage;
-import org.jrdma.nvme.soft.FailureRecordingModel;
+import org.jrdma.nvme.soft.FailureRecordingDeviceModel;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
@@ -15,14 +15,14 @@ final class LendingNode implements AutoCloseable {
     static final int PAGES = 4096;
 
     private final BlockStorage storage = BlockStorage.inMemory(PAGES * 8L, 512);
-    private final FailureRecordingModel model;
+    private final FailureRecordingDeviceModel model;
     private final Node node;
     private final LentDevice device;
 
-    LendingNode(TestFabric fabric) throws FabricException {
+    LendingNode(TemporarySisciFabric fabric) throws FabricException {
         var subsystem = new Subsystem("serial 7", "jrdma drive");
         var _ = subsystem.addNamespace(storage);
-        model = new FailureRecordingModel(subsystem.newController());
+        model = new FailureRecordingDeviceModel(subsystem.newController());
         SoftSisci library = fabric.library();
         node = Sisci.from(library).open();
         device = library.lend(model);

@@ -130,7 +130,7 @@ class RealPciControllerTest {
             } finally {
                 process.destroyForcibly();
             }
-            TestFabric.eventually("no queue", Duration.ofSeconds(10), () -> manager.queues() == 0);
+            TemporarySisciFabric.eventually("no queue", Duration.ofSeconds(10), () -> manager.queues() == 0);
         }
     }
 

@@ -30,7 +30,7 @@ class SharedControllerProcessesTest {
 
     @TempDir Path folder;
 
-    private TestFabric fabric;
+    private TemporarySisciFabric fabric;
     private SmartIoProcess lender;
     private Node node;
     private BorrowedController access;
@@ -41,7 +41,7 @@ class SharedControllerProcessesTest {
 
     @BeforeEach
     void start() throws Exception {
-        fabric = TestFabric.create();
+        fabric = TemporarySisciFabric.create();
         lender = SmartIoProcess.startLender(fabric);
         var id = Long.parseLong(lender.nextLine());
         node = Sisci.from(fabric.library()).open();
@@ -72,7 +72,7 @@ class SharedControllerProcessesTest {
         assertThat(second.result()).isEqualTo("done");
         first.end();
         second.end();
-        TestFabric.eventually("no queue", ofSeconds(10), () -> manager.queues() == 0);
+        TemporarySisciFabric.eventually("no queue", ofSeconds(10), () -> manager.queues() == 0);
     }
 
     @Test
@@ -103,8 +103,8 @@ class SharedControllerProcessesTest {
 
         first.kill();
 
-        TestFabric.eventually("one queue", ofSeconds(1), () -> manager.queues() == 1);
-        TestFabric.eventually("one client", ofSeconds(10), () -> manager.clients() == 1);
+        TemporarySisciFabric.eventually("one queue", ofSeconds(1), () -> manager.queues() == 1);
+        TemporarySisciFabric.eventually("one client", ofSeconds(10), () -> manager.clients() == 1);
         memory.forEach(each -> each.fill(CANARY));
         assertThat(second.result()).isEqualTo("done");
         second.begin(2000);

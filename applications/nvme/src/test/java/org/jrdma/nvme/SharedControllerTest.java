@@ -40,7 +40,7 @@ class SharedControllerTest {
     private static final InetSocketAddress LOOPBACK =
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-    private TestFabric fabric;
+    private TemporarySisciFabric fabric;
     private LendingNode lender;
     private Borrowed owner;
     private Borrowed borrowed;
@@ -58,7 +58,7 @@ class SharedControllerTest {
 
     @BeforeEach
     void start() throws Exception {
-        fabric = TestFabric.create();
+        fabric = TemporarySisciFabric.create();
         lender = new LendingNode(fabric);
         owner = borrow();
         borrowed = borrow();
@@ -167,7 +167,7 @@ class SharedControllerTest {
 
         connection.close();
 
-        TestFabric.eventually("no queue", ofSeconds(10), () -> manager.queues() == 0);
+        TemporarySisciFabric.eventually("no queue", ofSeconds(10), () -> manager.queues() == 0);
         try (var client = join();
                 var queue = client.newQueue(1)) {
             assertThat(queue).asString().startsWith("I/O queue 1 of");
@@ -248,9 +248,9 @@ class SharedControllerTest {
             assertThat(malformed.read(ByteBuffer.allocate(1))).isEqualTo(-1);
             silent.write(ByteBuffer.allocate(5)); // a part of a request
             assertThat(client.smartLog().temperatureKelvin()).isEqualTo(300);
-            TestFabric.eventually("two clients", ofSeconds(10), () -> manager.clients() == 2);
+            TemporarySisciFabric.eventually("two clients", ofSeconds(10), () -> manager.clients() == 2);
         }
-        TestFabric.eventually("no client", ofSeconds(10), () -> manager.clients() == 0);
+        TemporarySisciFabric.eventually("no client", ofSeconds(10), () -> manager.clients() == 0);
     }
 
     @Test
@@ -298,7 +298,7 @@ class SharedControllerTest {
 
             process.kill();
 
-            TestFabric.eventually(
+            TemporarySisciFabric.eventually(
                     "end of the borrow", ofSeconds(5), () -> lender.device().borrowers() == 2);
             transfers.run(500);
             assertThatThrownBy(() -> client.newQueue(1))

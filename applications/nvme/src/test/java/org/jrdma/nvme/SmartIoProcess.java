@@ -55,7 +55,7 @@ final class SmartIoProcess implements AutoCloseable {
      * @param firstPage the first of the pages of 4,096 bytes that the process uses
      */
     static SmartIoProcess start(
-            TestFabric fabric, long device, @Nullable Path manager, int firstPage, int pages)
+            TemporarySisciFabric fabric, long device, @Nullable Path manager, int firstPage, int pages)
             throws IOException {
         var process =
                 start(
@@ -69,16 +69,16 @@ final class SmartIoProcess implements AutoCloseable {
     }
 
     /** Returns the Unix-domain socket of a process that opens the controller. */
-    static Path socket(TestFabric fabric) {
+    static Path socket(TemporarySisciFabric fabric) {
         return Path.of(fabric.folder() + ".manager");
     }
 
     /** Starts a process that lends a controller. Its first line is the id of the device. */
-    static SmartIoProcess startLender(TestFabric fabric) throws IOException {
+    static SmartIoProcess startLender(TemporarySisciFabric fabric) throws IOException {
         return start(fabric);
     }
 
-    private static SmartIoProcess start(TestFabric fabric, String... arguments) throws IOException {
+    private static SmartIoProcess start(TemporarySisciFabric fabric, String... arguments) throws IOException {
         var command =
                 new ArrayList<>(
                         List.of(
@@ -163,7 +163,7 @@ final class SmartIoProcess implements AutoCloseable {
     }
 
     public static void main(String... arguments) throws Exception {
-        var fabric = new TestFabric(Path.of(arguments[0]));
+        var fabric = new TemporarySisciFabric(Path.of(arguments[0]));
         var commands = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         if (arguments.length == 1) {
             try (var lender = new LendingNode(fabric)) {
@@ -175,7 +175,7 @@ final class SmartIoProcess implements AutoCloseable {
         }
     }
 
-    private static void borrow(TestFabric fabric, BufferedReader commands, String... arguments)
+    private static void borrow(TemporarySisciFabric fabric, BufferedReader commands, String... arguments)
             throws Exception {
         var id = Long.parseLong(arguments[1]);
         try (var node = Sisci.from(fabric.library()).open();
@@ -200,7 +200,7 @@ final class SmartIoProcess implements AutoCloseable {
                 : Nvme.join(access, UnixDomainSocketAddress.of(manager), NvmeOptions.DEFAULTS);
     }
 
-    private static SharedControllerManager startManager(NvmeDrive drive, TestFabric fabric)
+    private static SharedControllerManager startManager(NvmeDrive drive, TemporarySisciFabric fabric)
             throws IOException {
         return SharedControllerManager.start(drive, UnixDomainSocketAddress.of(socket(fabric)));
     }

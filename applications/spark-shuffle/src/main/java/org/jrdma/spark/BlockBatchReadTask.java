@@ -7,7 +7,7 @@ import org.jrdma.verbs.model.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /** Reads blocks into one buffer, and delivers each block when its read has completed. */
-final class BlockBatchReadTask implements ReadTask {
+final class BlockBatchReadTask implements RdmaBlockReadTask {
 
     private final LocationRequest request;
     private final ShuffleMetrics metrics;

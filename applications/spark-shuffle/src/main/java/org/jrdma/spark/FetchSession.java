@@ -47,12 +47,12 @@ final class FetchSession implements RdmaChannel.Handler {
     // In the order in which blocks pass through them.
     private final Deque<LocationRequest> toSend = new ArrayDeque<>();
     private final Map<Integer, LocationRequest> sent = new HashMap<>();
-    private final Deque<ReadTask> waitingForBuffer = new ArrayDeque<>();
-    private final Deque<ReadTask.Read> toRead = new ArrayDeque<>();
-    private final Map<Long, ReadTask.Read> reading = new HashMap<>();
+    private final Deque<RdmaBlockReadTask> waitingForBuffer = new ArrayDeque<>();
+    private final Deque<RdmaBlockReadTask.Read> toRead = new ArrayDeque<>();
+    private final Map<Long, RdmaBlockReadTask.Read> reading = new HashMap<>();
     private final Deque<PeerMessage> toRelease = new ArrayDeque<>();
 
-    private final Set<ReadTask> unfinished = new HashSet<>();
+    private final Set<RdmaBlockReadTask> unfinished = new HashSet<>();
     private int openRequests;
     private int lastRequest;
     private long lastRead;
@@ -162,7 +162,7 @@ final class FetchSession implements RdmaChannel.Handler {
     }
 
     /** Leaves a task to Spark's client that has failed on this executor. The channel is usable. */
-    private void leaveToStock(ReadTask task, IOException cause) {
+    private void leaveToStock(RdmaBlockReadTask task, IOException cause) {
         if (hasLoggedLocalFailure) {
             LOG.debug("Cannot store blocks that are read by RDMA", cause);
         } else {
@@ -214,7 +214,7 @@ final class FetchSession implements RdmaChannel.Handler {
             } else if (location.length() == 0) {
                 request.fetch().deliver(block, new NioManagedBuffer(ByteBuffer.allocate(0)));
             } else if (files != null) {
-                enqueue(new BlockDownload(request, block, location, files, metrics));
+                enqueue(new BlockToFileReadTask(request, block, location, files, metrics));
             } else {
                 if (shared == null || shared.bufferBytes() >= SHARED_BUFFER_BYTES) {
                     shared = new BlockBatchReadTask(request, metrics);
@@ -226,7 +226,7 @@ final class FetchSession implements RdmaChannel.Handler {
         request.fetch().leaveToStock(refused);
     }
 
-    private void enqueue(ReadTask task) {
+    private void enqueue(RdmaBlockReadTask task) {
         task.request().openTasks++;
         unfinished.add(task);
         waitingForBuffer.add(task);
@@ -236,7 +236,7 @@ final class FetchSession implements RdmaChannel.Handler {
     public void done(long id) {
         var read = reading.remove(id);
         var task = read.task();
-        ReadTask.Progress progress;
+        RdmaBlockReadTask.Progress progress;
         try {
             progress = task.completed(read.index());
         } catch (IOException e) {
@@ -253,7 +253,7 @@ final class FetchSession implements RdmaChannel.Handler {
         }
     }
 
-    private void finish(ReadTask task) {
+    private void finish(RdmaBlockReadTask task) {
         unfinished.remove(task);
         close(task.request());
     }
@@ -267,7 +267,7 @@ final class FetchSession implements RdmaChannel.Handler {
 
     /** Releases all buffers after the channel was closed. */
     void abandon() {
-        unfinished.forEach(ReadTask::abandon);
+        unfinished.forEach(RdmaBlockReadTask::abandon);
         unfinished.clear();
     }
 }

@@ -65,7 +65,7 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
     private @Nullable TemporaryBlockFiles temporary(@Nullable DownloadFileManager files) {
         return files == null
                 ? null
-                : new TemporaryBlockFiles(files, fileConf, BlockDownload.PIECE_BYTES);
+                : new TemporaryBlockFiles(files, fileConf, BlockToFileReadTask.PIECE_BYTES);
     }
 
     private static Optional<List<Fetch.Block>> parse(String... names) {

@@ -34,7 +34,7 @@ public final class ShuffleCheck {
      */
     public static void main(String... arguments) throws InterruptedException {
         var records = Integer.parseInt(arguments[0]);
-        RemoteReadStatistics reads;
+        RdmaReadProof reads;
         try (var context = new JavaSparkContext(new SparkConf().setAppName("RDMA shuffle check"))) {
             reads = run(context, records);
         }
@@ -50,10 +50,10 @@ public final class ShuffleCheck {
      * Sorts records, and returns the counts of the blocks that were read. Must be the first job of
      * the application.
      */
-    static RemoteReadStatistics run(JavaSparkContext context, int records)
+    static RdmaReadProof run(JavaSparkContext context, int records)
             throws InterruptedException {
         awaitExecutors(context);
-        var counter = new TaskReadCounter();
+        var counter = new RemoteReadCounter();
         context.sc().addSparkListener(counter);
         System.out.printf("%d records are sorted.%n", sort(context, records));
         if (!counter.awaitJobEnd(REPORT_TIMEOUT)) {
@@ -106,12 +106,12 @@ public final class ShuffleCheck {
     }
 
     /** Waits for the reports of the executors, which arrive after the tasks have ended. */
-    private static RemoteReadStatistics awaitReports(TaskReadCounter counter)
+    private static RdmaReadProof awaitReports(RemoteReadCounter counter)
             throws InterruptedException {
         var start = System.nanoTime();
         while (true) {
             var reads =
-                    new RemoteReadStatistics(
+                    new RdmaReadProof(
                             counter.blocks(),
                             counter.bytes(),
                             total(Metric.BLOCKS_READ),

@@ -1,11 +1,11 @@
 package org.jrdma.spark;
 
 import java.lang.foreign.SymbolLookup;
-import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.soft.roce.SoftRoce;
 
 /** The software fabric of an executor, whose cable tests can pull. */
-public final class UnpluggableFabric implements SoftwareLibrary {
+public final class UnpluggableFabric implements JavaImplementedLibrary {
 
     private static final SoftRoce FABRIC = new SoftRoce();
 

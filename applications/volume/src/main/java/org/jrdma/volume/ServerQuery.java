@@ -15,7 +15,7 @@ import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
-import org.jrdma.volume.protocol.StatusEncoding;
+import org.jrdma.volume.protocol.StatusReportEncoding;
 
 /**
  * A connection to a server of a volume that returns the states of the server and of the clients.
@@ -54,7 +54,7 @@ public final class ServerQuery implements AutoCloseable {
      * @throws FabricException if the server does not reply in time
      */
     public ServerStatus server() throws FabricException {
-        return StatusEncoding.decodeServer(
+        return StatusReportEncoding.decodeServer(
                 call(RequestHeader.of(Operation.SERVER_STATE, 0).encoder()));
     }
 
@@ -76,7 +76,7 @@ public final class ServerQuery implements AutoCloseable {
             }
             while (reply.remaining() > 0) {
                 last = Math.max(last + 1, reply.readLong());
-                clients.add(StatusEncoding.decodeClient(reply));
+                clients.add(StatusReportEncoding.decodeClient(reply));
             }
         }
     }

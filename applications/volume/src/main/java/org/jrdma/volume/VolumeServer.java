@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.volume.client.BlockService;
+import org.jrdma.volume.client.DriveBlockServer;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
@@ -31,7 +31,7 @@ import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.SoftwareVersion;
-import org.jrdma.volume.protocol.StatusEncoding;
+import org.jrdma.volume.protocol.StatusReportEncoding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,7 +54,7 @@ public final class VolumeServer implements AutoCloseable {
     private final Takeover takeover;
     private final Thread blockServerStart;
     private volatile @Nullable VolumeClient client;
-    private volatile @Nullable BlockService blocks;
+    private volatile @Nullable DriveBlockServer blocks;
     private volatile boolean isClosed;
 
     @SuppressWarnings("this-escape") // the listener serves requests when the fields are set
@@ -208,10 +208,10 @@ public final class VolumeServer implements AutoCloseable {
         var operation = RequestHeader.decode(new Decoder(request.message())).operation();
         if (operation == Operation.SERVER_STATE) {
             var reply = ReplyEncoding.encoder();
-            StatusEncoding.encode(reply, state());
+            StatusReportEncoding.encode(reply, state());
             return ByteBuffer.wrap(reply.bytes());
         }
-        if (BlockService.accepts(operation)) {
+        if (DriveBlockServer.accepts(operation)) {
             var service = blocks;
             return service == null
                     ? rejection("This server does not serve blocks yet")

@@ -117,18 +117,18 @@ public final class NetCommand implements Callable<Integer> {
             return false;
         }
         var isComplete = true;
-        var attachable = AttachQuery.attachable();
-        var queries = new ArrayList<AttachQuery>();
+        var attachable = JvmConnectionsQuery.attachable();
+        var queries = new ArrayList<JvmConnectionsQuery>();
         if (processes.isEmpty()) {
             var self = ProcessHandle.current().pid();
             Jvms.OF_THIS_MACHINE.all(attachable).stream()
                     .filter(jvm -> jvm.pid() != self)
-                    .forEach(jvm -> queries.add(AttachQuery.start(jvm, false)));
+                    .forEach(jvm -> queries.add(JvmConnectionsQuery.start(jvm, false)));
         }
         for (var pid : processes) {
             var jvm = Jvms.OF_THIS_MACHINE.jvm(pid, attachable.contains(pid));
             jvm.ifPresentOrElse(
-                    named -> queries.add(AttachQuery.start(named, true)),
+                    named -> queries.add(JvmConnectionsQuery.start(named, true)),
                     () -> errors().printf("There is no JVM with process ID %d.%n", pid));
             isComplete &= jvm.isPresent();
         }

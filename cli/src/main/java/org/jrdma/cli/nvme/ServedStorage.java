@@ -52,7 +52,7 @@ final class ServedStorage implements AutoCloseable {
     static ServedStorage inFile(Path file, long bytes, int blockBytes) throws IOException {
         var storage = BlockStorage.inFile(file, bytes / blockBytes, blockBytes);
         try {
-            return of(FileIdentity.of(file), storage);
+            return of(FileUuid.of(file), storage);
         } catch (IOException | RuntimeException e) {
             storage.close();
             throw e;

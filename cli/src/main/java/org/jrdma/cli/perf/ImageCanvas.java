@@ -11,7 +11,7 @@ import java.awt.image.BufferedImage;
 import java.util.List;
 
 /** A canvas that draws a raster image. It needs a font that is installed on this machine. */
-final class ImageCanvas implements Canvas {
+final class ImageCanvas implements PlotCanvas {
 
     /** The number of pixels of the image per pixel of the plot, for high-resolution screens. */
     private static final int SCALE = 2;

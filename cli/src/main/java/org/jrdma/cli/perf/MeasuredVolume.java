@@ -14,7 +14,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Transports;
 import org.jrdma.volume.Volume;
@@ -47,13 +47,13 @@ final class MeasuredVolume implements AutoCloseable {
     /** The resources to close, the last first. */
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
-    private final VolumeDataPath path;
+    private final VolumeDataPathKind path;
     private final Volume volume;
     private final FileChannel file;
     private final ByteBuffer buffer;
     private final ProcessorTimePerByte.Processes processes;
 
-    private MeasuredVolume(VolumeDataPath path, LentSoftwareDrive drive, Path folder)
+    private MeasuredVolume(VolumeDataPathKind path, LentSoftwareDrive drive, Path folder)
             throws IOException {
         this.path = path;
         try {
@@ -67,7 +67,7 @@ final class MeasuredVolume implements AutoCloseable {
             volume =
                     keep(
                             Volume.open(
-                                    path == VolumeDataPath.DIRECT
+                                    path == VolumeDataPathKind.DIRECT
                                             ? direct(options, drive)
                                             : options));
             file = keep(FileChannel.open(volume.path("/data"), CREATE, READ, WRITE));
@@ -89,7 +89,7 @@ final class MeasuredVolume implements AutoCloseable {
      * @param drive the drive, which contains a volume
      * @param folder a folder for temporary files
      */
-    static MeasuredVolume open(VolumeDataPath path, LentSoftwareDrive drive, Path folder)
+    static MeasuredVolume open(VolumeDataPathKind path, LentSoftwareDrive drive, Path folder)
             throws IOException {
         return new MeasuredVolume(path, drive, folder);
     }
@@ -146,7 +146,7 @@ final class MeasuredVolume implements AutoCloseable {
 
     private VolumeOptions direct(VolumeOptions options, LentSoftwareDrive drive)
             throws IOException {
-        return options.drive(keep(VolumeDrive.open(drive.ofClient())).drive());
+        return options.drive(keep(FileOrLentDrive.open(drive.ofClient())).drive());
     }
 
     /** Writes the whole file, so that the accesses allocate nothing. */
@@ -157,7 +157,7 @@ final class MeasuredVolume implements AutoCloseable {
         file.force(true);
     }
 
-    VolumeDataPath path() {
+    VolumeDataPathKind path() {
         return path;
     }
 

@@ -75,7 +75,7 @@ final class PeerOptions {
             throw new IOException("the peer is on another machine");
         }
         return path.equals(SocketPaths.RSOCKET)
-                ? new RstreamBaseline(SocketPaths.rdmaAddress(device), ProgramRunner.inPath())
+                ? new RstreamProgramBaseline(SocketPaths.rdmaAddress(device), ClientServerProgramRunner.inPath())
                 : perftest();
     }
 
@@ -88,7 +88,7 @@ final class PeerOptions {
             return new PerftestBaseline(
                     opened.name(),
                     opened.chooseGid(1).best().map(GidEntry::index).orElse(0),
-                    ProgramRunner.inPath());
+                    ClientServerProgramRunner.inPath());
         }
     }
 

@@ -179,9 +179,9 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    private Meter open(ControlChannel channel, Path path, int largest) throws IOException {
+    private MeasuringSide open(ControlChannel channel, Path path, int largest) throws IOException {
         printNotes();
-        return Meter.open(channel, path, largest);
+        return MeasuringSide.open(channel, path, largest);
     }
 
     private void printNotes() {

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * @param device the RDMA device
  * @param gidIndex the index of the GID that this command uses
  */
-record PerftestBaseline(String device, int gidIndex, ProgramRunner programs)
+record PerftestBaseline(String device, int gidIndex, ClientServerProgramRunner programs)
         implements NativeBaseline {
 
     private static final String PACKAGE = "perftest";

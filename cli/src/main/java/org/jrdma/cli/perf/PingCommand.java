@@ -83,7 +83,7 @@ public final class PingCommand implements Callable<Integer> {
         }
         try (var peer = options.peer("perf");
                 var channel = peer.connect();
-                var meter = Meter.open(channel, path, bytes)) {
+                var meter = MeasuringSide.open(channel, path, bytes)) {
             if (!output.isJson()) {
                 out.printf(
                         "%s, %d bytes: %s%s; latency per message in us%n",

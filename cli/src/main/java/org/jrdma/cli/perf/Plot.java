@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
-import org.jrdma.cli.perf.Canvas.Anchor;
-import org.jrdma.cli.perf.Canvas.Pen;
-import org.jrdma.cli.perf.Canvas.Point;
+import org.jrdma.cli.perf.PlotCanvas.Anchor;
+import org.jrdma.cli.perf.PlotCanvas.Pen;
+import org.jrdma.cli.perf.PlotCanvas.Point;
 
 /** Charts with a curve for each path. All axes are logarithmic. */
 final class Plot {
@@ -192,7 +192,7 @@ final class Plot {
         return TOP + rows * ROW_HEIGHT - 10;
     }
 
-    void draw(Canvas canvas) {
+    void draw(PlotCanvas canvas) {
         canvas.heading(new Point(MARGIN, 32), texts.title());
         var y = 54;
         for (var caption : captions) {
@@ -222,7 +222,7 @@ final class Plot {
                         .mapToDouble(Value::y));
     }
 
-    private void legend(Canvas canvas, int left, int top) {
+    private void legend(PlotCanvas canvas, int left, int top) {
         var y = top + LEGEND_LINE;
         for (var name : names) {
             canvas.curve(
@@ -247,7 +247,7 @@ final class Plot {
         return MARKERS.get(index(name) % MARKERS.size());
     }
 
-    private void draw(Canvas canvas, Chart chart, int left, int top) {
+    private void draw(PlotCanvas canvas, Chart chart, int left, int top) {
         var right = left + CHART_WIDTH;
         var bottom = top + CHART_HEIGHT;
         var scale = scale(chart.quantity());

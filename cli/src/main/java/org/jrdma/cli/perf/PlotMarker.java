@@ -2,7 +2,7 @@ package org.jrdma.cli.perf;
 
 import java.util.List;
 import java.util.stream.IntStream;
-import org.jrdma.cli.perf.Canvas.Point;
+import org.jrdma.cli.perf.PlotCanvas.Point;
 
 /** The shape that marks the points of a curve: a regular polygon. */
 enum PlotMarker {

@@ -117,7 +117,7 @@ final class PlotWriter {
     private static void checkFonts() {
         System.setProperty("java.awt.headless", "true");
         try {
-            new ImageCanvas(1).text(new Canvas.Point(0, 0), Canvas.Anchor.MIDDLE, "word");
+            new ImageCanvas(1).text(new PlotCanvas.Point(0, 0), PlotCanvas.Anchor.MIDDLE, "word");
         } catch (LinkageError | RuntimeException e) { // AWT finds no font.
             throw new IllegalArgumentException(
                     "A plot in .png format needs fonts on this machine. Install fonts (Debian: fontconfig and fonts-dejavu-core), or use .svg or .html.",

@@ -11,7 +11,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 final class Responder {
 
     /**
-     * The maximum duration of one request. A request of a {@link Meter} takes far less than a
+     * The maximum duration of one request. A request of a {@link MeasuringSide} takes far less than a
      * second in most cases, and some minutes with the largest messages over a slow network.
      */
     private static final Duration MAX_REQUEST = Duration.ofMinutes(10);
@@ -50,7 +50,7 @@ final class Responder {
     void run() throws IOException {
         try {
             var request = peer.receive().split(" ", -1);
-            if (!request[0].equals(Meter.OPEN) || request.length != 3) {
+            if (!request[0].equals(MeasuringSide.OPEN) || request.length != 3) {
                 throw unknownRequest(request[0]);
             }
             serve(find(request[1]), number(request[2]));
@@ -75,12 +75,12 @@ final class Responder {
                     "%s does not support messages of %d bytes".formatted(path.name(), largest));
         }
         try (var link = path.opener().open(peer, largest, false)) {
-            peer.send(Meter.DONE);
+            peer.send(MeasuringSide.DONE);
             while (serve(link, largest)) {
-                peer.send(Meter.DONE);
+                peer.send(MeasuringSide.DONE);
             }
         }
-        peer.send(Meter.DONE);
+        peer.send(MeasuringSide.DONE);
     }
 
     /**
@@ -89,7 +89,7 @@ final class Responder {
      */
     private boolean serve(LinkEnd link, int largest) throws IOException {
         var request = peer.receive().split(" ", -1);
-        if (request[0].equals(Meter.CLOSE)) {
+        if (request[0].equals(MeasuringSide.CLOSE)) {
             return false;
         }
         if (request.length != 3) {
@@ -102,10 +102,10 @@ final class Responder {
                     "%d bytes exceed the agreed maximum of %d".formatted(bytes, largest));
         }
         link.prepare(bytes);
-        peer.send(Meter.DONE);
+        peer.send(MeasuringSide.DONE);
         switch (request[0]) {
-            case Meter.EXCHANGE -> withTimeLimit(() -> link.answer(bytes, count));
-            case Meter.STREAM -> withTimeLimit(() -> link.absorb(bytes, count));
+            case MeasuringSide.EXCHANGE -> withTimeLimit(() -> link.answer(bytes, count));
+            case MeasuringSide.STREAM -> withTimeLimit(() -> link.absorb(bytes, count));
             default -> throw unknownRequest(request[0]);
         }
         return true;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.DmaQueue;
-import org.jrdma.sisci.DmaTransfer;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.Node;
@@ -223,7 +223,7 @@ final class SisciPaths {
 
         @Override
         public void exchange(int bytes) throws IOException {
-            queue.transfer(DmaTransfer.push(source, 0, segments.remote(), 0, bytes), TIMEOUT);
+            queue.transfer(DmaTransferRequest.push(source, 0, segments.remote(), 0, bytes), TIMEOUT);
         }
 
         @Override

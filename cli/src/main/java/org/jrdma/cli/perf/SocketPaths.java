@@ -11,7 +11,7 @@ import java.net.StandardSocketOptions;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSockets;
 import org.jrdma.sockets.Transports;
 import org.jrdma.sockets.model.FabricSocketChannel;
@@ -199,7 +199,7 @@ final class SocketPaths {
 
         @Override
         public Optional<String> connection() {
-            var connection = Connections.of(channel);
+            var connection = OpenConnections.of(channel);
             return Optional.of(
                     "to %s by %s%s"
                             .formatted(

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** A canvas that draws an SVG image. */
-final class SvgCanvas implements Canvas {
+final class SvgCanvas implements PlotCanvas {
 
     private final int height;
     private final StringBuilder elements = new StringBuilder();

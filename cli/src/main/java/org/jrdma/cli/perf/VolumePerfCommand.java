@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.ConfiguredFabric;
@@ -41,10 +41,10 @@ public final class VolumePerfCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "PATH",
-            converter = VolumeDataPath.Converter.class,
+            converter = VolumeDataPathKind.Converter.class,
             description =
                     "Paths to measure: direct, verbs, sisci, sisci-sockets, tcp (default: all of them).")
-    private List<VolumeDataPath> named = List.of();
+    private List<VolumeDataPathKind> named = List.of();
 
     @Option(
             names = {"-s", "--sizes"},
@@ -102,12 +102,12 @@ public final class VolumePerfCommand implements Callable<Integer> {
     }
 
     private void measureAll(java.nio.file.Path folder) throws IOException {
-        var paths = named.isEmpty() ? List.of(VolumeDataPath.values()) : named;
+        var paths = named.isEmpty() ? List.of(VolumeDataPathKind.values()) : named;
         try (var drive = LentSoftwareDrive.start()) {
-            if (paths.contains(VolumeDataPath.DIRECT)) {
+            if (paths.contains(VolumeDataPathKind.DIRECT)) {
                 run("raw driver", () -> measureDriver(drive)); // writes to all blocks
             }
-            try (var created = VolumeDrive.open(drive.ofClient())) {
+            try (var created = FileOrLentDrive.open(drive.ofClient())) {
                 VolumeServer.create(created.drive());
             }
             for (var path : paths) {
@@ -146,12 +146,12 @@ public final class VolumePerfCommand implements Callable<Integer> {
             NvmeMeter.warmUp(drive, 1, sizes.getFirst(), time);
             for (var operation : NvmeResult.Operation.values()) {
                 var name = "driver " + Json.name(operation);
-                print(VolumeResult.rawHeader(VolumeDataPath.DIRECT, name));
+                print(VolumeResult.rawHeader(VolumeDataPathKind.DIRECT, name));
                 for (var bytes : sizes) {
                     var measured = NvmeMeter.measure(drive, operation, 1, bytes, time);
                     add(
                             new VolumeResult(
-                                    VolumeDataPath.DIRECT,
+                                    VolumeDataPathKind.DIRECT,
                                     Optional.of("driver"),
                                     operation,
                                     Optional.empty(),
@@ -166,7 +166,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measure(VolumeDataPath path, LentSoftwareDrive drive, java.nio.file.Path folder)
+    private void measure(VolumeDataPathKind path, LentSoftwareDrive drive, java.nio.file.Path folder)
             throws IOException {
         try (var volume = MeasuredVolume.open(path, drive, folder)) {
             VolumeMeter.warmUp(volume, sizes.getFirst(), time);
@@ -182,7 +182,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measureRaw(VolumeDataPath path, String raw, Peer peer) throws IOException {
+    private void measureRaw(VolumeDataPathKind path, String raw, Peer peer) throws IOException {
         var measured =
                 Paths.named(raw, Paths.all(Optional.of(Paths.Fabric.SOFTWARE), Optional.empty()));
         if (measured.missing().isPresent()) {
@@ -190,7 +190,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
         var largest = sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
         try (var channel = peer.connect();
-                var meter = Meter.open(channel, measured, largest)) {
+                var meter = MeasuringSide.open(channel, measured, largest)) {
             print(VolumeResult.rawHeader(path, raw));
             for (var bytes : sizes) {
                 add(VolumeResult.ofRaw(path, meter.measure(bytes, time)));

@@ -18,7 +18,7 @@ import org.jrdma.cli.output.Json;
  * @param connection the description of the path to the data; empty for a raw operation
  */
 record VolumeResult(
-        VolumeDataPath path,
+        VolumeDataPathKind path,
         Optional<String> raw,
         NvmeResult.Operation operation,
         Optional<Pattern> pattern,
@@ -43,7 +43,7 @@ record VolumeResult(
     }
 
     /** Returns the result of a raw operation over RDMA or SISCI. */
-    static VolumeResult ofRaw(VolumeDataPath path, Result result) {
+    static VolumeResult ofRaw(VolumeDataPathKind path, Result result) {
         return new VolumeResult(
                 path,
                 Optional.of(result.path()),
@@ -59,13 +59,13 @@ record VolumeResult(
                 Optional.empty());
     }
 
-    static String header(VolumeDataPath path, NvmeResult.Operation operation, Pattern pattern) {
+    static String header(VolumeDataPathKind path, NvmeResult.Operation operation, Pattern pattern) {
         return header(
                 "%s, %s %s".formatted(path, Json.name(pattern), Json.name(operation)),
                 " %7s %7s %7s".formatted("client", "server", "drive"));
     }
 
-    static String rawHeader(VolumeDataPath path, String raw) {
+    static String rawHeader(VolumeDataPathKind path, String raw) {
         return header("%s, raw %s".formatted(path, raw), "");
     }
 

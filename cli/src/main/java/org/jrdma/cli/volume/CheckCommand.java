@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
@@ -51,7 +51,7 @@ public final class CheckCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Checked checked;
-        try (var opened = VolumeDrive.open(location)) {
+        try (var opened = FileOrLentDrive.open(location)) {
             var drive = opened.drive();
             if (isInUse(drive)) {
                 throw new IOException(

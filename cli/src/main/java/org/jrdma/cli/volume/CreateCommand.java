@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.volume.VolumeServer;
@@ -81,10 +81,10 @@ public final class CreateCommand implements Callable<Integer> {
         return 0;
     }
 
-    private VolumeDrive open() throws IOException {
-        var isDevice = VolumeDrive.isDevice(location);
+    private FileOrLentDrive open() throws IOException {
+        var isDevice = FileOrLentDrive.isDevice(location);
         if (!isDevice && !Files.exists(location)) {
-            return VolumeDrive.of(
+            return FileOrLentDrive.of(
                     FileDrive.create(location, mebibytes * MEBIBYTE / Drive.BLOCK_BYTES));
         }
         if (!isOverwriting) {
@@ -92,6 +92,6 @@ public final class CreateCommand implements Callable<Integer> {
                     "%s %s. With --overwrite, its content is replaced by an empty volume."
                             .formatted(location, isDevice ? "is a device" : "exists already"));
         }
-        return VolumeDrive.open(location);
+        return FileOrLentDrive.open(location);
     }
 }

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.Volume;
@@ -15,10 +15,10 @@ final class OpenVolume implements AutoCloseable {
 
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
-    private final Optional<VolumeDrive> drive;
+    private final Optional<FileOrLentDrive> drive;
     private final Volume volume;
 
-    private OpenVolume(Optional<VolumeDrive> drive, Volume volume) {
+    private OpenVolume(Optional<FileOrLentDrive> drive, Volume volume) {
         this.drive = drive;
         this.volume = volume;
     }
@@ -32,8 +32,8 @@ final class OpenVolume implements AutoCloseable {
             throws FabricException {
         var drive =
                 settings.drive().isPresent()
-                        ? Optional.of(VolumeDrive.open(settings.drive().get()))
-                        : Optional.<VolumeDrive>empty();
+                        ? Optional.of(FileOrLentDrive.open(settings.drive().get()))
+                        : Optional.<FileOrLentDrive>empty();
         // another volume of this process has another name
         var name =
                 "%s-%d-%d"
@@ -50,11 +50,11 @@ final class OpenVolume implements AutoCloseable {
                     drive,
                     Volume.open(drive.isPresent() ? options.drive(drive.get().drive()) : options));
         } catch (FabricTimeoutException e) {
-            drive.ifPresent(VolumeDrive::close);
+            drive.ifPresent(FileOrLentDrive::close);
             throw new FabricTimeoutException(
                     "%s. %s".formatted(e.getMessage(), QueriedServer.HINT), e);
         } catch (FabricException | RuntimeException e) {
-            drive.ifPresent(VolumeDrive::close);
+            drive.ifPresent(FileOrLentDrive::close);
             throw e;
         }
     }
@@ -75,6 +75,6 @@ final class OpenVolume implements AutoCloseable {
     @Override
     public void close() {
         volume.close();
-        drive.ifPresent(VolumeDrive::close);
+        drive.ifPresent(FileOrLentDrive::close);
     }
 }

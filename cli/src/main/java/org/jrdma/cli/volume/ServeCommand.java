@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.VolumeDrive;
+import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
@@ -79,7 +79,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var read = settings.read(options());
-        var drive = VolumeDrive.open(drive(read)).drive();
+        var drive = FileOrLentDrive.open(drive(read)).drive();
         if (isChild) {
             ChildProcessPeer.exitWithParent();
         }

@@ -278,7 +278,7 @@ class NetCommandTest {
         try (var child =
                 new Child(
                         List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED"),
-                        FakeManagementAgent.class,
+                        FakeJmxAgentProgram.class,
                         foreignAddress)) {
             assertThat(run(child)).isOne();
 

@@ -15,21 +15,21 @@ class FileIdentityTest {
     void shouldIdentifyAFileByAnyOfItsPaths() throws Exception {
         var file = Files.createFile(folder.resolve("file"));
         var link = Files.createSymbolicLink(folder.resolve("link"), file);
-        var id = FileIdentity.of(file);
+        var id = FileUuid.of(file);
         Files.writeString(file, "changed");
-        assertThat(FileIdentity.of(file)).isEqualTo(id);
-        assertThat(FileIdentity.of(link)).isEqualTo(id);
+        assertThat(FileUuid.of(file)).isEqualTo(id);
+        assertThat(FileUuid.of(link)).isEqualTo(id);
     }
 
     @Test
     void shouldDistinguishFiles() throws Exception {
         var file = Files.createFile(folder.resolve("file"));
-        var id = FileIdentity.of(file);
-        assertThat(FileIdentity.of(Files.createFile(folder.resolve("other")))).isNotEqualTo(id);
-        assertThat(FileIdentity.of(Files.createLink(folder.resolve("hard link"), file)))
+        var id = FileUuid.of(file);
+        assertThat(FileUuid.of(Files.createFile(folder.resolve("other")))).isNotEqualTo(id);
+        assertThat(FileUuid.of(Files.createLink(folder.resolve("hard link"), file)))
                 .isNotEqualTo(id);
         var next = Files.createFile(folder.resolve("next"));
         Files.delete(file);
-        assertThat(FileIdentity.of(Files.move(next, file))).as("replaced").isNotEqualTo(id);
+        assertThat(FileUuid.of(Files.move(next, file))).as("replaced").isNotEqualTo(id);
     }
 }

@@ -50,7 +50,7 @@ class MeasurementServerTest {
 
     private ControlChannel open(String from) throws IOException {
         var caller = call(from);
-        assertThat(caller.exchange("open idle 8")).isEqualTo(Meter.DONE);
+        assertThat(caller.exchange("open idle 8")).isEqualTo(MeasuringSide.DONE);
         return caller;
     }
 
@@ -71,7 +71,7 @@ class MeasurementServerTest {
                 .withMessageContaining("8 callers at a time, 2 of each address");
         open("127.0.0.2");
 
-        assertThat(second.exchange(Meter.CLOSE)).isEqualTo(Meter.DONE);
+        assertThat(second.exchange(MeasuringSide.CLOSE)).isEqualTo(MeasuringSide.DONE);
         second.close();
         openAfterRefusals("127.0.0.1");
     }

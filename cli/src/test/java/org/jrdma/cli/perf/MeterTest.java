@@ -64,7 +64,7 @@ class MeterTest {
                         new Responder(sides.there(), List.of(path)).run();
                         return null;
                     });
-            try (var meter = Meter.open(sides.here(), path, 8)) {
+            try (var meter = MeasuringSide.open(sides.here(), path, 8)) {
                 var latency = meter.latency(8, Duration.ofMillis(200));
 
                 assertThat(latency.percentile99()).isLessThan(SlowStart.PAUSE.toNanos() / 1_000.0);

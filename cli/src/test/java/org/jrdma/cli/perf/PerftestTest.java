@@ -35,7 +35,7 @@ class PerftestTest {
 
     private PerftestBaseline perftest() {
         return new PerftestBaseline(
-                "rxe0", 1, new ProgramRunner(List.of(Path.of("/nowhere"), folder)));
+                "rxe0", 1, new ClientServerProgramRunner(List.of(Path.of("/nowhere"), folder)));
     }
 
     private void program(String name, String script) throws IOException {

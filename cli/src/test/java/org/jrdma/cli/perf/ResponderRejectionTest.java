@@ -102,7 +102,7 @@ class ResponderRejectionTest {
                         new Responder(respondingSide, PATHS).run();
                         return null;
                     });
-            assertThat(measuringSide.exchange("open idle 8")).isEqualTo(Meter.DONE);
+            assertThat(measuringSide.exchange("open idle 8")).isEqualTo(MeasuringSide.DONE);
 
             assertThatIOException()
                     .isThrownBy(() -> {
@@ -190,8 +190,8 @@ class ResponderRejectionTest {
                         new Responder(respondingSide, List.of(path), Duration.ofMillis(100)).run();
                         return null;
                     });
-            assertThat(measuringSide.exchange("open idle 8")).isEqualTo(Meter.DONE);
-            assertThat(measuringSide.exchange("exchange 8 1")).isEqualTo(Meter.DONE);
+            assertThat(measuringSide.exchange("open idle 8")).isEqualTo(MeasuringSide.DONE);
+            assertThat(measuringSide.exchange("exchange 8 1")).isEqualTo(MeasuringSide.DONE);
 
             assertThatIOException()
                     .isThrownBy(() -> measuringSide.receive(Duration.ofSeconds(20)))
@@ -208,7 +208,7 @@ class ResponderRejectionTest {
                         new Responder(respondingSide, PATHS).run();
                         return null;
                     });
-            try (var meter = Meter.open(measuringSide, PATHS.getFirst(), 8)) {
+            try (var meter = MeasuringSide.open(measuringSide, PATHS.getFirst(), 8)) {
                 assertThat(meter.measure(8, Duration.ofMillis(5)).latency().samples()).isPositive();
             }
             assertThat(responding).succeedsWithin(ControlChannel.TIMEOUT);

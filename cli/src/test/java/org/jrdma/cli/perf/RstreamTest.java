@@ -30,8 +30,8 @@ class RstreamTest {
 
     @TempDir private Path folder;
 
-    private RstreamBaseline rstream() {
-        return new RstreamBaseline("10.77.0.1", new ProgramRunner(List.of(folder)));
+    private RstreamProgramBaseline rstream() {
+        return new RstreamProgramBaseline("10.77.0.1", new ClientServerProgramRunner(List.of(folder)));
     }
 
     private void program(String script) throws Exception {

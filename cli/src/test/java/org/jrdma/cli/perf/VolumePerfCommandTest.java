@@ -69,7 +69,7 @@ class VolumePerfCommandTest {
                 .doesNotContain("failed");
         assertThat(rows(output))
                 .hasSize(
-                        VolumeDataPath.values().length * ACCESSES
+                        VolumeDataPathKind.values().length * ACCESSES
                                 + DRIVER_OPERATIONS
                                 + RAW_TRANSPORTS);
         assertThat(Files.readString(plot))

@@ -76,12 +76,12 @@ public final class TransferByDma extends AbstractExample {
                 bytes.putLong(offset, offset);
             }
             var start = System.nanoTime();
-            queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), TIMEOUT);
+            queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, BYTES), TIMEOUT);
             var micros = (System.nanoTime() - start) / 1_000;
             IO.println("pushed %,d bytes in %,d us".formatted(BYTES, micros));
 
             bytes.segment().fill((byte) 0);
-            queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), TIMEOUT);
+            queue.transfer(DmaTransferRequest.pull(local, 0, remote, 0, BYTES), TIMEOUT);
             var last = BYTES - Long.BYTES;
             if (bytes.getLong(last) != last) {
                 throw new IOException("The bytes that were pulled back are wrong.");

@@ -87,7 +87,7 @@ public final class EventChannel extends NativeObject {
         return new EventChannel(library, devices, false);
     }
 
-    /** Creates a channel that passes each event to the {@link EventQueue} of its identifier. */
+    /** Creates a channel that passes each event to the {@link IdentifierEventQueue} of its identifier. */
     static EventChannel dispatching(ConnectionLibrary library, LocalDeviceAddresses devices)
             throws VerbsException {
         return new EventChannel(library, devices, true);

@@ -29,7 +29,7 @@ import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +53,7 @@ public final class Identifier extends NativeObject {
     private final NativeIdentifier identifier;
     private final IdentifierFunctions functions;
     private final IdentifierCalls calls;
-    private final EventQueue events;
+    private final IdentifierEventQueue events;
 
     Identifier(EventChannel channel, PortSpace portSpace, NativeIdentifier identifier) {
         super(identifier.address(), lifetime(channel, identifier));
@@ -62,7 +62,7 @@ public final class Identifier extends NativeObject {
         this.identifier = identifier;
         this.functions = channel.library().identifiers();
         this.calls = new IdentifierCalls(lifetime(), identifier);
-        this.events = new EventQueue(toString());
+        this.events = new IdentifierEventQueue(toString());
         lifetime().onClose(events::close);
     }
 
@@ -432,13 +432,13 @@ public final class Identifier extends NativeObject {
      * Sets the vendor-specific options that the drivers of both sides negotiate. Must be called
      * before this identifier connects or accepts. In C: {@code rdma_set_local_ece}.
      */
-    public void vendorOptions(VendorOptions options) throws VerbsException {
+    public void vendorOptions(ConnectionVendorOptions options) throws VerbsException {
         calls.run(
                 "rdma_set_local_ece", (id, attempt) -> functions.setEnhanced(id, options, attempt));
     }
 
     /** The options that the peer's driver offers or accepts. In C: {@code rdma_get_remote_ece}. */
-    public VendorOptions peerVendorOptions() throws VerbsException {
+    public ConnectionVendorOptions peerVendorOptions() throws VerbsException {
         return calls.query(calls.attempt("rdma_get_remote_ece"), functions::enhanced);
     }
 
@@ -478,7 +478,7 @@ public final class Identifier extends NativeObject {
     }
 
     /** The event queue of this identifier, which is used only if the channel dispatches events. */
-    EventQueue events() {
+    IdentifierEventQueue events() {
         return events;
     }
 

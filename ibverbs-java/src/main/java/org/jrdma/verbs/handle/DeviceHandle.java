@@ -8,7 +8,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceAttributes;
@@ -28,7 +28,7 @@ public final class DeviceHandle {
     private final DeviceDescription description;
     private final Path sysfs;
     private final VerbsContext context;
-    private final HotPath hotPath;
+    private final PostAndPollFunctions hotPath;
     private final Lifetime lifetime;
     private final AsyncEventSubjects events;
 
@@ -58,7 +58,7 @@ public final class DeviceHandle {
         this.context = context;
         this.lifetime = lifetime(library, description, context);
         try {
-            this.hotPath = HotPath.of(context, critical, library.library().isProvided());
+            this.hotPath = PostAndPollFunctions.of(context, critical, library.library().isProvided());
             this.events = new AsyncEventSubjects(context.asyncDescriptor());
         } catch (FabricException e) {
             lifetime.close();
@@ -114,7 +114,7 @@ public final class DeviceHandle {
         return context.address();
     }
 
-    public HotPath hotPath() {
+    public PostAndPollFunctions hotPath() {
         return hotPath;
     }
 

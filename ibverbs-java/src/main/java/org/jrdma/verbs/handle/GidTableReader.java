@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.GidEntry;
@@ -77,7 +77,7 @@ final class GidTableReader {
                     row.port(),
                     row.index(),
                     gid,
-                    Codes.GID_TYPE.of(row.type()),
+                    VerbsEnumCodes.GID_TYPE.of(row.type()),
                     interfaceName(row.netDeviceIndex()));
         }
         var attributes = device.sysfs().resolve("ports/%s/gid_attrs".formatted(row.port()));

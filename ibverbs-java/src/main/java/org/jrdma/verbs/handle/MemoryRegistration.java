@@ -10,7 +10,7 @@ import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.model.Access;
@@ -173,7 +173,7 @@ public final class MemoryRegistration {
                                                 domain.address(),
                                                 memory,
                                                 start,
-                                                Codes.ACCESS.bits(access),
+                                                VerbsEnumCodes.ACCESS.bits(access),
                                                 attempt));
         recorded.commit(domain.device().name(), length, access);
         return made;
@@ -184,7 +184,7 @@ public final class MemoryRegistration {
      * memory.
      */
     public static long start(MemorySegment memory, Set<Access> access) {
-        return MemoryFunctions.start(memory, Codes.ACCESS.bits(access));
+        return MemoryFunctions.start(memory, VerbsEnumCodes.ACCESS.bits(access));
     }
 
     private static void checkLength(long bytes) {
@@ -228,7 +228,7 @@ public final class MemoryRegistration {
                         functions(domain)
                                 .registerAddressSpace(
                                         domain.address(),
-                                        Codes.ACCESS.bits(rights),
+                                        VerbsEnumCodes.ACCESS.bits(rights),
                                         attempt("ibv_reg_mr", domain, Long.MAX_VALUE, rights)));
     }
 
@@ -252,7 +252,7 @@ public final class MemoryRegistration {
                                         offset,
                                         length,
                                         start,
-                                        Codes.ACCESS.bits(access),
+                                        VerbsEnumCodes.ACCESS.bits(access),
                                         attempt("ibv_reg_dmabuf_mr", domain, length, access)));
     }
 
@@ -288,7 +288,7 @@ public final class MemoryRegistration {
                                         resource.address(),
                                         offset,
                                         length,
-                                        Codes.ACCESS.bits(access),
+                                        VerbsEnumCodes.ACCESS.bits(access),
                                         attempt("ibv_reg_dm_mr", domain, length, access)));
     }
 
@@ -348,7 +348,7 @@ public final class MemoryRegistration {
                         scope.backing),
                 (attempt, lost) ->
                         region.functions.changeAccess(
-                                region.address, Codes.ACCESS.bits(access), attempt, lost));
+                                region.address, VerbsEnumCodes.ACCESS.bits(access), attempt, lost));
     }
 
     /**

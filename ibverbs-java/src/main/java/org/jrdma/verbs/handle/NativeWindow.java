@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.MemoryFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.model.RemoteMemory;
@@ -153,7 +153,7 @@ public final class NativeWindow {
     }
 
     /** Posts a bind. Returns 0 or an errno. The provider chooses the new key of a type 1 window. */
-    public int post(HotPath hotPath, long queuePair, WorkRequest.Send request) {
+    public int post(PostAndPollFunctions hotPath, long queuePair, WorkRequest.Send request) {
         if (type2) {
             return hotPath.postSend(queuePair, request.address(), request.refusedAddress());
         }

@@ -133,8 +133,8 @@ public final class AddressInfoFunctions {
                 hints,
                 (query.passive() ? rdma_h.RAI_PASSIVE() : 0)
                         | (query.numeric() ? rdma_h.RAI_NUMERICHOST() : 0));
-        rdma_addrinfo.ai_qp_type(hints, Codes.QUEUE_PAIR_TYPE.code(query.type()));
-        rdma_addrinfo.ai_port_space(hints, Codes.PORT_SPACE.code(query.portSpace()));
+        rdma_addrinfo.ai_qp_type(hints, VerbsEnumCodes.QUEUE_PAIR_TYPE.code(query.type()));
+        rdma_addrinfo.ai_port_space(hints, VerbsEnumCodes.PORT_SPACE.code(query.portSpace()));
         return hints;
     }
 
@@ -154,8 +154,8 @@ public final class AddressInfoFunctions {
             var info = memoryAt(next, rdma_addrinfo.layout().byteSize());
             all.add(
                     new AddressInfo(
-                            Codes.QUEUE_PAIR_TYPE.of(rdma_addrinfo.ai_qp_type(info)),
-                            Codes.PORT_SPACE.of(rdma_addrinfo.ai_port_space(info)),
+                            VerbsEnumCodes.QUEUE_PAIR_TYPE.of(rdma_addrinfo.ai_qp_type(info)),
+                            VerbsEnumCodes.PORT_SPACE.of(rdma_addrinfo.ai_port_space(info)),
                             address(
                                     rdma_addrinfo.ai_src_addr(info),
                                     rdma_addrinfo.ai_src_len(info)),
@@ -183,8 +183,8 @@ public final class AddressInfoFunctions {
             var query = rdma_addrinfo.allocate(arena);
             rdma_addrinfo.ai_flags(query, rdma_h.RAI_PASSIVE());
             rdma_addrinfo.ai_family(query, SocketAddresses.family(name));
-            rdma_addrinfo.ai_qp_type(query, Codes.QUEUE_PAIR_TYPE.code(info.type()));
-            rdma_addrinfo.ai_port_space(query, Codes.PORT_SPACE.code(info.portSpace()));
+            rdma_addrinfo.ai_qp_type(query, VerbsEnumCodes.QUEUE_PAIR_TYPE.code(info.type()));
+            rdma_addrinfo.ai_port_space(query, VerbsEnumCodes.PORT_SPACE.code(info.portSpace()));
             rdma_addrinfo.ai_src_addr(query, name);
             rdma_addrinfo.ai_src_len(query, (int) name.byteSize());
             var pointer = arena.allocate(ValueLayout.ADDRESS);

@@ -37,7 +37,7 @@ final class AddressVectorCodec {
      * kernel may have reported a code for an existing path that the SDK does not know.
      */
     private static int rate(StaticRate rate) {
-        return Codes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
+        return VerbsEnumCodes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
     /**
@@ -58,7 +58,7 @@ final class AddressVectorCodec {
                 Short.toUnsignedInt(ibv_ah_attr.dlid(attr)),
                 ibv_ah_attr.sl(attr) & 0xf,
                 ibv_ah_attr.src_path_bits(attr) & 0x7f,
-                Codes.STATIC_RATE.of(Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr))),
+                VerbsEnumCodes.STATIC_RATE.of(Byte.toUnsignedInt(ibv_ah_attr.static_rate(attr))),
                 ibv_ah_attr.is_global(attr) == 0 ? Optional.empty() : Optional.of(route));
     }
 

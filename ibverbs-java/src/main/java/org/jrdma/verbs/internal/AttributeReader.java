@@ -48,7 +48,7 @@ final class AttributeReader {
                 ibv_device_attr.max_res_rd_atom(attr),
                 ibv_device_attr.max_ee_rd_atom(attr),
                 ibv_device_attr.max_ee_init_rd_atom(attr),
-                Codes.ATOMIC_CAPABILITY.of(ibv_device_attr.atomic_cap(attr)),
+                VerbsEnumCodes.ATOMIC_CAPABILITY.of(ibv_device_attr.atomic_cap(attr)),
                 ibv_device_attr.max_mw(attr),
                 ibv_device_attr.max_ee(attr),
                 ibv_device_attr.max_rdd(attr),
@@ -66,7 +66,7 @@ final class AttributeReader {
                 Short.toUnsignedInt(ibv_device_attr.max_pkeys(attr)),
                 DurationCodes.exponential(
                         Byte.toUnsignedInt(ibv_device_attr.local_ca_ack_delay(attr))),
-                Codes.DEVICE_CAPABILITY.ofBits(ibv_device_attr.device_cap_flags(attr)),
+                VerbsEnumCodes.DEVICE_CAPABILITY.ofBits(ibv_device_attr.device_cap_flags(attr)),
                 ibv_device_attr.device_cap_flags(attr));
     }
 
@@ -120,10 +120,10 @@ final class AttributeReader {
         var newSpeed = ibv_port_attr.active_speed_ex(attr);
         return new PortAttributes(
                 port,
-                Codes.PORT_STATE.of(ibv_port_attr.state(attr)),
-                Codes.LINK_LAYER.of(ibv_port_attr.link_layer(attr)),
-                Codes.MTU.of(ibv_port_attr.max_mtu(attr)),
-                Codes.MTU.of(ibv_port_attr.active_mtu(attr)),
+                VerbsEnumCodes.PORT_STATE.of(ibv_port_attr.state(attr)),
+                VerbsEnumCodes.LINK_LAYER.of(ibv_port_attr.link_layer(attr)),
+                VerbsEnumCodes.MTU.of(ibv_port_attr.max_mtu(attr)),
+                VerbsEnumCodes.MTU.of(ibv_port_attr.active_mtu(attr)),
                 ibv_port_attr.gid_tbl_len(attr),
                 Short.toUnsignedInt(ibv_port_attr.pkey_tbl_len(attr)),
                 Integer.toUnsignedLong(ibv_port_attr.max_msg_sz(attr)),

@@ -19,7 +19,7 @@ public abstract sealed class CompletionPoller permits CompletionPoller.Plain, Ex
     public abstract int poll(WorkCompletions batch);
 
     /** Returns a poller for a completion queue that was created by {@code ibv_create_cq}. */
-    public static CompletionPoller plain(HotPath hotPath, long queue) {
+    public static CompletionPoller plain(PostAndPollFunctions hotPath, long queue) {
         return new Plain(hotPath, queue);
     }
 
@@ -30,16 +30,16 @@ public abstract sealed class CompletionPoller permits CompletionPoller.Plain, Ex
      * @param oneByOne true if each native poll must end after one completion
      */
     public static CompletionPoller extended(
-            HotPath hotPath, MemorySegment queue, Set<CompletionField> fields, boolean oneByOne) {
-        return new ExtendedPoller(hotPath, queue, Codes.COMPLETION_FIELD.bits(fields), oneByOne);
+            PostAndPollFunctions hotPath, MemorySegment queue, Set<CompletionField> fields, boolean oneByOne) {
+        return new ExtendedPoller(hotPath, queue, VerbsEnumCodes.COMPLETION_FIELD.bits(fields), oneByOne);
     }
 
     private static final class Plain extends CompletionPoller {
 
-        private final HotPath hotPath;
+        private final PostAndPollFunctions hotPath;
         private final long queue;
 
-        Plain(HotPath hotPath, long queue) {
+        Plain(PostAndPollFunctions hotPath, long queue) {
             this.hotPath = hotPath;
             this.queue = queue;
         }

@@ -1,7 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.LibraryDescription;
+import org.jrdma.ffi.linkage.LibraryNameAndInstallation;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
@@ -21,8 +21,8 @@ public record ConnectionLibrary(
         EventChannelFunctions events) {
 
     /** The name of the library and the names of the packages that contain the library. */
-    public static final LibraryDescription NAME =
-            new LibraryDescription("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+    public static final LibraryNameAndInstallation NAME =
+            new LibraryNameAndInstallation("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
     public ConnectionLibrary(NativeLibrary library) throws LibraryNotFoundException {
         this(

@@ -154,7 +154,7 @@ public final class EventChannelFunctions {
         var connection = rdma_cm_event.param.conn(parameters);
         var datagrams = rdma_cm_event.param.ud(parameters);
         var typeNumber = rdma_cm_event.event(event);
-        var type = Codes.CONNECTION_EVENT_TYPE.of(typeNumber);
+        var type = VerbsEnumCodes.CONNECTION_EVENT_TYPE.of(typeNumber);
         // The pointer to the private data has the same offset in rdma_conn_param and rdma_ud_param.
         // Events with a context contain the context instead of this pointer.
         var data = rdma_conn_param.private_data(connection);

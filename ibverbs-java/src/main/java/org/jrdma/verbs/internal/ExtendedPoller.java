@@ -56,7 +56,7 @@ final class ExtendedPoller extends CompletionPoller {
     private static final int VLAN_TAG = rdma_h.IBV_WC_EX_WITH_CVLAN();
     private static final int FLOW_TAG = rdma_h.IBV_WC_EX_WITH_FLOW_TAG();
 
-    private final HotPath hotPath;
+    private final PostAndPollFunctions hotPath;
     private final long queue;
     private final int fields;
     private final boolean oneByOne;
@@ -88,7 +88,7 @@ final class ExtendedPoller extends CompletionPoller {
      *     bits
      * @param oneByOne true if each native poll must end after one completion
      */
-    ExtendedPoller(HotPath hotPath, MemorySegment queue, int fields, boolean oneByOne) {
+    ExtendedPoller(PostAndPollFunctions hotPath, MemorySegment queue, int fields, boolean oneByOne) {
         this.hotPath = hotPath;
         this.queue = queue.address();
         this.fields = fields;

@@ -28,7 +28,7 @@ import org.jrdma.verbs.model.QueuePairType;
  * write requests as {@code ibv_send_wr}, and this class translates them. A chain is posted as a
  * whole or not at all.
  */
-final class ExtendedPosts extends HotPath {
+final class ExtendedPosts extends PostAndPollFunctions {
 
     private static final FunctionDescriptor BARE = FunctionDescriptor.ofVoid(JAVA_LONG);
     private static final FunctionDescriptor COMPLETE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
@@ -88,7 +88,7 @@ final class ExtendedPosts extends HotPath {
     private static final int OPCODE_ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
     private static final int OPCODE_FLUSH = rdma_h.IBV_WR_FLUSH();
 
-    private final HotPath classic;
+    private final PostAndPollFunctions classic;
     private final long queuePair;
     private final boolean datagrams;
     private final boolean xrc;
@@ -131,7 +131,7 @@ final class ExtendedPosts extends HotPath {
      * @param faulty true if {@code ibv_post_send} must post requests with several slices
      */
     ExtendedPosts(
-            HotPath classic,
+            PostAndPollFunctions classic,
             MemorySegment queuePair,
             QueuePairType type,
             int maxElements,

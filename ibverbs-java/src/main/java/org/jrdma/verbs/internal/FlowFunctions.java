@@ -139,7 +139,7 @@ public final class FlowFunctions {
         var function = context.require(verbs_context.attach_counters_point_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_counter_attach_attr.allocate(arena);
-            ibv_counter_attach_attr.counter_desc(attributes, Codes.FLOW_QUANTITY.code(quantity));
+            ibv_counter_attach_attr.counter_desc(attributes, VerbsEnumCodes.FLOW_QUANTITY.code(quantity));
             ibv_counter_attach_attr.index(attributes, place);
             attempt.errno(() ->
                     (int)
@@ -199,12 +199,12 @@ public final class FlowFunctions {
         var place = ibv_flow_attr.sizeof();
         var bytes = place + specifications.stream().mapToLong(MemorySegment::byteSize).sum();
         var attributes = arena.allocate(bytes, ValueLayout.ADDRESS.byteAlignment());
-        ibv_flow_attr.type(attributes, Codes.FLOW_KIND.code(rule.kind));
+        ibv_flow_attr.type(attributes, VerbsEnumCodes.FLOW_KIND.code(rule.kind));
         ibv_flow_attr.size(attributes, (short) bytes);
         ibv_flow_attr.priority(attributes, (short) rule.priority);
         ibv_flow_attr.num_of_specs(attributes, (byte) specifications.size());
         ibv_flow_attr.port(attributes, (byte) port);
-        ibv_flow_attr.flags(attributes, Codes.FLOW_OPTION.bits(rule.options));
+        ibv_flow_attr.flags(attributes, VerbsEnumCodes.FLOW_OPTION.bits(rule.options));
         for (var specification : specifications) {
             MemorySegment.copy(specification, 0, attributes, place, specification.byteSize());
             place += specification.byteSize();

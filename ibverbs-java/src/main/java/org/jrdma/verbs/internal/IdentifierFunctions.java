@@ -24,7 +24,7 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -128,7 +128,7 @@ public final class IdentifierFunctions {
                                     channel,
                                     pointer,
                                     MemorySegment.NULL,
-                                    Codes.PORT_SPACE.code(portSpace)));
+                                    VerbsEnumCodes.PORT_SPACE.code(portSpace)));
             return memoryAt(pointer.get(ValueLayout.ADDRESS, 0), rdma_cm_id.layout().byteSize());
         }
     }
@@ -303,7 +303,7 @@ public final class IdentifierFunctions {
         attempt.minusOne(() ->
                 (int)
                         NOTIFY.invokeExact(
-                                notify, segment(), identifier, Codes.ASYNC_EVENT_TYPE.code(event)));
+                                notify, segment(), identifier, VerbsEnumCodes.ASYNC_EVENT_TYPE.code(event)));
     }
 
     /** Sets an option. The value of a flag is 0 or 1. */
@@ -348,7 +348,7 @@ public final class IdentifierFunctions {
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_qp_attr.allocate(arena);
             var mask = arena.allocate(ValueLayout.JAVA_INT);
-            ibv_qp_attr.qp_state(attributes, Codes.QUEUE_PAIR_STATE.code(state));
+            ibv_qp_attr.qp_state(attributes, VerbsEnumCodes.QUEUE_PAIR_STATE.code(state));
             attempt.minusOne(() ->
                     (int)
                             INIT_QP_ATTR.invokeExact(
@@ -359,7 +359,7 @@ public final class IdentifierFunctions {
     }
 
     /** Sets the ECE options that the {@code rdma_cm_id} sends with its connection parameters. */
-    public void setEnhanced(MemorySegment identifier, VendorOptions options, CheckedCall attempt)
+    public void setEnhanced(MemorySegment identifier, ConnectionVendorOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setLocalEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
@@ -372,14 +372,14 @@ public final class IdentifierFunctions {
     }
 
     /** Returns the ECE options that the peer sent with its connection parameters. */
-    public VendorOptions enhanced(MemorySegment identifier, CheckedCall attempt)
+    public ConnectionVendorOptions enhanced(MemorySegment identifier, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(getRemoteEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.minusOne(
                     () -> (int) GET_REMOTE_ECE.invokeExact(function, segment(), identifier, ece));
-            return new VendorOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
+            return new ConnectionVendorOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
         }
     }
 

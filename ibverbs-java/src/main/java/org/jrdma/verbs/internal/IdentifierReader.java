@@ -39,7 +39,7 @@ public final class IdentifierReader {
     }
 
     public static QueuePairType type(MemorySegment identifier) {
-        return Codes.QUEUE_PAIR_TYPE.of(rdma_cm_id.qp_type(identifier));
+        return VerbsEnumCodes.QUEUE_PAIR_TYPE.of(rdma_cm_id.qp_type(identifier));
     }
 
     /**
@@ -61,7 +61,7 @@ public final class IdentifierReader {
                 new BoundDevice(
                         ibv_device.name(device).getString(0),
                         Byte.toUnsignedInt(rdma_cm_id.port_num(identifier)),
-                        Codes.TRANSPORT_TYPE.of(ibv_device.transport_type(device))));
+                        VerbsEnumCodes.TRANSPORT_TYPE.of(ibv_device.transport_type(device))));
     }
 
     /** Returns the paths to the peer. Empty before a route is resolved. */
@@ -79,7 +79,7 @@ public final class IdentifierReader {
                             AddressVectorCodec.readGid(ibv_sa_path_rec.dgid(path)),
                             BigEndian.getShort(path, ibv_sa_path_rec.slid$offset()),
                             BigEndian.getShort(path, ibv_sa_path_rec.dlid$offset()),
-                            Codes.MTU.of(ibv_sa_path_rec.mtu(path)),
+                            VerbsEnumCodes.MTU.of(ibv_sa_path_rec.mtu(path)),
                             Byte.toUnsignedInt(ibv_sa_path_rec.sl(path)),
                             Byte.toUnsignedInt(ibv_sa_path_rec.traffic_class(path)),
                             BigEndian.toNative(ibv_sa_path_rec.flow_label(path)),

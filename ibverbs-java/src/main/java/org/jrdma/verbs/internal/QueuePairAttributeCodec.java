@@ -20,26 +20,26 @@ final class QueuePairAttributeCodec {
     /** Writes the attributes of a change and returns their mask. */
     static int write(MemorySegment attr, QueuePairChange change) {
         change.attributes().forEach(attribute -> write(attr, attribute, change));
-        return Codes.QUEUE_PAIR_ATTRIBUTE.bits(change.attributes());
+        return VerbsEnumCodes.QUEUE_PAIR_ATTRIBUTE.bits(change.attributes());
     }
 
     private static void write(
             MemorySegment attr, QueuePairAttribute attribute, QueuePairChange change) {
         switch (attribute) {
-            case STATE -> ibv_qp_attr.qp_state(attr, Codes.QUEUE_PAIR_STATE.code(change.state()));
+            case STATE -> ibv_qp_attr.qp_state(attr, VerbsEnumCodes.QUEUE_PAIR_STATE.code(change.state()));
             case CURRENT_STATE ->
                     ibv_qp_attr.cur_qp_state(
-                            attr, Codes.QUEUE_PAIR_STATE.code(change.currentState()));
+                            attr, VerbsEnumCodes.QUEUE_PAIR_STATE.code(change.currentState()));
             case DRAIN_NOTIFICATION ->
                     ibv_qp_attr.en_sqd_async_notify(
                             attr, (byte) (change.drainNotification() ? 1 : 0));
             case ACCESS ->
-                    ibv_qp_attr.qp_access_flags(attr, Codes.ACCESS.bits(change.accessRights()));
+                    ibv_qp_attr.qp_access_flags(attr, VerbsEnumCodes.ACCESS.bits(change.accessRights()));
             case PARTITION_KEY_INDEX ->
                     ibv_qp_attr.pkey_index(attr, (short) change.partitionKeyIndex());
             case PORT -> ibv_qp_attr.port_num(attr, (byte) change.port());
             case ADDRESS -> AddressVectorCodec.write(ibv_qp_attr.ah_attr(attr), change.address());
-            case PATH_MTU -> ibv_qp_attr.path_mtu(attr, Codes.MTU.code(change.pathMtu()));
+            case PATH_MTU -> ibv_qp_attr.path_mtu(attr, VerbsEnumCodes.MTU.code(change.pathMtu()));
             case DESTINATION_NUMBER -> ibv_qp_attr.dest_qp_num(attr, change.destinationNumber());
             case RECEIVE_SEQUENCE -> ibv_qp_attr.rq_psn(attr, change.receiveSequence());
             case SEND_SEQUENCE -> ibv_qp_attr.sq_psn(attr, change.sendSequence());
@@ -58,7 +58,7 @@ final class QueuePairAttributeCodec {
                     ibv_qp_attr.rnr_retry(attr, (byte) change.receiverNotReadyRetries());
             case PATH_MIGRATION_STATE ->
                     ibv_qp_attr.path_mig_state(
-                            attr, Codes.MIGRATION_STATE.code(change.migrationState()));
+                            attr, VerbsEnumCodes.MIGRATION_STATE.code(change.migrationState()));
             case RATE_LIMIT -> ibv_qp_attr.rate_limit(attr, change.rateLimit());
             case QUEUE_KEY -> ibv_qp_attr.qkey(attr, change.queueKey());
             case ALTERNATE_PATH -> {
@@ -76,13 +76,13 @@ final class QueuePairAttributeCodec {
     static QueuePairAttributes read(MemorySegment attr) {
         var room = QueuePairFunctions.Capacities.read(ibv_qp_attr.cap(attr));
         return new QueuePairAttributes(
-                Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)),
+                VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)),
                 readMtu(ibv_qp_attr.path_mtu(attr)),
-                Codes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)),
+                VerbsEnumCodes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)),
                 ibv_qp_attr.rq_psn(attr),
                 ibv_qp_attr.sq_psn(attr),
                 ibv_qp_attr.dest_qp_num(attr),
-                Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)),
+                VerbsEnumCodes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)),
                 AddressVectorCodec.read(ibv_qp_attr.ah_attr(attr)),
                 readAlternatePath(attr),
                 Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)),
@@ -109,7 +109,7 @@ final class QueuePairAttributeCodec {
      */
     static QueuePairChange readChange(MemorySegment attr, int mask) {
         var change = QueuePairChange.fromConnectionManager();
-        for (var attribute : Codes.QUEUE_PAIR_ATTRIBUTE.ofBits(mask)) {
+        for (var attribute : VerbsEnumCodes.QUEUE_PAIR_ATTRIBUTE.ofBits(mask)) {
             change = with(change, attribute, attr);
         }
         return change;
@@ -118,18 +118,18 @@ final class QueuePairAttributeCodec {
     private static QueuePairChange with(
             QueuePairChange change, QueuePairAttribute attribute, MemorySegment attr) {
         return switch (attribute) {
-            case STATE -> change.state(Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
+            case STATE -> change.state(VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
             case CURRENT_STATE ->
-                    change.currentState(Codes.QUEUE_PAIR_STATE.of(ibv_qp_attr.cur_qp_state(attr)));
+                    change.currentState(VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.cur_qp_state(attr)));
             case DRAIN_NOTIFICATION ->
                     change.drainNotification(ibv_qp_attr.en_sqd_async_notify(attr) != 0);
-            case ACCESS -> change.access(Codes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)));
+            case ACCESS -> change.access(VerbsEnumCodes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)));
             case PARTITION_KEY_INDEX ->
                     change.partitionKeyIndex(Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)));
             case PORT -> change.port(Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)));
             case QUEUE_KEY -> change.queueKey(ibv_qp_attr.qkey(attr));
             case ADDRESS -> change.address(AddressVectorCodec.read(ibv_qp_attr.ah_attr(attr)));
-            case PATH_MTU -> change.pathMtu(Codes.MTU.of(ibv_qp_attr.path_mtu(attr)));
+            case PATH_MTU -> change.pathMtu(VerbsEnumCodes.MTU.of(ibv_qp_attr.path_mtu(attr)));
             case DESTINATION_NUMBER -> change.destinationNumber(ibv_qp_attr.dest_qp_num(attr));
             case RECEIVE_SEQUENCE -> change.receiveSequence(ibv_qp_attr.rq_psn(attr));
             case SEND_SEQUENCE -> change.sendSequence(ibv_qp_attr.sq_psn(attr));
@@ -151,7 +151,7 @@ final class QueuePairAttributeCodec {
                     readAlternatePath(attr).map(change::alternatePath).orElse(change);
             case PATH_MIGRATION_STATE ->
                     change.migrationState(
-                            Codes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)));
+                            VerbsEnumCodes.MIGRATION_STATE.of(ibv_qp_attr.path_mig_state(attr)));
             case CAPACITIES -> change;
         };
     }
@@ -179,6 +179,6 @@ final class QueuePairAttributeCodec {
     private static Optional<Mtu> readMtu(int code) {
         return code < rdma_h.IBV_MTU_256() || code > rdma_h.IBV_MTU_4096()
                 ? Optional.empty()
-                : Optional.of(Codes.MTU.of(code));
+                : Optional.of(VerbsEnumCodes.MTU.of(code));
     }
 }

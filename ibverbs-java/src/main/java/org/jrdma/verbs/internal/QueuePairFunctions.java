@@ -31,12 +31,12 @@ import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RateLimit;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
  * Calls the C functions of queue pairs: creation, state transitions, queries and destruction. The
- * functions that post are in {@link HotPath}.
+ * functions that post are in {@link PostAndPollFunctions}.
  */
 public final class QueuePairFunctions {
 
@@ -127,7 +127,7 @@ public final class QueuePairFunctions {
             ibv_qp_init_attr.send_cq(attributes, sendCompletions);
             ibv_qp_init_attr.recv_cq(attributes, receiveCompletions);
             ibv_qp_init_attr.srq(attributes, sharedReceives);
-            ibv_qp_init_attr.qp_type(attributes, Codes.QUEUE_PAIR_TYPE.code(type));
+            ibv_qp_init_attr.qp_type(attributes, VerbsEnumCodes.QUEUE_PAIR_TYPE.code(type));
             capacities.write(ibv_qp_init_attr.cap(attributes));
             return attributes;
         }
@@ -393,7 +393,7 @@ public final class QueuePairFunctions {
         if (queryQpDataInOrder.isEmpty()) {
             return Set.of();
         }
-        return Codes.DATA_ORDER.ofBits(
+        return VerbsEnumCodes.DATA_ORDER.ofBits(
                 call(() ->
                         (int)
                                 QUERY_QP_DATA_IN_ORDER.invokeExact(
@@ -408,13 +408,13 @@ public final class QueuePairFunctions {
      * Queries the vendor options of a queue pair ({@code ibv_query_ece}). The C function returns 0
      * or an errno.
      */
-    public VendorOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
+    public ConnectionVendorOptions queryEnhanced(MemorySegment queuePair, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(queryEce);
         try (var arena = Arena.ofConfined()) {
             var ece = ibv_ece.allocate(arena);
             attempt.errno(() -> (int) QUERY_ECE.invokeExact(function, segment(), queuePair, ece));
-            return new VendorOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
+            return new ConnectionVendorOptions(ibv_ece.vendor_id(ece), ibv_ece.options(ece));
         }
     }
 
@@ -422,7 +422,7 @@ public final class QueuePairFunctions {
      * Sets the vendor options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or an
      * errno.
      */
-    public void setEnhanced(MemorySegment queuePair, VendorOptions options, CheckedCall attempt)
+    public void setEnhanced(MemorySegment queuePair, ConnectionVendorOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setEce);
         try (var arena = Arena.ofConfined()) {

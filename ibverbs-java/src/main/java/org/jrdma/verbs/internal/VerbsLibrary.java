@@ -1,7 +1,7 @@
 package org.jrdma.verbs.internal;
 
 import org.jrdma.ffi.LibraryNotFoundException;
-import org.jrdma.ffi.linkage.LibraryDescription;
+import org.jrdma.ffi.linkage.LibraryNameAndInstallation;
 import org.jrdma.ffi.linkage.NativeLibrary;
 
 /**
@@ -34,8 +34,8 @@ public record VerbsLibrary(
      * The name of the library and the names of the packages that contain the library and its
      * providers.
      */
-    public static final LibraryDescription NAME =
-            new LibraryDescription(
+    public static final LibraryNameAndInstallation NAME =
+            new LibraryNameAndInstallation(
                     "libibverbs.so.1",
                     "libibverbs1 ibverbs-providers",
                     "libibverbs",

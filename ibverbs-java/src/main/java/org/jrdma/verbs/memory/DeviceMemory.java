@@ -151,7 +151,7 @@ public final class DeviceMemory extends NativeObject {
      *     closed
      * @throws VerbsException with EOPNOTSUPP if the library or the device does not support dma-bufs
      */
-    public DmaBuf exportDmaBuf() throws VerbsException {
+    public ExportedDmaBuf exportDmaBuf() throws VerbsException {
         try (var _ = lifetime().held()) {
             var descriptor =
                     BlockingCalls.call(() ->
@@ -162,7 +162,7 @@ public final class DeviceMemory extends NativeObject {
                                             CheckedCall.to(
                                                     "ibv_dm_export_dmabuf_fd",
                                                     () -> "for " + this)));
-            return new DmaBuf(OpenFile.of(descriptor));
+            return new ExportedDmaBuf(OpenFile.of(descriptor));
         }
     }
 

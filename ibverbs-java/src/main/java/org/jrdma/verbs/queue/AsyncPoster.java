@@ -9,7 +9,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.access.MemoryAccess;
@@ -54,7 +54,7 @@ public final class AsyncPoster<R extends WorkRequest> {
     public record Target(
             Lifetime lifetime,
             long address,
-            HotPath hotPath,
+            PostAndPollFunctions hotPath,
             Function function,
             String functionName,
             String name,

@@ -11,10 +11,10 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
      * All shared receive queues of the asynchronous API. Their receives can complete in any
      * completion dispatcher.
      */
-    public static final WorkQueueTable<AsyncWorkQueueSlots> TABLE = WorkQueueTable.ofShared();
+    public static final CompletedRequestQueueLookup<AsyncWorkQueueSlots> TABLE = CompletedRequestQueueLookup.ofShared();
 
-    private final SharedReceiveQueueReservations<AsyncWorkQueueSlots> sharing =
-            new SharedReceiveQueueReservations<>(this);
+    private final SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharing =
+            new SharedReceiveCompletionReservations<>(this);
 
     /** The transfers in flight, by the lower 32 bits of their positions. */
     private final ConcurrentHashMap<Integer, PendingTransfer> inFlight = new ConcurrentHashMap<>();
@@ -23,7 +23,7 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
         super(capacity, 0, false);
     }
 
-    public SharedReceiveQueueReservations<AsyncWorkQueueSlots> sharing() {
+    public SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharing() {
         return sharing;
     }
 

@@ -2,7 +2,7 @@ package org.jrdma.verbs.queue;
 
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.CompletionStatus;
@@ -22,10 +22,10 @@ public final class CompletionDecoder {
     public static Completion decode(
             WorkCompletions batch, int index, @Nullable WorkQueueSlots work) {
         var isDatagram = work != null && work.carriesDatagrams(batch.queuePairNumber(index));
-        var status = Codes.COMPLETION_STATUS.of(batch.status(index));
+        var status = VerbsEnumCodes.COMPLETION_STATUS.of(batch.status(index));
         return new Completion(
                 status,
-                Codes.COMPLETION_KIND.of(batch.opcode(index)),
+                VerbsEnumCodes.COMPLETION_KIND.of(batch.opcode(index)),
                 batch.byteLength(index),
                 batch.hasImmediate(index)
                         ? OptionalInt.of(batch.immediate(index))

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CompletionQueueReservations<W extends WorkQueueSlots> {
 
-    private final WorkQueueTable<W> table;
+    private final CompletedRequestQueueLookup<W> table;
     private final Set<W> shared = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable W> markerOwner = new AtomicReference<>();
 
@@ -32,12 +32,12 @@ public final class CompletionQueueReservations<W extends WorkQueueSlots> {
      *
      * @param shared the shared receive queues whose receives can complete in the completion queue
      */
-    public CompletionQueueReservations(int capacity, WorkQueueTable<W> shared) {
+    public CompletionQueueReservations(int capacity, CompletedRequestQueueLookup<W> shared) {
         this.capacity = capacity;
-        this.table = new WorkQueueTable<>(shared);
+        this.table = new CompletedRequestQueueLookup<>(shared);
     }
 
-    public WorkQueueTable<W> table() {
+    public CompletedRequestQueueLookup<W> table() {
         return table;
     }
 
@@ -107,7 +107,7 @@ public final class CompletionQueueReservations<W extends WorkQueueSlots> {
      * @throws IllegalArgumentException if the new capacity is below the reserved capacity
      */
     synchronized void resize(
-            int newCapacity, Object name, SharedReceiveQueueReservations.Resizing resizing)
+            int newCapacity, Object name, SharedReceiveCompletionReservations.Resizing resizing)
             throws VerbsException {
         if (newCapacity < Math.max(1, taken)) {
             throw new IllegalArgumentException(

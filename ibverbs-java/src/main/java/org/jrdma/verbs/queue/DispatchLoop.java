@@ -25,7 +25,7 @@ public final class DispatchLoop {
     private static final int POLLS = 8;
 
     private final NativeCompletionQueue<AsyncWorkQueueSlots> queue;
-    private final WorkQueueTable<AsyncWorkQueueSlots> table;
+    private final CompletedRequestQueueLookup<AsyncWorkQueueSlots> table;
     private final WorkCompletions batch;
     private final DescriptorWaiter waiter;
 

@@ -14,7 +14,7 @@ import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.QueuePairAttribute;
@@ -42,7 +42,7 @@ public final class NativeQueuePair {
     private final int number;
     private final SourceAddress local;
     private final MulticastGroups groups;
-    private final HotPath hotPath;
+    private final PostAndPollFunctions hotPath;
     private final int inlineBytes;
     private final String postFunction;
     private final Set<Operation> newerOperations;
@@ -87,7 +87,7 @@ public final class NativeQueuePair {
             NativeResource resource,
             SourceAddress local,
             MulticastGroups groups,
-            HotPath hotPath,
+            PostAndPollFunctions hotPath,
             int inlineBytes,
             List<? extends WorkQueueSlots> queues,
             boolean sharesReceives) {
@@ -153,7 +153,7 @@ public final class NativeQueuePair {
         return groups;
     }
 
-    public HotPath hotPath() {
+    public PostAndPollFunctions hotPath() {
         return hotPath;
     }
 

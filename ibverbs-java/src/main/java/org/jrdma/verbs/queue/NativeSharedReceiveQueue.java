@@ -14,7 +14,7 @@ import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.SharedReceiveQueueFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
@@ -32,7 +32,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
     private final DomainHandle domain;
     private final NativeResource resource;
     private final int elements;
-    private final SharedReceiveQueueReservations<W> sharing;
+    private final SharedReceiveCompletionReservations<W> sharing;
     private final OptionalInt number;
 
     /** The XRC domain and the completion queue; null for an ordinary shared receive queue. */
@@ -43,7 +43,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             DomainHandle domain,
             NativeResource resource,
             int elements,
-            SharedReceiveQueueReservations<W> sharing,
+            SharedReceiveCompletionReservations<W> sharing,
             OptionalInt number,
             @Nullable XrcBinding<W> xrc) {
         this.domain = domain;
@@ -65,7 +65,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             NativeCompletionQueue<W> completions,
             List<NativeObject> objects) {
 
-        private void attach(SharedReceiveQueueReservations<W> sharing, int receives)
+        private void attach(SharedReceiveCompletionReservations<W> sharing, int receives)
                 throws VerbsException {
             if (!sharing.attach(completions.reservations(), false)) {
                 throw new VerbsException(
@@ -95,8 +95,8 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             DomainHandle domain,
             int elements,
             W queue,
-            SharedReceiveQueueReservations<W> sharing,
-            WorkQueueTable<W> table,
+            SharedReceiveCompletionReservations<W> sharing,
+            CompletedRequestQueueLookup<W> table,
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
             throws VerbsException {
@@ -231,7 +231,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
         return resource.lifetime();
     }
 
-    public HotPath hotPath() {
+    public PostAndPollFunctions hotPath() {
         return domain.device().hotPath();
     }
 
@@ -239,7 +239,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
         return elements;
     }
 
-    public SharedReceiveQueueReservations<W> sharing() {
+    public SharedReceiveCompletionReservations<W> sharing() {
         return sharing;
     }
 

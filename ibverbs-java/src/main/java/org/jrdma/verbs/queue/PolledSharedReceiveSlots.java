@@ -19,7 +19,7 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
      * All shared receive queues of the polled API. Their receives can complete in any polled
      * completion queue.
      */
-    public static final WorkQueueTable<PolledWorkQueueSlots> TABLE = WorkQueueTable.ofShared();
+    public static final CompletedRequestQueueLookup<PolledWorkQueueSlots> TABLE = CompletedRequestQueueLookup.ofShared();
 
     private static final VarHandle FREED;
 
@@ -48,8 +48,8 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
         }
     }
 
-    private final SharedReceiveQueueReservations<PolledWorkQueueSlots> sharing =
-            new SharedReceiveQueueReservations<>(this);
+    private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing =
+            new SharedReceiveCompletionReservations<>(this);
 
     /**
      * The slots by number. The array is replaced when the queue grows, and never becomes shorter.
@@ -77,7 +77,7 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
         makeSlots(capacity);
     }
 
-    public SharedReceiveQueueReservations<PolledWorkQueueSlots> sharing() {
+    public SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing() {
         return sharing;
     }
 

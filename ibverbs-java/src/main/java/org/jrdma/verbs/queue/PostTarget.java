@@ -2,7 +2,7 @@ package org.jrdma.verbs.queue;
 
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,7 @@ public record PostTarget<Q extends PolledWorkQueueSlots>(
         NativeObject target,
         @Nullable NativeQueuePair queuePair,
         Lifetime lifetime,
-        HotPath hotPath,
+        PostAndPollFunctions hotPath,
         long address,
         Q queue,
         int maxElements,

@@ -12,7 +12,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.HotPath;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.ProviderDefects;
 import org.jrdma.verbs.internal.QueuePairFunctions;
@@ -45,7 +45,7 @@ public final class QueuePairCreation {
     private record Direction<W extends WorkQueueSlots>(
             NativeCompletionQueue<W> completions,
             W queue,
-            @Nullable SharedReceiveQueueReservations<W> sharing) {
+            @Nullable SharedReceiveCompletionReservations<W> sharing) {
 
         private void attach(boolean mayOverrun) throws VerbsException {
             var reservations = completions.reservations();
@@ -250,7 +250,7 @@ public final class QueuePairCreation {
     }
 
     /** A new native queue pair and the functions that post to it. */
-    private record Created(MemorySegment queuePair, int inlineBytes, HotPath hotPath) {}
+    private record Created(MemorySegment queuePair, int inlineBytes, PostAndPollFunctions hotPath) {}
 
     private Created create(QueuePairFunctions.Specification specification, boolean faulty)
             throws VerbsException {

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.internal.Codes;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.access.MemoryAccess;
@@ -131,13 +131,13 @@ public final class RequestWriter {
                 remote.address() + offset,
                 remote.key(),
                 (int) length,
-                Codes.FLUSH_PLACEMENT.bits(placements));
+                VerbsEnumCodes.FLUSH_PLACEMENT.bits(placements));
     }
 
     /** Sets a whole remote memory region as the memory that a flush request covers. */
     public static void flushRegion(
             WorkRequest.Send request, RemoteMemory remote, Set<FlushPlacement> placements) {
-        request.flushRegion(remote.address(), remote.key(), Codes.FLUSH_PLACEMENT.bits(placements));
+        request.flushRegion(remote.address(), remote.key(), VerbsEnumCodes.FLUSH_PLACEMENT.bits(placements));
     }
 
     /**
@@ -149,6 +149,6 @@ public final class RequestWriter {
             NativeWindow window,
             MemoryRegistration region,
             Set<Access> rights) {
-        request.bind(window.address(), region.address(), Codes.ACCESS.bits(rights));
+        request.bind(window.address(), region.address(), VerbsEnumCodes.ACCESS.bits(rights));
     }
 }

@@ -33,7 +33,7 @@ public abstract sealed class WorkQueueSlots permits PolledWorkQueueSlots, AsyncW
     private final boolean carriesDatagrams;
     private int capacity;
 
-    /** The upper half of all request numbers, which {@link WorkQueueTable} assigns. */
+    /** The upper half of all request numbers, which {@link CompletedRequestQueueLookup} assigns. */
     private long tag;
 
     // The posting thread writes the counter "posted", and the completing thread writes the counter

@@ -67,99 +67,99 @@ class CodesTest {
 
     static Stream<EnumMapping<?>> mappings() {
         return Stream.of(
-                mapping(Codes.ACCESS, Access.class, Set.of(), "IBV_ACCESS_(?!OPTIONAL)"),
+                mapping(VerbsEnumCodes.ACCESS, Access.class, Set.of(), "IBV_ACCESS_(?!OPTIONAL)"),
                 mapping(
-                        Codes.COMPLETION_STATUS,
+                        VerbsEnumCodes.COMPLETION_STATUS,
                         CompletionStatus.class,
                         Set.of(CompletionStatus.UNKNOWN),
                         "IBV_WC_(.*_ERR|SUCCESS|TM_RNDV_INCOMPLETE)$"),
                 mapping(
-                        Codes.COMPLETION_FIELD,
+                        VerbsEnumCodes.COMPLETION_FIELD,
                         CompletionField.class,
                         Set.of(),
                         "IBV_WC_EX_",
                         "IBV_WC_EX_WITH_TM_INFO"), // Tag matching is not supported.
                 mapping(
-                        Codes.GID_TYPE,
+                        VerbsEnumCodes.GID_TYPE,
                         GidEntry.Type.class,
                         Set.of(GidEntry.Type.UNKNOWN),
                         "IBV_GID_TYPE_(?!SYSFS)"),
                 mapping(
-                        Codes.STATIC_RATE,
+                        VerbsEnumCodes.STATIC_RATE,
                         StaticRate.class,
                         Set.of(StaticRate.UNKNOWN),
                         "IBV_RATE_"),
                 mapping(
-                        Codes.DATA_ORDER,
+                        VerbsEnumCodes.DATA_ORDER,
                         DataOrder.class,
                         Set.of(),
                         "IBV_QUERY_QP_DATA_IN_ORDER_(WHOLE|ALIGNED)"),
-                mapping(Codes.MTU, Mtu.class, Set.of(), "IBV_MTU_"),
+                mapping(VerbsEnumCodes.MTU, Mtu.class, Set.of(), "IBV_MTU_"),
                 mapping(
-                        Codes.NODE_TYPE,
+                        VerbsEnumCodes.NODE_TYPE,
                         NodeType.class,
                         Set.of(NodeType.UNKNOWN),
                         "IBV_NODE_",
                         "IBV_NODE_UNKNOWN"),
                 mapping(
-                        Codes.TRANSPORT_TYPE,
+                        VerbsEnumCodes.TRANSPORT_TYPE,
                         TransportType.class,
                         Set.of(TransportType.UNKNOWN),
                         "IBV_TRANSPORT_",
                         "IBV_TRANSPORT_UNKNOWN"),
                 mapping(
-                        Codes.PORT_STATE,
+                        VerbsEnumCodes.PORT_STATE,
                         PortAttributes.State.class,
                         Set.of(PortAttributes.State.UNKNOWN),
                         "IBV_PORT_(NOP|DOWN|INIT|ARMED|ACTIVE|ACTIVE_DEFER)$"),
                 mapping(
-                        Codes.LINK_LAYER,
+                        VerbsEnumCodes.LINK_LAYER,
                         LinkLayer.class,
                         Set.of(LinkLayer.UNSPECIFIED),
                         "IBV_LINK_LAYER_",
                         "IBV_LINK_LAYER_UNSPECIFIED"),
                 mapping(
-                        Codes.ATOMIC_CAPABILITY,
+                        VerbsEnumCodes.ATOMIC_CAPABILITY,
                         AtomicCapability.class,
                         Set.of(AtomicCapability.UNKNOWN),
                         "IBV_ATOMIC_(NONE|HCA|GLOB)$"),
                 mapping(
-                        Codes.FORK_STATUS,
+                        VerbsEnumCodes.FORK_STATUS,
                         ForkStatus.class,
                         Set.of(ForkStatus.UNKNOWN),
                         "IBV_FORK_"),
                 mapping(
-                        Codes.QUEUE_PAIR_STATE,
+                        VerbsEnumCodes.QUEUE_PAIR_STATE,
                         QueuePairState.class,
                         Set.of(QueuePairState.UNKNOWN),
                         "IBV_QPS_",
                         "IBV_QPS_UNKNOWN"),
                 mapping(
-                        Codes.MIGRATION_STATE,
+                        VerbsEnumCodes.MIGRATION_STATE,
                         MigrationState.class,
                         Set.of(MigrationState.UNKNOWN),
                         "IBV_MIG_"),
                 mapping(
-                        Codes.QUEUE_PAIR_ATTRIBUTE,
+                        VerbsEnumCodes.QUEUE_PAIR_ATTRIBUTE,
                         QueuePairAttribute.class,
                         Set.of(),
                         "IBV_QP_(?!EX_|CREATE_|INIT_|OPEN_|DATA_)"),
                 mapping(
-                        Codes.QUEUE_PAIR_TYPE,
+                        VerbsEnumCodes.QUEUE_PAIR_TYPE,
                         QueuePairType.class,
                         Set.of(),
                         "IBV_QPT_(RC|UC|UD|XRC_SEND|XRC_RECV|RAW_PACKET)$"),
-                mapping(Codes.FLOW_KIND, FlowKind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
-                mapping(Codes.FLOW_OPTION, FlowOption.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
-                mapping(Codes.FLOW_QUANTITY, FlowQuantity.class, Set.of(), "IBV_COUNTER_"),
-                mapping(Codes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
+                mapping(VerbsEnumCodes.FLOW_KIND, FlowKind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
+                mapping(VerbsEnumCodes.FLOW_OPTION, FlowOption.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
+                mapping(VerbsEnumCodes.FLOW_QUANTITY, FlowQuantity.class, Set.of(), "IBV_COUNTER_"),
+                mapping(VerbsEnumCodes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
                 mapping(
-                        Codes.ASYNC_EVENT_TYPE,
+                        VerbsEnumCodes.ASYNC_EVENT_TYPE,
                         AsyncEventType.class,
                         Set.of(AsyncEventType.UNKNOWN),
                         "IBV_EVENT_"),
                 mapping(
-                        Codes.CONNECTION_EVENT_TYPE,
+                        VerbsEnumCodes.CONNECTION_EVENT_TYPE,
                         ConnectionEventType.class,
                         Set.of(ConnectionEventType.UNKNOWN),
                         "RDMA_CM_EVENT_",
@@ -230,40 +230,40 @@ class CodesTest {
 
     @Test
     void shouldConvertTheOpcodesOfCompletions() {
-        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_SEND())).isEqualTo(CompletionKind.SEND);
-        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_WRITE()))
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_SEND())).isEqualTo(CompletionKind.SEND);
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_WRITE()))
                 .isEqualTo(CompletionKind.WRITE);
-        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_READ()))
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_READ()))
                 .isEqualTo(CompletionKind.READ);
-        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_RECV()))
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_RECV()))
                 .isEqualTo(CompletionKind.RECEIVE);
-        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_COMP_SWAP()))
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_COMP_SWAP()))
                 .isEqualTo(CompletionKind.COMPARE_AND_SWAP);
-        assertThat(Codes.COMPLETION_KIND.of(rdma_h.IBV_WC_FETCH_ADD()))
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_FETCH_ADD()))
                 .isEqualTo(CompletionKind.FETCH_AND_ADD);
-        assertThat(Codes.COMPLETION_KIND.of(4711)).isEqualTo(CompletionKind.OTHER);
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(4711)).isEqualTo(CompletionKind.OTHER);
     }
 
     @Test
     void shouldConvertSetsToFlagsAndBack() {
         var rights = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.RELAXED_ORDERING);
 
-        assertThat(Codes.ACCESS.bits(rights)).isEqualTo(0x1 | 0x4 | 0x100000);
-        assertThat(Codes.ACCESS.ofBits(0x1 | 0x4 | 0x100000)).isEqualTo(rights);
-        assertThat(Codes.ACCESS.bits(Set.of())).isZero();
-        assertThat(Codes.ACCESS.ofBits(0)).isEmpty();
+        assertThat(VerbsEnumCodes.ACCESS.bits(rights)).isEqualTo(0x1 | 0x4 | 0x100000);
+        assertThat(VerbsEnumCodes.ACCESS.ofBits(0x1 | 0x4 | 0x100000)).isEqualTo(rights);
+        assertThat(VerbsEnumCodes.ACCESS.bits(Set.of())).isZero();
+        assertThat(VerbsEnumCodes.ACCESS.ofBits(0)).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0x4000_0000, 0x4000_0001})
     void shouldIgnoreUnknownFlags(int bits) {
-        assertThat(Codes.ACCESS.ofBits(bits))
+        assertThat(VerbsEnumCodes.ACCESS.ofBits(bits))
                 .isEqualTo((bits & 1) == 0 ? Set.of() : Set.of(Access.LOCAL_WRITE));
     }
 
     @Test
     void shouldUseADistinctBitForEachFlag() {
-        var all = Arrays.stream(Access.values()).mapToInt(Codes.ACCESS::code);
+        var all = Arrays.stream(Access.values()).mapToInt(VerbsEnumCodes.ACCESS::code);
 
         assertThat(all).allMatch(code -> Integer.bitCount(code) == 1);
     }

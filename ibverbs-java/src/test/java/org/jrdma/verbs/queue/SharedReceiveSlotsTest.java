@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class SharedReceiveSlotsTest {
 
-    private static final WorkQueueTable<PolledWorkQueueSlots> TABLE = WorkQueueTable.ofShared();
+    private static final CompletedRequestQueueLookup<PolledWorkQueueSlots> TABLE = CompletedRequestQueueLookup.ofShared();
 
     private static PolledSharedReceiveSlots shared(int capacity) {
         var receives = new PolledSharedReceiveSlots(capacity);
@@ -166,9 +166,9 @@ class SharedReceiveSlotsTest {
     @Nested
     class Table {
 
-        private final WorkQueueTable<PolledWorkQueueSlots> firstTable = new WorkQueueTable<>(TABLE);
-        private final WorkQueueTable<PolledWorkQueueSlots> secondTable =
-                new WorkQueueTable<>(TABLE);
+        private final CompletedRequestQueueLookup<PolledWorkQueueSlots> firstTable = new CompletedRequestQueueLookup<>(TABLE);
+        private final CompletedRequestQueueLookup<PolledWorkQueueSlots> secondTable =
+                new CompletedRequestQueueLookup<>(TABLE);
 
         @Test
         void shouldFindASharedQueueFromEveryCompletionQueue() {
@@ -206,7 +206,7 @@ class SharedReceiveSlotsTest {
     class Reservations {
 
         private final PolledSharedReceiveSlots receives = shared(8);
-        private final SharedReceiveQueueReservations<PolledWorkQueueSlots> sharing = receives.sharing();
+        private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing = receives.sharing();
         private final CompletionQueueReservations<PolledWorkQueueSlots> source =
                 new CompletionQueueReservations<>(20, TABLE);
 

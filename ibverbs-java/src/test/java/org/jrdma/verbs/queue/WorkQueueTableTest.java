@@ -10,8 +10,8 @@ class WorkQueueTableTest {
 
     private static final int GENERATIONS = 4096;
 
-    private final WorkQueueTable<PolledWorkQueueSlots> table =
-            new WorkQueueTable<>(WorkQueueTable.ofShared());
+    private final CompletedRequestQueueLookup<PolledWorkQueueSlots> table =
+            new CompletedRequestQueueLookup<>(CompletedRequestQueueLookup.ofShared());
 
     @Test
     void shouldFindEachQueueByItsRequestIds() {

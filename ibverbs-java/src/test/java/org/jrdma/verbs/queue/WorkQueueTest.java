@@ -127,7 +127,7 @@ class WorkQueueTest {
         void shouldFreeTheSpareSlotOnceIfCompletionAndCloseCoincide() {
             var reservations =
                     new CompletionQueueReservations<PolledWorkQueueSlots>(
-                            4, WorkQueueTable.ofShared());
+                            4, CompletedRequestQueueLookup.ofShared());
             var first = new PolledWorkQueueSlots(2);
             var second = new PolledWorkQueueSlots(2);
             reservations.attach(first, false);

@@ -18,7 +18,7 @@ import org.jrdma.ffi.CapturedLog;
 import org.jrdma.ffi.ChildJvm;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.ffi.JavaImplementedLibrary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,14 +27,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NativeLibraryTest {
 
     /** A library that every JVM has already opened, so that the dynamic linker finds it by name. */
-    private static final LibraryDescription PRESENT = name("libjava.so");
+    private static final LibraryNameAndInstallation PRESENT = name("libjava.so");
 
     private static final Path PRESENT_FILE =
             Path.of(System.getProperty("java.home"), "lib", "libjava.so");
     private static final String PRESENT_SYMBOL = "JNI_OnLoad";
 
-    private static LibraryDescription name(String soname) {
-        return new LibraryDescription(
+    private static LibraryNameAndInstallation name(String soname) {
+        return new LibraryNameAndInstallation(
                 soname, "libfabled1 fabled-providers", "fabled", "libfabled-1");
     }
 
@@ -58,13 +58,13 @@ class NativeLibraryTest {
 
         var found =
                 NativeLibrary.open(
-                        new LibraryDescription("libverify.so", List.of(elsewhere, folder), ""));
+                        new LibraryNameAndInstallation("libverify.so", List.of(elsewhere, folder), ""));
 
         assertThat(found).hasToString(folder.resolve("libverify.so").toString());
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() ->
                         NativeLibrary.open(
-                                new LibraryDescription(
+                                new LibraryNameAndInstallation(
                                         "libfabled.so.1",
                                         List.of(elsewhere, folder),
                                         "The library is fictional.")))
@@ -93,7 +93,7 @@ class NativeLibraryTest {
             throws Exception {
         var services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(
-                services.resolve(SoftwareLibrary.class.getName()), FabledLibrary.class.getName());
+                services.resolve(JavaImplementedLibrary.class.getName()), FabledLibrary.class.getName());
 
         var child = ChildJvm.onClassPath(main, "-Dtest.folder=" + folder);
 
@@ -106,7 +106,7 @@ class NativeLibraryTest {
             throws Exception {
         var services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(
-                services.resolve(SoftwareLibrary.class.getName()), LargeLibrary.class.getName());
+                services.resolve(JavaImplementedLibrary.class.getName()), LargeLibrary.class.getName());
 
         var child = ChildJvm.onClassPath(TooLargeSoftware.class, "-Dtest.folder=" + folder);
 
@@ -134,7 +134,7 @@ class NativeLibraryTest {
     }
 
     /** A software library whose creation fails for lack of memory. */
-    public static final class LargeLibrary implements SoftwareLibrary {
+    public static final class LargeLibrary implements JavaImplementedLibrary {
 
         public LargeLibrary() {
             throw new OutOfMemoryError("too large");
@@ -157,7 +157,7 @@ class NativeLibraryTest {
     }
 
     /** A software library that is registered as a service only in a folder of a test. */
-    public static final class FabledLibrary implements SoftwareLibrary {
+    public static final class FabledLibrary implements JavaImplementedLibrary {
 
         @Override
         public String soname() {

@@ -18,7 +18,7 @@ import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.LibraryDescription;
+import org.jrdma.ffi.linkage.LibraryNameAndInstallation;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sisci.model.SisciError;
 import org.jrdma.sisci.model.SisciException;
@@ -27,8 +27,8 @@ import org.jrdma.sisci.model.SisciException;
 public final class SisciLibrary {
 
     /** The name of the library, and the directory where its installer places it. */
-    public static final LibraryDescription NAME =
-            new LibraryDescription(
+    public static final LibraryNameAndInstallation NAME =
+            new LibraryNameAndInstallation(
                     "libsisci.so",
                     List.of(Path.of("/opt/DIS/lib64")),
                     "The library comes with the driver of Dolphin's adapters (eXpressWare, DIS 5 or newer), not with a Linux distribution. To use another file, call Sisci.load. To use the software fabric, call Sisci.software(), or Sisci.configured() with -Djrdma.fabric=software.");

@@ -113,20 +113,20 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
                     KEEP_COUNT,
                     INCOMING_NAPI_ID);
 
-    static ChannelOptions ofStream(InternetFamily family) {
-        return ChannelOptions.of(STREAM).and(trafficClass(family));
+    static SupportedChannelOptions ofStream(InternetFamily family) {
+        return SupportedChannelOptions.of(STREAM).and(trafficClass(family));
     }
 
-    static ChannelOptions ofUnixStream() {
-        return ChannelOptions.of(List.of(SEND_BUFFER, RECEIVE_BUFFER, LINGER));
+    static SupportedChannelOptions ofUnixStream() {
+        return SupportedChannelOptions.of(List.of(SEND_BUFFER, RECEIVE_BUFFER, LINGER));
     }
 
-    static ChannelOptions ofUnixListener() {
-        return ChannelOptions.of(List.of(RECEIVE_BUFFER));
+    static SupportedChannelOptions ofUnixListener() {
+        return SupportedChannelOptions.of(List.of(RECEIVE_BUFFER));
     }
 
-    static ChannelOptions ofListener() {
-        return ChannelOptions.of(
+    static SupportedChannelOptions ofListener() {
+        return SupportedChannelOptions.of(
                 List.of(
                         RECEIVE_BUFFER,
                         REUSE_ADDRESS,
@@ -138,8 +138,8 @@ public record ChannelOption<T>(SocketOption<T> name, List<COption> forms, Value<
                         INCOMING_NAPI_ID));
     }
 
-    static ChannelOptions ofDatagrams(InternetFamily family) {
-        return ChannelOptions.of(
+    static SupportedChannelOptions ofDatagrams(InternetFamily family) {
+        return SupportedChannelOptions.of(
                         List.of(
                                 SEND_BUFFER,
                                 RECEIVE_BUFFER,

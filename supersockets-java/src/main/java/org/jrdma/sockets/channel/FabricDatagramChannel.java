@@ -37,7 +37,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     private final ChannelDescriptor endpoint;
     private final DirectionGuard input;
     private final DirectionGuard output;
-    private final ChannelOptions options;
+    private final SupportedChannelOptions options;
     private final MulticastMemberships memberships;
     private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable DatagramSocket> socket = new AtomicReference<>();

@@ -39,7 +39,7 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
     private final ChannelDescriptor endpoint;
     private final DirectionGuard input;
     private final @Nullable SocketReplacement replacement;
-    private final ChannelOptions options;
+    private final SupportedChannelOptions options;
     private final SocketAdaptorFactories adaptors;
     private final AtomicReference<@Nullable ServerSocket> socket = new AtomicReference<>();
     private volatile SelectedTransport selected;

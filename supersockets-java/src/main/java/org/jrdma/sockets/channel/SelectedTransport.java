@@ -10,7 +10,7 @@ import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jrdma.sockets.internal.AddressFamily;
+import org.jrdma.sockets.internal.SocketAddressConverter;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SmcFallbackQuery;
@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
 public record SelectedTransport(
         StreamTransport transport,
         List<UnusedTransport> unused,
-        AddressFamily addresses,
-        ChannelOptions options,
+        SocketAddressConverter addresses,
+        SupportedChannelOptions options,
         List<Bypass> bypasses) {
 
     private static final int SOL_SOCKET = 1;

@@ -27,7 +27,7 @@ import org.jrdma.abi.rdma.sockaddr_in6;
  * IPv4-mapped addresses. This class converts IPv4-mapped addresses, so that programs see only IPv4
  * addresses.
  */
-public final class InternetFamily extends AddressFamily {
+public final class InternetFamily extends SocketAddressConverter {
 
     public static final InternetFamily IPV4 = new InternetFamily(false);
     public static final InternetFamily IPV6 = new InternetFamily(true);

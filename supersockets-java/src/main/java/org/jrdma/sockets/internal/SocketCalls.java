@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.unchecked;
-import static org.jrdma.sockets.internal.NegativeErrnoCalls.call;
-import static org.jrdma.sockets.internal.NegativeErrnoCalls.result;
+import static org.jrdma.sockets.internal.ErrnoToNegativeResult.call;
+import static org.jrdma.sockets.internal.ErrnoToNegativeResult.result;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

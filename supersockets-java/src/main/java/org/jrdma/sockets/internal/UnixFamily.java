@@ -14,7 +14,7 @@ import java.nio.charset.Charset;
  * The address family of Unix domain sockets, whose addresses are file system paths. In C: {@code
  * AF_UNIX}, {@code sockaddr_un}.
  */
-public final class UnixFamily extends AddressFamily {
+public final class UnixFamily extends SocketAddressConverter {
 
     public static final UnixFamily INSTANCE = new UnixFamily();
 

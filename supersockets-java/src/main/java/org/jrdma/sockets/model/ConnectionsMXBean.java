@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Reports the streams of {@link org.jrdma.sockets.Connections} over JMX. The bean is registered
+ * Reports the streams of {@link org.jrdma.sockets.OpenConnections} over JMX. The bean is registered
  * under the name {@value #NAME} when the first stream of this process is connected.
  */
 public interface ConnectionsMXBean {
@@ -60,11 +60,11 @@ public interface ConnectionsMXBean {
     /** Returns all open streams, the oldest first. */
     List<Line> getConnections();
 
-    /** Returns the report of {@link org.jrdma.sockets.Connections#report()}. */
+    /** Returns the report of {@link org.jrdma.sockets.OpenConnections#report()}. */
     String getReport();
 
     /**
-     * Returns the text that {@link org.jrdma.sockets.Connections#superSocketsCounters()} returns;
+     * Returns the text that {@link org.jrdma.sockets.OpenConnections#superSocketsCounters()} returns;
      * empty if the program of the driver is not installed.
      */
     String getSuperSocketsCounters();

@@ -141,7 +141,7 @@ public record ConnectionsSnapshot(
 
     /**
      * Returns a report of the streams, grouped by peer, in the format of {@link
-     * org.jrdma.sockets.Connections#report()}.
+     * org.jrdma.sockets.OpenConnections#report()}.
      */
     public String report() {
         var peers =

@@ -3,8 +3,8 @@ package org.jrdma.sockets.rsocket;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.unchecked;
-import static org.jrdma.sockets.internal.NegativeErrnoCalls.call;
-import static org.jrdma.sockets.internal.NegativeErrnoCalls.result;
+import static org.jrdma.sockets.internal.ErrnoToNegativeResult.call;
+import static org.jrdma.sockets.internal.ErrnoToNegativeResult.result;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -16,7 +16,7 @@ import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.Downcalls;
-import org.jrdma.ffi.linkage.LibraryDescription;
+import org.jrdma.ffi.linkage.LibraryNameAndInstallation;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.Scratch;
@@ -28,8 +28,8 @@ import org.jrdma.sockets.internal.SocketCalls;
  */
 final class RsocketCalls {
 
-    static final LibraryDescription NAME =
-            new LibraryDescription("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+    static final LibraryNameAndInstallation NAME =
+            new LibraryNameAndInstallation("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
     static final int POLLERR = 8;
     static final int POLLHUP = 16;

@@ -26,7 +26,7 @@ record PeerSegment(
         RemoteMap map,
         Sequence sequence,
         int capacity,
-        WakeUps.WakeUp process)
+        SharedWakeUpInterrupts.WakeUp process)
         implements AutoCloseable {
 
     /**

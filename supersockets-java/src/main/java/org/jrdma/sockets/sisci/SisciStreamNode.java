@@ -50,7 +50,7 @@ public final class SisciStreamNode {
     private final Node node;
     private final LocalInterrupt wakeUp;
     private final IncomingWakeUps incoming;
-    private final WakeUps wakeUps;
+    private final SharedWakeUpInterrupts wakeUps;
     private final RingMemoryBudget ringMemory = new RingMemoryBudget();
     private final MissedWakeUpScanner scanner = new MissedWakeUpScanner(this::scan);
     private final Set<SisciStream> streams = ConcurrentHashMap.newKeySet();
@@ -92,7 +92,7 @@ public final class SisciStreamNode {
         this.incoming =
                 new IncomingWakeUps(
                         wakeUp, connect(node, wakeUp), IncomingWakeUps.MAX_WAIT, this::scan);
-        this.wakeUps = new WakeUps(node);
+        this.wakeUps = new SharedWakeUpInterrupts(node);
     }
 
     /**
@@ -194,7 +194,7 @@ public final class SisciStreamNode {
         return wakeUp.number();
     }
 
-    WakeUps wakeUps() {
+    SharedWakeUpInterrupts wakeUps() {
         return wakeUps;
     }
 

@@ -15,7 +15,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
 import org.jrdma.sockets.bypass.BypassConnector;
@@ -118,7 +118,7 @@ class BypassListenersPortTest {
     private static String whyNotFaster(ServerSocketChannel listener) throws Exception {
         try (var _ = SocketChannel.open(listener.getLocalAddress());
                 var accepted = listener.accept()) {
-            return Connections.of(accepted).whyNotFaster();
+            return OpenConnections.of(accepted).whyNotFaster();
         }
     }
 

@@ -27,8 +27,8 @@ final class DocumentTexts {
      * Returns the paragraphs, list items, headings and table rows of a document. Code blocks are
      * omitted.
      */
-    static List<Text> inMarkdown(String file, String source) {
-        var texts = new ArrayList<Text>();
+    static List<TextWithLocation> inMarkdown(String file, String source) {
+        var texts = new ArrayList<TextWithLocation>();
         var block = new StringBuilder();
         var start = 1;
         var number = 0;
@@ -58,8 +58,8 @@ final class DocumentTexts {
     }
 
     /** Returns the comments, the messages, and the lines of the here-documents of a script. */
-    static List<Text> inScript(String file, String source) {
-        var texts = new ArrayList<Text>();
+    static List<TextWithLocation> inScript(String file, String source) {
+        var texts = new ArrayList<TextWithLocation>();
         String end = null;
         var number = 0;
         for (var line : source.lines().toList()) {
@@ -81,8 +81,8 @@ final class DocumentTexts {
     }
 
     /** Returns the comments and the module descriptions of a build file. */
-    static List<Text> inXml(String file, String source) {
-        var texts = new ArrayList<Text>();
+    static List<TextWithLocation> inXml(String file, String source) {
+        var texts = new ArrayList<TextWithLocation>();
         for (var matcher = XML_TEXT.matcher(source); matcher.find(); ) {
             var line = 1 + (int) source.substring(0, matcher.start()).lines().count();
             add(texts, file, line, firstGroup(matcher));
@@ -99,10 +99,10 @@ final class DocumentTexts {
         return matcher.group(matcher.groupCount());
     }
 
-    private static void add(List<Text> texts, String file, int line, String words) {
+    private static void add(List<TextWithLocation> texts, String file, int line, String words) {
         var oneLine = words.replaceAll("\\s+", " ").strip();
         if (!oneLine.isEmpty()) {
-            texts.add(new Text(file, line, oneLine));
+            texts.add(new TextWithLocation(file, line, oneLine));
         }
     }
 }

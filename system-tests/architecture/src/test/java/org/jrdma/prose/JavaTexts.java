@@ -24,7 +24,7 @@ final class JavaTexts {
 
     private final String file;
     private final String source;
-    private final List<Text> texts = new ArrayList<>();
+    private final List<TextWithLocation> texts = new ArrayList<>();
 
     /**
      * The concatenated literals of the current expression. {@code messageStart} is the position of
@@ -40,7 +40,7 @@ final class JavaTexts {
         this.source = source;
     }
 
-    static List<Text> find(String file, String source) {
+    static List<TextWithLocation> find(String file, String source) {
         var finder = new JavaTexts(file, source);
         finder.scan();
         return finder.texts;
@@ -86,7 +86,7 @@ final class JavaTexts {
         text = LINE_START.matcher(text).replaceAll(" ");
         text = text.replaceAll("^[\\s/*]+|[\\s/*]+$|<[^>]*>", "").strip();
         if (!text.isEmpty()) {
-            texts.add(new Text(file, line(start), text));
+            texts.add(new TextWithLocation(file, line(start), text));
         }
     }
 
@@ -101,7 +101,7 @@ final class JavaTexts {
     private void endMessage() {
         if (MESSAGE.matcher(message).find()) {
             var words = message.toString().replaceAll("(?:\\s|\\\\n)+", " ").strip();
-            texts.add(new Text(file, line(messageStart), words));
+            texts.add(new TextWithLocation(file, line(messageStart), words));
         }
         message.setLength(0);
     }

@@ -49,7 +49,7 @@ class ProseTest {
         assertThat(unused).as("exceptions that no text needs").isEmpty();
     }
 
-    private static String finding(Text text, int start, int end, Wording wording) {
+    private static String finding(TextWithLocation text, int start, int end, Wording wording) {
         var words = text.words();
         return "%s:%d: \"%s\" in \"%s\". %s"
                 .formatted(

@@ -33,8 +33,8 @@ final class RepositoryTexts {
 
     private RepositoryTexts() {}
 
-    static List<Text> texts() throws IOException {
-        var texts = new ArrayList<Text>();
+    static List<TextWithLocation> texts() throws IOException {
+        var texts = new ArrayList<TextWithLocation>();
         Files.walkFileTree(
                 ROOT,
                 new SimpleFileVisitor<>() {
@@ -61,7 +61,7 @@ final class RepositoryTexts {
         return folder.startsWith("headers") && folder.endsWith("src/main/java");
     }
 
-    private static List<Text> textsOf(Path file) throws IOException {
+    private static List<TextWithLocation> textsOf(Path file) throws IOException {
         var name = file.toString();
         if (OTHER_FILES.stream().anyMatch(name::endsWith)) {
             return List.of();

@@ -24,10 +24,10 @@ class TextExtractionTest {
                         """);
 
         assertThat(texts)
-                .extracting(Text::words)
+                .extracting(TextWithLocation::words)
                 .containsExactly(
                         "A queue of work and CODE.", "It is fast.", "@param size the size");
-        assertThat(texts).first().extracting(Text::line).isEqualTo(1);
+        assertThat(texts).first().extracting(TextWithLocation::line).isEqualTo(1);
     }
 
     @Test
@@ -97,10 +97,10 @@ class TextExtractionTest {
 
         assertThat(DocumentTexts.inScript("run", source))
                 .containsExactly(
-                        new Text("run", 1, "Without output."),
-                        new Text("run", 2, "It runs now"),
-                        new Text("run", 4, "usage: run"),
-                        new Text("run", 6, "The end."));
+                        new TextWithLocation("run", 1, "Without output."),
+                        new TextWithLocation("run", 2, "It runs now"),
+                        new TextWithLocation("run", 4, "usage: run"),
+                        new TextWithLocation("run", 6, "The end."));
     }
 
     @Test
@@ -111,7 +111,7 @@ class TextExtractionTest {
                 .containsExactly("One comment.", "A module");
     }
 
-    private static List<String> words(List<Text> texts) {
-        return texts.stream().map(Text::words).toList();
+    private static List<String> words(List<TextWithLocation> texts) {
+        return texts.stream().map(TextWithLocation::words).toList();
     }
 }

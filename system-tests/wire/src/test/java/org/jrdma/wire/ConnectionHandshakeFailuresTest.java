@@ -69,7 +69,7 @@ class ConnectionHandshakeFailuresTest {
 
     private Program kernel(String role, String host) throws IOException {
         return Program.start(
-                Wire.atKernel(
+                VethLinkToKernel.atKernel(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",

@@ -23,17 +23,17 @@ class ConnectionProgramsTest {
         var serverAddress = isC ? family.kernel() : family.software();
         try (var serving =
                 isC
-                        ? Program.start(Wire.atKernel("rdma_server", "-s", serverAddress))
-                        : Wire.startExample(family, "rdma-server", "-s", serverAddress)) {
+                        ? Program.start(VethLinkToKernel.atKernel("rdma_server", "-s", serverAddress))
+                        : VethLinkToKernel.startExample(family, "rdma-server", "-s", serverAddress)) {
             if (!isC) {
                 serving.awaitOutput("waiting at");
             }
             var output =
                     runUntilSuccess(() ->
                             isC
-                                    ? Wire.startExample(family, "rdma-client", "-s", serverAddress)
+                                    ? VethLinkToKernel.startExample(family, "rdma-client", "-s", serverAddress)
                                     : Program.start(
-                                            Wire.atKernel("rdma_client", "-s", serverAddress)));
+                                            VethLinkToKernel.atKernel("rdma_client", "-s", serverAddress)));
             assertThat(serving.await()).as(serving.output()).isZero();
             assertThat(isC ? output : serving.output()).contains("received 16 bytes: ");
         }
@@ -113,9 +113,9 @@ class ConnectionProgramsTest {
 
     private static Program program(boolean isC, Family family, String... words) throws IOException {
         if (!isC) {
-            return Wire.startExample(family, words);
+            return VethLinkToKernel.startExample(family, words);
         }
-        var command = new ArrayList<>(Wire.atKernel("stdbuf", "-oL"));
+        var command = new ArrayList<>(VethLinkToKernel.atKernel("stdbuf", "-oL"));
         command.addAll(List.of(words));
         return Program.start(command);
     }

@@ -43,7 +43,7 @@ class CorruptionTest {
     @ParameterizedTest
     @EnumSource(Family.class)
     void shouldDropCorruptedPacketsAndAcceptIntactOnes(Family family) throws Exception {
-        Wire.pathMtu(Mtu.BYTES_1024);
+        VethLinkToKernel.pathMtu(Mtu.BYTES_1024);
         try (var software = QueuePairFixture.software(family, 4096);
                 var kernel = QueuePairFixture.kernel(family, 4096)) {
             software.connect(kernel.endpoint(), Mtu.BYTES_1024);
@@ -133,8 +133,8 @@ class CorruptionTest {
                                 .putShort((short) 0x11ff);
         var udp =
                 ByteBuffer.allocate(8)
-                        .putShort((short) HexPacketProgram.SOURCE_PORT)
-                        .putShort((short) HexPacketProgram.PORT)
+                        .putShort((short) HexPacketSender.SOURCE_PORT)
+                        .putShort((short) HexPacketSender.PORT)
                         .putShort((short) length)
                         .putShort((short) 0xffff);
         var masked = packet.clone();
@@ -151,13 +151,13 @@ class CorruptionTest {
     private static void send(Family family, List<byte[]> packets) throws Exception {
         var command =
                 new ArrayList<>(
-                        Wire.atKernel(
+                        VethLinkToKernel.atKernel(
                                 System.getProperty("java.home") + "/bin/java",
                                 "-XX:+UseSerialGC",
                                 "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 System.getProperty("java.class.path"),
-                                HexPacketProgram.class.getName(),
+                                HexPacketSender.class.getName(),
                                 family.kernel(),
                                 family.software()));
         packets.forEach(packet -> command.add(HexFormat.of().formatHex(packet)));

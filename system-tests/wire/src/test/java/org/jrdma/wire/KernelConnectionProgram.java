@@ -13,7 +13,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PortSpace;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 
 /**
  * A program that runs at the kernel's end of the wire. It uses the kernel's connection manager, and
@@ -22,7 +22,7 @@ import org.jrdma.verbs.model.VendorOptions;
  */
 final class KernelConnectionProgram {
 
-    static final VendorOptions OFFERED = new VendorOptions(0x71_7273, 0x8162_6364);
+    static final ConnectionVendorOptions OFFERED = new ConnectionVendorOptions(0x71_7273, 0x8162_6364);
 
     private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
@@ -49,7 +49,7 @@ final class KernelConnectionProgram {
     }
 
     private static void accept(InetSocketAddress address, Path acceptFile) throws Exception {
-        try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
+        try (var device = Verbs.system().open(VethLinkToKernel.KERNEL_DEVICE);
                 var listener = ConnectionManager.system().listen(address)) {
             var domain = device.newProtectionDomain();
             var options =
@@ -71,7 +71,7 @@ final class KernelConnectionProgram {
 
     /** Sends a connect request, and prints the events up to the reply of the peer. */
     private static void connect(InetSocketAddress address, boolean offers) throws Exception {
-        try (var device = Verbs.system().open(Wire.KERNEL_DEVICE);
+        try (var device = Verbs.system().open(VethLinkToKernel.KERNEL_DEVICE);
                 var channel = ConnectionManager.system().newEventChannel()) {
             var identifier = channel.newIdentifier(PortSpace.TCP);
             identifier.resolveAddress(address, TIMEOUT);

@@ -176,7 +176,7 @@ class PerftestTest {
                             List.of(
                                     command,
                                     "-d",
-                                    Wire.KERNEL_DEVICE,
+                                    VethLinkToKernel.KERNEL_DEVICE,
                                     "-x",
                                     String.valueOf(family.kernelGid()),
                                     "-m",
@@ -362,24 +362,24 @@ class PerftestTest {
     }
 
     private static void withFaults(String faults, Action action) throws Exception {
-        Wire.faults("wire0", faults);
-        Wire.faults("wire1", faults);
+        VethLinkToKernel.faults("wire0", faults);
+        VethLinkToKernel.faults("wire1", faults);
         try {
             action.run();
         } finally {
-            Wire.removeFaults();
+            VethLinkToKernel.removeFaults();
         }
     }
 
     private static void serve(Tool tool, Family family, Mtu mtu, int reads, List<String> more)
             throws Exception {
-        Wire.pathMtu(mtu);
+        VethLinkToKernel.pathMtu(mtu);
         var options = tool.options(family, mtu, more);
         options.add(Family.IPV4.software()); // perftest always uses IPv4 for its TCP connection.
         try (var side = QueuePairFixture.software(family, Run.bytesNeeded());
                 var listener = new ServerSocket()) {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));
-            try (var client = Program.start(Wire.atKernel(options.toArray(String[]::new)));
+            try (var client = Program.start(VethLinkToKernel.atKernel(options.toArray(String[]::new)));
                     var dialogue = PerftestDialogue.withClient(listener)) {
                 execute(tool, new Run(side, dialogue, false, tool.bytes, mtu, reads), client);
             }
@@ -388,9 +388,9 @@ class PerftestTest {
 
     private static void call(Tool tool, Family family, Mtu mtu, int reads, List<String> more)
             throws Exception {
-        Wire.pathMtu(mtu);
+        VethLinkToKernel.pathMtu(mtu);
         var options = tool.options(family, mtu, more);
-        try (var server = Program.start(Wire.atKernel(options.toArray(String[]::new)))) {
+        try (var server = Program.start(VethLinkToKernel.atKernel(options.toArray(String[]::new)))) {
             server.awaitListening(PerftestDialogue.PORT);
             try (var side = QueuePairFixture.software(family, Run.bytesNeeded());
                     var dialogue = PerftestDialogue.withServer(Family.IPV4.kernel())) {

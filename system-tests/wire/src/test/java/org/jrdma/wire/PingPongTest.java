@@ -49,7 +49,7 @@ class PingPongTest {
     void shouldExchangeMessages(
             String transport, ServerLanguage server, Family family, int mtu, String options)
             throws Exception {
-        Wire.pathMtu(Mtu.ofBytes(mtu));
+        VethLinkToKernel.pathMtu(Mtu.ofBytes(mtu));
         var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));
         if (!transport.equals("ud")) { // A datagram always fits into one packet.
             all.addAll(List.of("-m", String.valueOf(mtu)));
@@ -77,12 +77,12 @@ class PingPongTest {
     })
     void shouldExchangeMessagesOnAFaultyWire(ServerLanguage server, String faults)
             throws Exception {
-        Wire.faults("wire0", faults);
-        Wire.faults("wire1", faults);
+        VethLinkToKernel.faults("wire0", faults);
+        VethLinkToKernel.faults("wire1", faults);
         try {
             shouldExchangeMessages("rc", server, Family.IPV4, 1024, "");
         } finally {
-            Wire.removeFaults();
+            VethLinkToKernel.removeFaults();
         }
     }
 
@@ -92,7 +92,7 @@ class PingPongTest {
             throws IOException {
         var words = new ArrayList<String>();
         if (isC) {
-            words.addAll(List.of("ibv_" + transport + "_pingpong", "-d", Wire.KERNEL_DEVICE));
+            words.addAll(List.of("ibv_" + transport + "_pingpong", "-d", VethLinkToKernel.KERNEL_DEVICE));
             words.addAll(List.of("-g", String.valueOf(family.kernelGid())));
         } else {
             words.add(transport + "-pingpong");
@@ -100,7 +100,7 @@ class PingPongTest {
         words.addAll(options);
         words.addAll(host);
         var command = words.toArray(String[]::new);
-        return isC ? Program.start(Wire.atKernel(command)) : Wire.startExample(family, command);
+        return isC ? Program.start(VethLinkToKernel.atKernel(command)) : VethLinkToKernel.startExample(family, command);
     }
 
     private static void assertSucceeded(Program program) throws Exception {

@@ -93,7 +93,7 @@ final class QueuePairFixture implements AutoCloseable {
     static QueuePairFixture kernel(
             Family family, int bytes, UnaryOperator<QueuePairOptions<PolledQueuePair>> change)
             throws IOException {
-        var device = Verbs.system().open(Wire.KERNEL_DEVICE);
+        var device = Verbs.system().open(VethLinkToKernel.KERNEL_DEVICE);
         return new QueuePairFixture(
                 device, bytes, options -> change.apply(options.gidIndex(family.kernelGid())));
     }

@@ -21,7 +21,7 @@ class RpingTest {
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
     void shouldPing(ServerLanguage server, Family family) throws Exception {
-        Wire.pathMtu(Mtu.BYTES_1024);
+        VethLinkToKernel.pathMtu(Mtu.BYTES_1024);
         var address = server == ServerLanguage.C ? family.kernel() : family.software();
         var isC = server == ServerLanguage.C;
         try (var serving = start(isC, family, "-s", "-a", address)) {
@@ -43,12 +43,12 @@ class RpingTest {
     @ParameterizedTest
     @CsvSource({"C, loss 10%", "JAVA, loss 10%"})
     void shouldPingOnAFaultyWire(ServerLanguage server, String faults) throws Exception {
-        Wire.faults("wire0", faults);
-        Wire.faults("wire1", faults);
+        VethLinkToKernel.faults("wire0", faults);
+        VethLinkToKernel.faults("wire1", faults);
         try {
             shouldPing(server, Family.IPV4);
         } finally {
-            Wire.removeFaults();
+            VethLinkToKernel.removeFaults();
         }
     }
 
@@ -64,6 +64,6 @@ class RpingTest {
         words.addAll(List.of(options));
         words.addAll(List.of("-v", "-C", PINGS, "-S", "100"));
         var command = words.toArray(String[]::new);
-        return isC ? Program.start(Wire.atKernel(command)) : Wire.startExample(family, command);
+        return isC ? Program.start(VethLinkToKernel.atKernel(command)) : VethLinkToKernel.startExample(family, command);
     }
 }

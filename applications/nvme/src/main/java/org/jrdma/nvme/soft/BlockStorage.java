@@ -19,7 +19,7 @@ import org.jrdma.nvme.NvmeNamespace;
  * error of the medium.
  */
 public abstract sealed class BlockStorage implements AutoCloseable
-        permits MappedStorage, DriveStorage {
+        permits MappedStorage, NvmeDriveBackedStorage {
 
     /** The cost of making blocks durable, so high that a poll does it once. */
     static final long FORCE_COST = NvmeController.BYTES_PER_POLL;
@@ -100,7 +100,7 @@ public abstract sealed class BlockStorage implements AutoCloseable
      */
     public static BlockStorage onDrive(NvmeDrive drive, NvmeNamespace namespace)
             throws FabricException {
-        return DriveStorage.open(drive, namespace);
+        return NvmeDriveBackedStorage.open(drive, namespace);
     }
 
     /** Returns the number of blocks. */
@@ -114,10 +114,10 @@ public abstract sealed class BlockStorage implements AutoCloseable
     }
 
     /** Copies blocks to the selected memory of a host. */
-    abstract void read(long offset, int bytes, DataBuffer target) throws CommandException;
+    abstract void read(long offset, int bytes, HostDataBuffer target) throws CommandException;
 
     /** Copies blocks from the selected memory of a host. */
-    abstract void write(long offset, int bytes, DataBuffer source) throws CommandException;
+    abstract void write(long offset, int bytes, HostDataBuffer source) throws CommandException;
 
     /** Sets blocks to zero. */
     abstract void zero(long offset, long bytes) throws CommandException;

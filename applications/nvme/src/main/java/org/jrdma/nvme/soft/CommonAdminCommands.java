@@ -40,7 +40,7 @@ final class CommonAdminCommands {
 
     private final Subsystem subsystem;
     private final int controllerId;
-    private final DataBuffer data;
+    private final HostDataBuffer data;
     private final Features features;
     private final LogPages logPages;
     private final AsyncEvents events;
@@ -49,7 +49,7 @@ final class CommonAdminCommands {
     CommonAdminCommands(
             Subsystem subsystem,
             int controllerId,
-            DataBuffer data,
+            HostDataBuffer data,
             Features features,
             LogPages logPages,
             AsyncEvents events,
@@ -109,7 +109,7 @@ final class CommonAdminCommands {
                         subsystem.modelNumber(),
                         LogPages.FIRMWARE,
                         SEVERAL_CONTROLLERS,
-                        DataBuffer.MAX_TRANSFER_SHIFT,
+                        HostDataBuffer.MAX_TRANSFER_SHIFT,
                         controllerId,
                         MappedRegisters.VERSION_1_4,
                         EXTENDED_HOST_IDENTIFIERS,

@@ -40,7 +40,7 @@ final class ControllerCore {
     ControllerCore(
             Subsystem subsystem,
             int id,
-            DataBuffer data,
+            HostDataBuffer data,
             int maxIoQueues,
             @Nullable IdentifyFabrics fabrics) {
         this.subsystem = subsystem;
@@ -74,7 +74,7 @@ final class ControllerCore {
     }
 
     /** Returns the I/O commands of one thread, which access the memory of the host by a buffer. */
-    NvmCommands newCommands(DataBuffer data) {
+    NvmCommands newCommands(HostDataBuffer data) {
         return new NvmCommands(subsystem, id, features, statistics, data);
     }
 

@@ -32,7 +32,7 @@ final class Features {
     private record Key(int feature, int part) {}
 
     private final Subsystem subsystem;
-    private final DataBuffer data;
+    private final HostDataBuffer data;
     private final Map<Key, Integer> values = new ConcurrentHashMap<>();
     private final int maxIoQueues;
     private volatile int ioQueues;
@@ -40,7 +40,7 @@ final class Features {
     /** Volatile, because other controllers read it when they notify hosts. */
     private volatile HostIdentifier host = HostIdentifier.NONE;
 
-    Features(Subsystem subsystem, DataBuffer data, int maxIoQueues) {
+    Features(Subsystem subsystem, HostDataBuffer data, int maxIoQueues) {
         this.subsystem = subsystem;
         this.data = data;
         this.maxIoQueues = maxIoQueues;

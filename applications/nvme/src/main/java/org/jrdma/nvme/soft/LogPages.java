@@ -31,7 +31,7 @@ final class LogPages {
     private final Statistics statistics;
     private final Features features;
     private final AsyncEvents events;
-    private final DataBuffer data;
+    private final HostDataBuffer data;
     private final Deque<Notification> notifications = new ArrayDeque<>();
 
     /** The number of all notifications, by which a host detects that some were dropped. */
@@ -43,7 +43,7 @@ final class LogPages {
             Statistics statistics,
             Features features,
             AsyncEvents events,
-            DataBuffer data) {
+            HostDataBuffer data) {
         this.subsystem = subsystem;
         this.errors = errors;
         this.statistics = statistics;
@@ -72,7 +72,7 @@ final class LogPages {
         var requested = dwords * 4 + 4;
         var offset = Integer.toUnsignedLong(command.dword12()) | (long) command.dword13() << 32;
         CommandException.require(
-                requested <= DataBuffer.MAX_BYTES
+                requested <= HostDataBuffer.MAX_BYTES
                         && offset >= 0
                         && offset % 4 == 0
                         && offset <= page.byteSize(),

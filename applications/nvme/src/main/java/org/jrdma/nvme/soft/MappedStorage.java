@@ -25,7 +25,7 @@ final class MappedStorage extends BlockStorage {
     }
 
     @Override
-    void read(long offset, int bytes, DataBuffer target) throws CommandException {
+    void read(long offset, int bytes, HostDataBuffer target) throws CommandException {
         try {
             if (target.hasSmallPieces()) {
                 var staging = target.staging(bytes);
@@ -40,7 +40,7 @@ final class MappedStorage extends BlockStorage {
     }
 
     @Override
-    void write(long offset, int bytes, DataBuffer source) throws CommandException {
+    void write(long offset, int bytes, HostDataBuffer source) throws CommandException {
         try {
             if (source.hasSmallPieces()) {
                 var staging = source.staging(bytes);

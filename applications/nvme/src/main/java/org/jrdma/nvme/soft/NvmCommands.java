@@ -31,7 +31,7 @@ final class NvmCommands {
     private final Subsystem subsystem;
     private final Features features;
     private final Statistics statistics;
-    private final DataBuffer data;
+    private final HostDataBuffer data;
     private final ReservationCommands reservations;
 
     NvmCommands(
@@ -39,7 +39,7 @@ final class NvmCommands {
             int controllerId,
             Features features,
             Statistics statistics,
-            DataBuffer data) {
+            HostDataBuffer data) {
         this.subsystem = subsystem;
         this.features = features;
         this.statistics = statistics;
@@ -151,7 +151,7 @@ final class NvmCommands {
     /** Selects the memory of a read or write command, and returns the number of bytes. */
     private int select(Namespace namespace, Command command) throws CommandException {
         var bytes = (long) command.blocks() << namespace.storage().blockShift();
-        CommandException.require(bytes <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
+        CommandException.require(bytes <= HostDataBuffer.MAX_BYTES, Status.INVALID_FIELD);
         requireRange(namespace, command.firstBlock(), command.blocks());
         data.select(command, (int) bytes);
         return (int) bytes;

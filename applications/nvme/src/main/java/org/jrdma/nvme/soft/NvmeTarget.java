@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.ConnectPrivateData;
-import org.jrdma.nvme.model.QueueRejection;
+import org.jrdma.nvme.model.RdmaConnectRejection;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
@@ -151,7 +151,7 @@ public final class NvmeTarget implements AutoCloseable {
         var decoded = ConnectPrivateData.decode(request.privateData().bytes());
         var rejection =
                 decoded.isEmpty()
-                        ? Optional.of(QueueRejection.INVALID_LENGTH)
+                        ? Optional.of(RdmaConnectRejection.INVALID_LENGTH)
                         : rejection(decoded.get());
         if (rejection.isPresent()) {
             LOG.debug("Rejected {}: {}", request, rejection.get().words());
@@ -170,24 +170,24 @@ public final class NvmeTarget implements AutoCloseable {
             thread.start();
         } catch (OutOfMemoryError e) { // the limit of threads
             connections.remove(thread);
-            request.reject(QueueRejection.NO_RESOURCES.encode());
+            request.reject(RdmaConnectRejection.NO_RESOURCES.encode());
             throw new FabricException("Cannot start a thread for " + name, 0, e);
         }
     }
 
-    private Optional<QueueRejection> rejection(ConnectPrivateData queue) {
+    private Optional<RdmaConnectRejection> rejection(ConnectPrivateData queue) {
         var maxCommands =
                 queue.queueId() == 0 ? ConnectPrivateData.ADMIN_ENTRIES : options.entries();
         if (queue.format() != 0) {
-            return Optional.of(QueueRejection.INVALID_FORMAT);
+            return Optional.of(RdmaConnectRejection.INVALID_FORMAT);
         } else if (queue.queueId() > options.ioQueues()) {
-            return Optional.of(QueueRejection.INVALID_QUEUE_ID);
+            return Optional.of(RdmaConnectRejection.INVALID_QUEUE_ID);
         } else if (queue.commands() < 2 || queue.commands() > maxCommands) {
-            return Optional.of(QueueRejection.INVALID_COMMANDS);
+            return Optional.of(RdmaConnectRejection.INVALID_COMMANDS);
         } else if (queue.receives() < queue.commands() - 1) {
-            return Optional.of(QueueRejection.INVALID_RECEIVES);
+            return Optional.of(RdmaConnectRejection.INVALID_RECEIVES);
         } else if (connections.size() >= options.maxConnections()) {
-            return Optional.of(QueueRejection.NO_RESOURCES);
+            return Optional.of(RdmaConnectRejection.NO_RESOURCES);
         }
         return Optional.empty();
     }

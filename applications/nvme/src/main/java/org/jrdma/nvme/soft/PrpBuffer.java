@@ -12,7 +12,7 @@ import org.jrdma.nvme.model.Status;
 import org.jrdma.soft.sisci.device.DeviceBus;
 
 /** The memory of a borrower that a command specifies by PRP entries. */
-final class PrpBuffer extends DataBuffer {
+final class PrpBuffer extends HostDataBuffer {
 
     /** The native copy that survives an error of mapped memory is used above this size. */
     private static final int SMALL_BYTES = 64;

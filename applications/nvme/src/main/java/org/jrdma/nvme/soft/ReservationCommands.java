@@ -25,9 +25,9 @@ final class ReservationCommands {
 
     private final int controllerId;
     private final Features features;
-    private final DataBuffer data;
+    private final HostDataBuffer data;
 
-    ReservationCommands(int controllerId, Features features, DataBuffer data) {
+    ReservationCommands(int controllerId, Features features, HostDataBuffer data) {
         this.controllerId = controllerId;
         this.features = features;
         this.data = data;
@@ -89,7 +89,7 @@ final class ReservationCommands {
                                 || namespace.reservations().hasRegistrants(true)),
                 Status.HOST_IDENTIFIER_FORMAT);
         var requested = Integer.toUnsignedLong(command.dword10()) * 4 + 4;
-        CommandException.require(requested <= DataBuffer.MAX_BYTES, Status.INVALID_FIELD);
+        CommandException.require(requested <= HostDataBuffer.MAX_BYTES, Status.INVALID_FIELD);
         var bytes = (int) requested;
         data.select(command, bytes);
         var report = namespace.reservations().report();

@@ -8,7 +8,7 @@ import org.jrdma.nvme.model.Status;
  * The data of a command in memory of the target, before the command is executed or after that. The
  * transport moves the data from and to the host.
  */
-final class StagedBuffer extends DataBuffer {
+final class StagedBuffer extends HostDataBuffer {
 
     private MemorySegment staged = MemorySegment.NULL;
     private int selected;

@@ -28,7 +28,7 @@ final class StagingPool {
 
     StagingPool(RegisteredArena arena, boolean isAdmin) throws VerbsException {
         add(arena, small, SMALL_BYTES, isAdmin ? ADMIN_SMALL : IO_SMALL);
-        add(arena, large, DataBuffer.MAX_BYTES, isAdmin ? ADMIN_LARGE : IO_LARGE);
+        add(arena, large, HostDataBuffer.MAX_BYTES, isAdmin ? ADMIN_LARGE : IO_LARGE);
     }
 
     private static void add(RegisteredArena arena, Deque<Buffer> pool, int bytes, int count)

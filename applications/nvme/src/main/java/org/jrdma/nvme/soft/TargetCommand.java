@@ -79,7 +79,7 @@ final class TargetCommand {
     /** Returns the size of the staging buffer that the command needs; 0 if it needs none. */
     int stagedBytes() {
         return isKeyed()
-                        && pointer.length() <= DataBuffer.MAX_BYTES
+                        && pointer.length() <= HostDataBuffer.MAX_BYTES
                         && (isToHost() || isToController())
                 ? pointer.length()
                 : 0;
@@ -90,7 +90,7 @@ final class TargetCommand {
         CommandException.require(command.flags() == FabricsDataPointer.FLAGS, Status.INVALID_FIELD);
         if (isKeyed()) {
             CommandException.require(
-                    pointer.length() <= DataBuffer.MAX_BYTES, Status.DATA_LENGTH_INVALID);
+                    pointer.length() <= HostDataBuffer.MAX_BYTES, Status.DATA_LENGTH_INVALID);
             return buffer == null
                     ? MemorySegment.NULL
                     : buffer.slice().segment().asSlice(0, pointer.length());

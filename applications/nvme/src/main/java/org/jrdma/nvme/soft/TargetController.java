@@ -52,7 +52,7 @@ final class TargetController {
             Subsystem subsystem,
             ConnectData host,
             int keepAliveMillis,
-            DataBuffer adminData,
+            HostDataBuffer adminData,
             TargetOptions options) {
         var isDiscovery = subsystem.discoveryLog().isPresent();
         this.subsystem = subsystem;

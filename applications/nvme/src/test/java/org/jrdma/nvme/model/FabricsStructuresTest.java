@@ -125,16 +125,16 @@ class FabricsStructuresTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldEncodeTheReasonOfARejection(QueueRejection rejection) {
-        assertThat(QueueRejection.decode(rejection.encode())).contains(rejection);
+    void shouldEncodeTheReasonOfARejection(RdmaConnectRejection rejection) {
+        assertThat(RdmaConnectRejection.decode(rejection.encode())).contains(rejection);
     }
 
     @Test
     void shouldRejectMalformedReasons() {
-        assertThat(QueueRejection.decode(new byte[3])).isEmpty();
-        assertThat(QueueRejection.decode(new byte[148])).isEmpty();
-        assertThat(QueueRejection.decode((byte) 1, (byte) 0, (byte) 3, (byte) 0)).isEmpty();
-        assertThat(QueueRejection.decode((byte) 0, (byte) 0, (byte) 10, (byte) 0)).isEmpty();
+        assertThat(RdmaConnectRejection.decode(new byte[3])).isEmpty();
+        assertThat(RdmaConnectRejection.decode(new byte[148])).isEmpty();
+        assertThat(RdmaConnectRejection.decode((byte) 1, (byte) 0, (byte) 3, (byte) 0)).isEmpty();
+        assertThat(RdmaConnectRejection.decode((byte) 0, (byte) 0, (byte) 10, (byte) 0)).isEmpty();
     }
 
     @Test

@@ -32,11 +32,11 @@ final class Harness implements AutoCloseable {
 
     private final Arena arena = Arena.ofShared();
     private final MappedRegisters registers = new MappedRegisters(arena.allocate(0x4000, 4096));
-    private final FailureRecordingModel model;
+    private final FailureRecordingDeviceModel model;
     private final DeviceHost host;
 
     Harness(Subsystem subsystem) {
-        model = new FailureRecordingModel(subsystem.newController());
+        model = new FailureRecordingDeviceModel(subsystem.newController());
         host = DeviceHost.start(model, List.of(registers.memory()));
     }
 
@@ -57,7 +57,7 @@ final class Harness implements AutoCloseable {
         return registers;
     }
 
-    FailureRecordingModel model() {
+    FailureRecordingDeviceModel model() {
         return model;
     }
 

@@ -23,7 +23,7 @@ import org.jrdma.nvme.model.IoOpcode;
 import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.QualifiedName;
-import org.jrdma.nvme.model.QueueRejection;
+import org.jrdma.nvme.model.RdmaConnectRejection;
 import org.jrdma.nvme.model.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,7 +47,7 @@ class NvmeTargetTest extends TargetTestBase {
         "0, 1, 0, 64, INVALID_RECEIVES"
     })
     void shouldRejectConnectionsWithInvalidPrivateData(
-            int format, int queueId, int receives, int commands, QueueRejection reason)
+            int format, int queueId, int receives, int commands, RdmaConnectRejection reason)
             throws Exception {
         var request = new ConnectPrivateData(format, queueId, receives, commands, 0);
         assertThat(UncheckedHostQueue.rejection(manager, domain, address, request))
@@ -62,7 +62,7 @@ class NvmeTargetTest extends TargetTestBase {
         }
         var request = new ConnectPrivateData(0, 0, 32, 32, 0);
         assertThat(UncheckedHostQueue.rejection(manager, domain, address, request))
-                .contains(QueueRejection.NO_RESOURCES);
+                .contains(RdmaConnectRejection.NO_RESOURCES);
         for (var queue : queues) {
             queue.close();
         }

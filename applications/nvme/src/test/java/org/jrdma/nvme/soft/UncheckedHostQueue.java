@@ -15,7 +15,7 @@ import org.jrdma.nvme.model.FabricsCommand.Connect;
 import org.jrdma.nvme.model.FabricsDataPointer;
 import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.nvme.model.MappedRegisters;
-import org.jrdma.nvme.model.QueueRejection;
+import org.jrdma.nvme.model.RdmaConnectRejection;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.verbs.AsyncQueuePair;
@@ -104,7 +104,7 @@ final class UncheckedHostQueue implements AutoCloseable {
     }
 
     /** Tries to connect, and returns the reason of the rejection; empty if it was accepted. */
-    static Optional<QueueRejection> rejection(
+    static Optional<RdmaConnectRejection> rejection(
             ConnectionManager manager,
             ProtectionDomain domain,
             InetSocketAddress target,
@@ -115,7 +115,7 @@ final class UncheckedHostQueue implements AutoCloseable {
         } catch (CmException e) {
             return e.event()
                     .map(ConnectionEvent.Rejected.class::cast)
-                    .flatMap(each -> QueueRejection.decode(each.privateData().bytes()));
+                    .flatMap(each -> RdmaConnectRejection.decode(each.privateData().bytes()));
         }
     }
 

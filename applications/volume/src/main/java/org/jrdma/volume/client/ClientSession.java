@@ -22,7 +22,7 @@ import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 import org.jrdma.volume.protocol.SoftwareVersion;
-import org.jrdma.volume.protocol.StatusEncoding;
+import org.jrdma.volume.protocol.StatusReportEncoding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -443,7 +443,7 @@ final class ClientSession implements AutoCloseable {
         var started = System.nanoTime();
         try {
             var request = RequestHeader.of(Operation.HEARTBEAT, current.session()).encoder();
-            StatusEncoding.encode(request, state());
+            StatusReportEncoding.encode(request, state());
             var reply = decode(current.connection(), request.bytes());
             dataServers =
                     reply.readList(

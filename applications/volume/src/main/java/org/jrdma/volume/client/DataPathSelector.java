@@ -35,7 +35,7 @@ final class DataPathSelector implements AutoCloseable {
     private final ClientSession session;
     private final @Nullable Drive direct;
     private final long blocks;
-    private volatile @Nullable DataPath current;
+    private volatile @Nullable DirectOrRedirectedDataPath current;
 
     /**
      * The pause before a probe. It grows while the drive can be read and fails soon, as a drive
@@ -73,7 +73,7 @@ final class DataPathSelector implements AutoCloseable {
         this.session = session;
         this.direct = direct.orElse(null);
         this.blocks = blocks;
-        this.current = direct.map(DataPath.Direct::new).orElse(null);
+        this.current = direct.map(DirectOrRedirectedDataPath.Direct::new).orElse(null);
         this.hasHadPath = direct.isPresent();
         this.reason = direct.isPresent() ? "the client has started" : "the client has no drive";
         this.prober =
@@ -96,8 +96,8 @@ final class DataPathSelector implements AutoCloseable {
         var path = current;
         return switch (path) {
             case null -> state(DataPathState.Kind.NONE, Optional.empty());
-            case DataPath.Direct _ -> state(DataPathState.Kind.DIRECT, Optional.empty());
-            case DataPath.Redirected redirected ->
+            case DirectOrRedirectedDataPath.Direct _ -> state(DataPathState.Kind.DIRECT, Optional.empty());
+            case DirectOrRedirectedDataPath.Redirected redirected ->
                     state(DataPathState.Kind.REDIRECTED, Optional.of(redirected.connection()));
         };
     }
@@ -145,7 +145,7 @@ final class DataPathSelector implements AutoCloseable {
                         "The session ended, and with it the lease for the data");
             }
             var started = System.nanoTime();
-            @Nullable DataPath path = null;
+            @Nullable DirectOrRedirectedDataPath path = null;
             try {
                 path = path();
                 if (run(path, lease, access)) {
@@ -185,9 +185,9 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     /** Returns false if the session or the lease has ended, so that there was no access. */
-    private boolean run(DataPath path, long lease, Access access) throws FabricException {
+    private boolean run(DirectOrRedirectedDataPath path, long lease, Access access) throws FabricException {
         return switch (path) {
-            case DataPath.Direct(var drive) -> {
+            case DirectOrRedirectedDataPath.Direct(var drive) -> {
                 var lock = session.registration().access();
                 lock.lock();
                 try {
@@ -200,7 +200,7 @@ final class DataPathSelector implements AutoCloseable {
                     lock.unlock();
                 }
             }
-            case DataPath.Redirected redirected -> {
+            case DirectOrRedirectedDataPath.Redirected redirected -> {
                 access.run(redirected.drive().in(lease == 0 ? session.id() : lease));
                 yield true;
             }
@@ -230,19 +230,19 @@ final class DataPathSelector implements AutoCloseable {
         }
     }
 
-    private DataPath path() throws FabricException {
+    private DirectOrRedirectedDataPath path() throws FabricException {
         var path = current;
         return path != null ? path : redirect();
     }
 
-    private synchronized DataPath redirect() throws FabricException {
+    private synchronized DirectOrRedirectedDataPath redirect() throws FabricException {
         if (current != null) {
             return current;
         }
         var servers = otherServers();
         if (servers.isEmpty()) {
             if (direct != null) {
-                switchTo(new DataPath.Direct(direct), "no node serves blocks");
+                switchTo(new DirectOrRedirectedDataPath.Direct(direct), "no node serves blocks");
                 return java.util.Objects.requireNonNull(current);
             }
             throw new VolumeException("No node serves the blocks of the volume");
@@ -256,8 +256,8 @@ final class DataPathSelector implements AutoCloseable {
                         addresses,
                         request -> request, // a data server sends no requests
                         options.callTimeout());
-        var drive = new RemoteDrive(connection, session.id(), blocks, options.callTimeout());
-        var path = new DataPath.Redirected(drive, addresses, connection.state());
+        var drive = new RedirectedDrive(connection, session.id(), blocks, options.callTimeout());
+        var path = new DirectOrRedirectedDataPath.Redirected(drive, addresses, connection.state());
         switchTo(path, reason);
         return path;
     }
@@ -268,7 +268,7 @@ final class DataPathSelector implements AutoCloseable {
                 .toList();
     }
 
-    private void switchTo(DataPath path, String why) {
+    private void switchTo(DirectOrRedirectedDataPath path, String why) {
         LOG.info("{} uses the path: {} ({})", options.name(), path, why);
         if (hasHadPath) {
             switches.incrementAndGet();
@@ -278,14 +278,14 @@ final class DataPathSelector implements AutoCloseable {
         reason = why;
     }
 
-    private synchronized void failed(DataPath path, String why) {
+    private synchronized void failed(DirectOrRedirectedDataPath path, String why) {
         if (current == path) {
             LOG.info("{} leaves the path: {} ({})", options.name(), path, why);
             current = null;
             reason = why;
             switch (path) {
-                case DataPath.Direct _ -> adaptProbePause();
-                case DataPath.Redirected redirected ->
+                case DirectOrRedirectedDataPath.Direct _ -> adaptProbePause();
+                case DirectOrRedirectedDataPath.Redirected redirected ->
                         Thread.ofVirtual().start(redirected.drive()::close); // waits for transfers
             }
         }
@@ -306,7 +306,7 @@ final class DataPathSelector implements AutoCloseable {
         while (!isClosed) {
             try {
                 Thread.sleep(probePause);
-                if (!(current instanceof DataPath.Direct)) {
+                if (!(current instanceof DirectOrRedirectedDataPath.Direct)) {
                     try (var arena = Arena.ofConfined()) {
                         drive.read(0, arena.allocate(Drive.BLOCK_BYTES));
                     }
@@ -325,10 +325,10 @@ final class DataPathSelector implements AutoCloseable {
 
     private synchronized void returnToDirect(Drive drive) {
         var former = current;
-        switchTo(new DataPath.Direct(drive), "the drive works again");
+        switchTo(new DirectOrRedirectedDataPath.Direct(drive), "the drive works again");
         directSince = System.nanoTime();
         closeSpare();
-        if (former instanceof DataPath.Redirected) {
+        if (former instanceof DirectOrRedirectedDataPath.Redirected) {
             spare = former.drive(); // other threads may still use it
         }
     }
@@ -346,7 +346,7 @@ final class DataPathSelector implements AutoCloseable {
         closeSpare();
         prober.interrupt();
         var path = current;
-        if (path instanceof DataPath.Redirected) {
+        if (path instanceof DirectOrRedirectedDataPath.Redirected) {
             path.drive().close();
         }
     }

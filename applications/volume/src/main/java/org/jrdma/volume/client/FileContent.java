@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
-import org.jrdma.volume.metadata.Extent;
+import org.jrdma.volume.metadata.FileExtent;
 import org.jrdma.volume.metadata.ExtentMap;
 import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
@@ -51,7 +51,7 @@ final class FileContent {
      * @param session the session that the lease belongs to
      * @param committed the extents that the coordinator knows
      */
-    FileContent(DataPathSelector paths, long session, Attributes attributes, List<Extent> committed)
+    FileContent(DataPathSelector paths, long session, Attributes attributes, List<FileExtent> committed)
             throws VolumeException {
         this.paths = paths;
         this.session = session;
@@ -90,7 +90,7 @@ final class FileContent {
     }
 
     /** Returns the extents that were not committed. */
-    synchronized List<Extent> added() {
+    synchronized List<FileExtent> added() {
         return List.copyOf(added.extents());
     }
 
@@ -138,7 +138,7 @@ final class FileContent {
     /** Returns a block near which new blocks should be. */
     long lastDriveBlock() {
         var end = extents.end();
-        return end == 0 ? 0 : extents.find(end - 1).map(Extent::endDriveBlock).orElse(0L);
+        return end == 0 ? 0 : extents.find(end - 1).map(FileExtent::endDriveBlock).orElse(0L);
     }
 
     /**
@@ -256,7 +256,7 @@ final class FileContent {
         try {
             for (var range : ranges) {
                 paths.write(session, range.block(), slice(data, done, range.blocks()));
-                add(new Extent(first + done, range.block(), range.blocks()));
+                add(new FileExtent(first + done, range.block(), range.blocks()));
                 done += range.blocks();
             }
         } finally {
@@ -275,7 +275,7 @@ final class FileContent {
         return ranges;
     }
 
-    private synchronized void add(Extent extent) throws VolumeException {
+    private synchronized void add(FileExtent extent) throws VolumeException {
         writing.take(new Range(extent.driveBlock(), extent.blocks()));
         extents.add(extent);
         added.add(extent);

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
-import org.jrdma.volume.metadata.Extent;
+import org.jrdma.volume.metadata.FileExtent;
 import org.jrdma.volume.protocol.LeaseGrant;
 import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.Operation;
@@ -48,7 +48,7 @@ record FileLease(
                 new FileContent(paths, sessionBefore, grant.attributes(), extents));
     }
 
-    private static List<Extent> moreExtents(ClientSession session, long file, long fromBlock)
+    private static List<FileExtent> moreExtents(ClientSession session, long file, long fromBlock)
             throws FabricException {
         return session.call(
                         Operation.EXTENTS,
@@ -56,7 +56,7 @@ record FileLease(
                             encoder.writeLong(file);
                             encoder.writeLong(fromBlock);
                         })
-                .readList(LeaseGrant.MAX_EXTENTS, Extent::decode);
+                .readList(LeaseGrant.MAX_EXTENTS, FileExtent::decode);
     }
 
     /** Returns the lease for reading that remains after a recall. */

@@ -60,7 +60,7 @@ public final class VolumeClient implements AutoCloseable {
     private final ClientSession session;
     private final DataPathSelector paths;
     private final Map<Long, OpenFile> files = new HashMap<>();
-    private volatile @Nullable BlockService blocks;
+    private volatile @Nullable DriveBlockServer blocks;
 
     /** Held for reading while a file is opened, and for writing while one is closed. */
     private final ReentrantReadWriteLock opening = new ReentrantReadWriteLock();
@@ -146,8 +146,8 @@ public final class VolumeClient implements AutoCloseable {
      * @param drive the drive that this node shares
      * @throws FabricException if the drive fails
      */
-    public BlockService newBlockService(Drive drive) throws FabricException {
-        var service = new BlockService(drive, Superblock.read(drive).data().block(), session);
+    public DriveBlockServer newBlockService(Drive drive) throws FabricException {
+        var service = new DriveBlockServer(drive, Superblock.read(drive).data().block(), session);
         blocks = service;
         return service;
     }

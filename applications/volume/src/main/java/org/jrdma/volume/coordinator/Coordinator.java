@@ -18,7 +18,7 @@ import org.jrdma.volume.model.VolumeUse;
 import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
-import org.jrdma.volume.protocol.StatusEncoding;
+import org.jrdma.volume.protocol.StatusReportEncoding;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,10 +43,10 @@ public final class Coordinator implements AutoCloseable {
     private final UUID volume;
     private final long epoch;
     private final Duration sessionTimeout;
-    private final CoordinatorState state;
+    private final JournaledMetadata state;
     private final SessionTable sessions;
     private final FileRequests files;
-    private final FolderRequests folders;
+    private final PathRequests folders;
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private boolean hasFreedRemovedFiles;
 
@@ -75,10 +75,10 @@ public final class Coordinator implements AutoCloseable {
         this.volume = superblock.id();
         this.epoch = epoch;
         this.sessionTimeout = sessionTimeout;
-        this.state = new CoordinatorState(recovery.namespace(), journal);
+        this.state = new JournaledMetadata(recovery.namespace(), journal);
         this.sessions = new SessionTable(state, fence, sessionTimeout, epoch);
         this.files = new FileRequests(state, sessions, MAX_WAIT.toNanos());
-        this.folders = new FolderRequests(state, sessions, MAX_WAIT.toNanos());
+        this.folders = new PathRequests(state, sessions, MAX_WAIT.toNanos());
         Thread.ofVirtual().name("volume-sessions-" + epoch).start(this::tick);
     }
 
@@ -243,7 +243,7 @@ public final class Coordinator implements AutoCloseable {
 
     private byte[] heartbeat(PeerConnection peer, RequestHeader header, Decoder request)
             throws VolumeException {
-        var state = StatusEncoding.decodeClient(request);
+        var state = StatusReportEncoding.decodeClient(request);
         request.end();
         var reply = ReplyEncoding.encoder();
         reply.writeList(
@@ -267,7 +267,7 @@ public final class Coordinator implements AutoCloseable {
             var reported = session.reported;
             if (reported != null) {
                 reply.writeLong(session.id);
-                StatusEncoding.encode(reply, reported);
+                StatusReportEncoding.encode(reply, reported);
             }
         }
         return reply.bytes();

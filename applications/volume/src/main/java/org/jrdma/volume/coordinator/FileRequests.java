@@ -5,7 +5,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Change;
 import org.jrdma.volume.metadata.Decoder;
-import org.jrdma.volume.metadata.Extent;
+import org.jrdma.volume.metadata.FileExtent;
 import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Inode;
@@ -18,7 +18,7 @@ import org.jrdma.volume.protocol.LeaseMode;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
 
-/** Executes the requests for open files. Called with the lock of the {@link CoordinatorState}. */
+/** Executes the requests for open files. Called with the lock of the {@link JournaledMetadata}. */
 final class FileRequests {
 
     /** The largest part of the available blocks that one request reserves beyond its need. */
@@ -26,11 +26,11 @@ final class FileRequests {
 
     private static final long MAX_RESERVED_BLOCKS = 1 << 20;
 
-    private final CoordinatorState state;
+    private final JournaledMetadata state;
     private final SessionTable sessions;
     private final long waitNanos;
 
-    FileRequests(CoordinatorState state, SessionTable sessions, long waitNanos) {
+    FileRequests(JournaledMetadata state, SessionTable sessions, long waitNanos) {
         this.state = state;
         this.sessions = sessions;
         this.waitNanos = waitNanos;
@@ -144,7 +144,7 @@ final class FileRequests {
         var file = request.readLong();
         var size = request.readLong();
         var time = request.readLong();
-        var added = request.readList(Change.MAX_EXTENTS, Extent::decode);
+        var added = request.readList(Change.MAX_EXTENTS, FileExtent::decode);
         request.end();
         return state.execute(
                 session,

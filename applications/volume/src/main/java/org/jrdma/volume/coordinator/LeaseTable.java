@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The leases of all files. A file has one write lease, or any number of read leases. Accessed with
- * the lock of the {@link CoordinatorState}, which waits release.
+ * the lock of the {@link JournaledMetadata}, which waits release.
  *
  * <p>A request that conflicts with leases recalls them. The requests for one file are served in the
  * order of their arrival.
@@ -79,7 +79,7 @@ final class LeaseTable {
         }
     }
 
-    private final CoordinatorState state;
+    private final JournaledMetadata state;
     private final Duration recallTimeout;
     private final SessionEnder ender;
     private final WriteListener listener;
@@ -93,7 +93,7 @@ final class LeaseTable {
      * @param recallTimeout the time after which a session that has not returned a lease is ended
      */
     LeaseTable(
-            CoordinatorState state,
+            JournaledMetadata state,
             long firstNumber,
             Duration recallTimeout,
             SessionEnder ender,

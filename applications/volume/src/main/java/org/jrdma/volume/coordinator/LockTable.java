@@ -8,7 +8,7 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 
-/** The locks on ranges of bytes. Accessed with the lock of the {@link CoordinatorState}. */
+/** The locks on ranges of bytes. Accessed with the lock of the {@link JournaledMetadata}. */
 final class LockTable {
 
     private record HeldLock(Session session, ByteLock lock) {

@@ -13,7 +13,7 @@ import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.PeerConnection;
 import org.jspecify.annotations.Nullable;
 
-/** The session of a client. Accessed with the lock of the {@link CoordinatorState}. */
+/** The session of a client. Accessed with the lock of the {@link JournaledMetadata}. */
 final class Session {
 
     /** The states of a session. */

@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sessions of clients. Accessed with the lock of the {@link CoordinatorState}.
+ * The sessions of clients. Accessed with the lock of the {@link JournaledMetadata}.
  *
  * <p>A session that does not send a heartbeat in time is ended: its requests are refused, the data
  * servers stop to serve it, and its node is excluded from the drives. Only then its leases and
@@ -40,7 +40,7 @@ final class SessionTable {
     private static final int MAX_SESSIONS = 10_000;
     private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
 
-    private final CoordinatorState state;
+    private final JournaledMetadata state;
     private final LeaseTable leases;
     private final LockTable locks = new LockTable();
     private final Fence fence;
@@ -51,7 +51,7 @@ final class SessionTable {
     private boolean isClosed;
     private long lastCheck = System.nanoTime();
 
-    SessionTable(CoordinatorState state, Fence fence, Duration timeout, long epoch) {
+    SessionTable(JournaledMetadata state, Fence fence, Duration timeout, long epoch) {
         this.state = state;
         this.fence = fence;
         this.timeout = timeout;
@@ -203,7 +203,7 @@ final class SessionTable {
                 inode.extents().extents().stream()
                         .sorted(
                                 java.util.Comparator.comparingLong(
-                                        org.jrdma.volume.metadata.Extent::driveBlock))
+                                        org.jrdma.volume.metadata.FileExtent::driveBlock))
                         .toList();
         for (var extent : used) {
             if (extent.endDriveBlock() > start && extent.driveBlock() < range.end()) {

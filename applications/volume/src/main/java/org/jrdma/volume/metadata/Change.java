@@ -33,7 +33,7 @@ public sealed interface Change {
             implements Change {}
 
     /** Data was written to a file: its size, and its new extents. */
-    record Commit(long id, long size, long time, List<Extent> added) implements Change {}
+    record Commit(long id, long size, long time, List<FileExtent> added) implements Change {}
 
     /** The size of a file was changed. Extents after the new size were freed. */
     record Truncate(long id, long size, long time) implements Change {}
@@ -141,7 +141,7 @@ public sealed interface Change {
                             decoder.readLong(),
                             decoder.readLong(),
                             decoder.readLong(),
-                            decoder.readList(MAX_EXTENTS, Extent::decode));
+                            decoder.readList(MAX_EXTENTS, FileExtent::decode));
             case 7 -> new Truncate(decoder.readLong(), decoder.readLong(), decoder.readLong());
             case 8 -> new SetAttributes(decoder.readLong(), decoder.readInt(), decoder.readLong());
             case 9 -> new Free(decoder.readLong());

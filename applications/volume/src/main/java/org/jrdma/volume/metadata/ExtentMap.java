@@ -11,7 +11,7 @@ import org.jrdma.volume.model.VolumeException;
 /** The extents of a file. File blocks without an extent are holes, which read as zeros. */
 public final class ExtentMap {
 
-    private final TreeMap<Long, Extent> byFileBlock = new TreeMap<>();
+    private final TreeMap<Long, FileExtent> byFileBlock = new TreeMap<>();
 
     /** Creates a map without extents. */
     public ExtentMap() {}
@@ -22,12 +22,12 @@ public final class ExtentMap {
     }
 
     /** Returns the extents in the order of their file blocks. */
-    public Collection<Extent> extents() {
+    public Collection<FileExtent> extents() {
         return byFileBlock.values();
     }
 
     /** Returns the extent that contains a file block; empty for a hole. */
-    public Optional<Extent> find(long fileBlock) {
+    public Optional<FileExtent> find(long fileBlock) {
         var entry = byFileBlock.floorEntry(fileBlock);
         return entry == null || entry.getValue().endFileBlock() <= fileBlock
                 ? Optional.empty()
@@ -48,7 +48,7 @@ public final class ExtentMap {
      *
      * @throws VolumeException if the file has extents at these file blocks; the map is unchanged
      */
-    public void add(Extent extent) throws VolumeException {
+    public void add(FileExtent extent) throws VolumeException {
         if (overlaps(extent)) {
             throw new VolumeException(
                     Failure.INVALID, "%s overlaps an extent of the file".formatted(extent));
@@ -67,18 +67,18 @@ public final class ExtentMap {
     }
 
     /** Returns true if the file has an extent at one of the file blocks of another extent. */
-    public boolean overlaps(Extent extent) {
+    public boolean overlaps(FileExtent extent) {
         var before = byFileBlock.lowerEntry(extent.endFileBlock());
         return before != null && before.getValue().endFileBlock() > extent.fileBlock();
     }
 
-    private static boolean follows(Extent first, Extent second) {
+    private static boolean follows(FileExtent first, FileExtent second) {
         return first.endFileBlock() == second.fileBlock()
                 && first.endDriveBlock() == second.driveBlock();
     }
 
-    private static Extent join(Extent first, Extent second) {
-        return new Extent(first.fileBlock(), first.driveBlock(), first.blocks() + second.blocks());
+    private static FileExtent join(FileExtent first, FileExtent second) {
+        return new FileExtent(first.fileBlock(), first.driveBlock(), first.blocks() + second.blocks());
     }
 
     /**
@@ -86,15 +86,15 @@ public final class ExtentMap {
      *
      * @return the removed extents
      */
-    public List<Extent> truncate(long fileBlock) {
-        var removed = new ArrayList<Extent>();
+    public List<FileExtent> truncate(long fileBlock) {
+        var removed = new ArrayList<FileExtent>();
         var containing = find(fileBlock);
         if (containing.isPresent() && containing.get().fileBlock() < fileBlock) {
             var extent = containing.get();
             var kept = fileBlock - extent.fileBlock();
             byFileBlock.put(
-                    extent.fileBlock(), new Extent(extent.fileBlock(), extent.driveBlock(), kept));
-            removed.add(new Extent(fileBlock, extent.driveBlock() + kept, extent.blocks() - kept));
+                    extent.fileBlock(), new FileExtent(extent.fileBlock(), extent.driveBlock(), kept));
+            removed.add(new FileExtent(fileBlock, extent.driveBlock() + kept, extent.blocks() - kept));
         }
         var tail = byFileBlock.tailMap(fileBlock, true);
         removed.addAll(tail.values());
@@ -109,7 +109,7 @@ public final class ExtentMap {
 
     /** Returns the number of blocks of all extents. */
     public long blocks() {
-        return byFileBlock.values().stream().mapToLong(Extent::blocks).sum();
+        return byFileBlock.values().stream().mapToLong(FileExtent::blocks).sum();
     }
 
     /** Returns the number of extents. */

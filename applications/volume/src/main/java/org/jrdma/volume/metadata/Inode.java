@@ -57,7 +57,7 @@ public final class Inode {
 
     /** Returns the number of bytes in a snapshot. */
     long encodedBytes() {
-        return FIXED_BYTES + name.getBytes(UTF_8).length + (long) extents.size() * Extent.BYTES;
+        return FIXED_BYTES + name.getBytes(UTF_8).length + (long) extents.size() * FileExtent.BYTES;
     }
 
     void encode(Encoder encoder) {
@@ -73,7 +73,7 @@ public final class Inode {
                         Attributes.decode(decoder),
                         decoder.readCount("a parent"),
                         decoder.readText(Names.MAX_BYTES));
-        for (var extent : decoder.readList(MAX_EXTENTS_IN_SNAPSHOT, Extent::decode)) {
+        for (var extent : decoder.readList(MAX_EXTENTS_IN_SNAPSHOT, FileExtent::decode)) {
             inode.extents.add(extent);
         }
         return inode;

@@ -137,8 +137,8 @@ public final class Namespace {
      * @return the extents that were freed
      * @throws VolumeException if a change is invalid. The changes before it remain applied
      */
-    public List<Extent> apply(JournalEntry entry) throws VolumeException {
-        var freed = new ArrayList<Extent>();
+    public List<FileExtent> apply(JournalEntry entry) throws VolumeException {
+        var freed = new ArrayList<FileExtent>();
         for (var change : entry.changes()) {
             freed.addAll(apply(change));
         }
@@ -160,7 +160,7 @@ public final class Namespace {
      * @return the extents that were freed
      * @throws VolumeException if the change is invalid; nothing is changed
      */
-    public List<Extent> apply(Change change) throws VolumeException {
+    public List<FileExtent> apply(Change change) throws VolumeException {
         switch (change) {
             case Change.OpenSession(var session, var key, var name) -> {
                 if (sessions.containsKey(session) || session == 0) {
@@ -322,7 +322,7 @@ public final class Namespace {
         inode.attributes = inode.attributes.withContent(commit.size(), commit.time());
     }
 
-    private List<Extent> truncate(long id, long size, long time) throws VolumeException {
+    private List<FileExtent> truncate(long id, long size, long time) throws VolumeException {
         var inode = file(id);
         checkSize(size);
         encodedBytes -= inode.encodedBytes();
@@ -333,7 +333,7 @@ public final class Namespace {
         return removed;
     }
 
-    private List<Extent> free(long id) throws VolumeException {
+    private List<FileExtent> free(long id) throws VolumeException {
         var inode = inode(id);
         if (!isRemoved(inode)) {
             throw invalid("File %d was not removed".formatted(id));
@@ -345,7 +345,7 @@ public final class Namespace {
         return extents;
     }
 
-    private void release(List<Extent> extents) {
+    private void release(List<FileExtent> extents) {
         for (var extent : extents) {
             free.release(new Range(extent.driveBlock(), extent.blocks()));
         }

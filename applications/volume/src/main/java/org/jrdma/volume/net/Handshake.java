@@ -13,13 +13,13 @@ final class Handshake {
 
     /** An exchange of the first messages. */
     @FunctionalInterface
-    interface Exchange extends Callable<Hello> {
+    interface Exchange extends Callable<HelloWithLimits> {
         @Override
-        Hello call() throws IOException;
+        HelloWithLimits call() throws IOException;
     }
 
     /** Runs an exchange. Closes the wire if it fails or the deadline passes. */
-    static Hello run(Wire wire, Deadline deadline, Exchange exchange) throws IOException {
+    static HelloWithLimits run(Wire wire, Deadline deadline, Exchange exchange) throws IOException {
         var timer =
                 new CompletableFuture<Boolean>()
                         .completeOnTimeout(

@@ -68,7 +68,7 @@ public final class NodeConnection implements AutoCloseable {
             Wire wire,
             NodeOptions options,
             RequestHandler handler,
-            Hello peer,
+            HelloWithLimits peer,
             List<SkippedTransport> attempts) {
         this.wire = wire;
         this.options = options;
@@ -141,7 +141,7 @@ public final class NodeConnection implements AutoCloseable {
                         deadline,
                         () -> {
                             send(wire, options, deadline);
-                            return Hello.decode(wire.receive());
+                            return HelloWithLimits.decode(wire.receive());
                         });
         return new NodeConnection(wire, options, handler, peer, failures).start();
     }
@@ -155,7 +155,7 @@ public final class NodeConnection implements AutoCloseable {
                         wire,
                         deadline,
                         () -> {
-                            var hello = Hello.decode(wire.receive());
+                            var hello = HelloWithLimits.decode(wire.receive());
                             send(wire, options, deadline);
                             return hello;
                         });
@@ -163,7 +163,7 @@ public final class NodeConnection implements AutoCloseable {
     }
 
     private static void send(Wire wire, NodeOptions options, Deadline deadline) throws IOException {
-        var hello = new Hello(options.calls, options.bulkBytes).encode();
+        var hello = new HelloWithLimits(options.calls, options.bulkBytes).encode();
         wire.send(
                 FrameHeader.of(Kind.HELLO, hello.remaining()), hello, MemorySegment.NULL, deadline);
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSockets;
 import org.jrdma.volume.model.VolumeException;
 
@@ -48,7 +48,7 @@ final class SocketWire implements Wire {
         if (channel.supportedOptions().contains(StandardSocketOptions.TCP_NODELAY)) {
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         }
-        var connection = Connections.of(channel);
+        var connection = OpenConnections.of(channel);
         this.description =
                 "sockets (%s) %s %s"
                         .formatted(

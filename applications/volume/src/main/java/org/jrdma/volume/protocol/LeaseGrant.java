@@ -4,7 +4,7 @@ import java.util.List;
 import org.jrdma.volume.metadata.Attributes;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Encoder;
-import org.jrdma.volume.metadata.Extent;
+import org.jrdma.volume.metadata.FileExtent;
 import org.jrdma.volume.model.VolumeException;
 
 /**
@@ -16,7 +16,7 @@ import org.jrdma.volume.model.VolumeException;
  * @param hasMore true if the file has further extents
  */
 public record LeaseGrant(
-        LeaseMode mode, long number, Attributes attributes, List<Extent> extents, boolean hasMore) {
+        LeaseMode mode, long number, Attributes attributes, List<FileExtent> extents, boolean hasMore) {
 
     /** The largest number of extents in one message. */
     public static final int MAX_EXTENTS = 2000;
@@ -36,7 +36,7 @@ public record LeaseGrant(
                 LeaseMode.decode(decoder),
                 decoder.readLong(),
                 Attributes.decode(decoder),
-                decoder.readList(MAX_EXTENTS, Extent::decode),
+                decoder.readList(MAX_EXTENTS, FileExtent::decode),
                 decoder.readBoolean());
     }
 }

@@ -85,7 +85,7 @@ class DataPathTest {
             if (isCut.get()) {
                 throw new VolumeException("cut on purpose");
             }
-            return new ForwardingConnection(
+            return new DelegatingConnection(
                     cluster.connector()
                             .connect(
                                     addresses,
@@ -244,7 +244,7 @@ class DataPathTest {
                         "client",
                         Optional.of(cluster.drive()),
                         (addresses, incoming, timeout) ->
-                                new ForwardingConnection(
+                                new DelegatingConnection(
                                         cluster.connector().connect(addresses, incoming, timeout)) {
                                     @Override
                                     public ByteBuffer call(ByteBuffer request, Duration limit)
@@ -392,7 +392,7 @@ class DataPathTest {
         var requests = new ConcurrentLinkedQueue<Operation>();
         ServerConnector connector =
                 (addresses, incoming, timeout) ->
-                        new ForwardingConnection(
+                        new DelegatingConnection(
                                 cluster.connector().connect(addresses, incoming, timeout)) {
                             private void record(ByteBuffer request) throws VolumeException {
                                 var header = new Decoder(request.duplicate());

@@ -35,7 +35,7 @@ public final class LocalCluster implements AutoCloseable {
         private final CutDrive path = new CutDrive(drive);
         private final Takeover takeover;
         private final Set<Link> links = ConcurrentHashMap.newKeySet();
-        private volatile BlockService blocks;
+        private volatile DriveBlockServer blocks;
         private volatile boolean isKilled;
 
         private Server(long key) throws FabricException {
@@ -136,7 +136,7 @@ public final class LocalCluster implements AutoCloseable {
             var operation =
                     RequestHeader.decode(new org.jrdma.volume.metadata.Decoder(request))
                             .operation();
-            if (BlockService.accepts(operation)) {
+            if (DriveBlockServer.accepts(operation)) {
                 return server.blocks.handle(copy(request), MemorySegment.NULL);
             }
             var coordinator = server.takeover.coordinator();
@@ -256,7 +256,7 @@ public final class LocalCluster implements AutoCloseable {
     }
 
     /** Lets a server serve blocks. */
-    BlockService serveBlocks(int server) throws FabricException {
+    DriveBlockServer serveBlocks(int server) throws FabricException {
         var address = List.of(Integer.toString(server));
         var client =
                 new VolumeClient(

@@ -60,7 +60,7 @@ class SessionLossTest {
             List<String> addresses, UnaryOperator<ByteBuffer> incoming, Duration timeout)
             throws FabricException {
         check();
-        return new ForwardingConnection(cluster.connector().connect(addresses, incoming, timeout)) {
+        return new DelegatingConnection(cluster.connector().connect(addresses, incoming, timeout)) {
             @Override
             public ByteBuffer call(ByteBuffer request, Duration limit) throws FabricException {
                 var operation = RequestHeader.decode(new Decoder(request)).operation();

@@ -333,7 +333,7 @@ class VolumeClientTest {
     }
 
     /** A connection that can be cut in both directions. */
-    private static final class CutConnection extends ForwardingConnection {
+    private static final class CutConnection extends DelegatingConnection {
 
         private final java.util.concurrent.atomic.AtomicBoolean isCut;
 

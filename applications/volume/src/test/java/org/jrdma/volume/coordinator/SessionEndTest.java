@@ -36,14 +36,14 @@ class SessionEndTest {
     /** Sends heartbeats until the coordinator grants the lease of a client that was killed. */
     private void awaitLeaseOfKilledClient(Coordinator coordinator) throws Exception {
         var killed = TestClient.open(coordinator, DEAD);
-        var file = LateLeaseRequestsTest.open(killed);
-        LateLeaseRequestsTest.acquireWriteLease(killed, file);
+        var file = LateOrReconnectedClientRequestsTest.open(killed);
+        LateOrReconnectedClientRequestsTest.acquireWriteLease(killed, file);
         var other = TestClient.open(coordinator, alive);
         var waiting =
                 new Thread(() -> {
                     try {
-                        LateLeaseRequestsTest.acquireWriteLease(
-                                other, LateLeaseRequestsTest.open(other));
+                        LateOrReconnectedClientRequestsTest.acquireWriteLease(
+                                other, LateOrReconnectedClientRequestsTest.open(other));
                     } catch (VolumeException e) {
                         throw new AssertionError(e);
                     }

@@ -25,7 +25,7 @@ class SessionTableTest {
         var superblock = VolumeFormatter.create(drive);
         var recovery = Recovery.read(drive, superblock);
         var journal = Journal.start(drive, superblock, 1, recovery, () -> {});
-        var state = new CoordinatorState(recovery.namespace(), journal);
+        var state = new JournaledMetadata(recovery.namespace(), journal);
         state.lock.lock();
         try {
             var sessions = new SessionTable(state, Fence.BY_CLOCK, TIMEOUT, 1);

@@ -13,7 +13,7 @@ import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
-import org.jrdma.volume.protocol.StatusEncoding;
+import org.jrdma.volume.protocol.StatusReportEncoding;
 
 /** Sends single requests to a coordinator in this process. */
 final class TestClient {
@@ -59,7 +59,7 @@ final class TestClient {
                 call(
                         Operation.HEARTBEAT,
                         request ->
-                                StatusEncoding.encode(
+                                StatusReportEncoding.encode(
                                         request, new ClientReport("test", "1", connection, data)));
     }
 

@@ -19,7 +19,7 @@ class ClientHistoryTest {
 
     @TempDir Path folder;
 
-    private final Registers registers = new Registers();
+    private final RegisterHistoryChecker registers = new RegisterHistoryChecker();
     private Path file;
     private HistoryLog log;
 

@@ -37,11 +37,11 @@ final class ClientProgram {
 
     private final SoftSisci fabric;
     private final VolumeClient client;
-    private final ClientOperations operations;
+    private final RandomClientOperations operations;
     private volatile boolean isFilling;
     private @Nullable Thread filler;
 
-    private ClientProgram(SoftSisci fabric, VolumeClient client, ClientOperations operations) {
+    private ClientProgram(SoftSisci fabric, VolumeClient client, RandomClientOperations operations) {
         this.fabric = fabric;
         this.client = client;
         this.operations = operations;
@@ -64,7 +64,7 @@ final class ClientProgram {
         var log = new HistoryLog(volume.history(number));
         var exit = 0;
         try (var client = volume.newClient("client-" + number, drive)) {
-            var operations = new ClientOperations(number, client, log, seed);
+            var operations = new RandomClientOperations(number, client, log, seed);
             var program = new ClientProgram(fabric, client, operations);
             Thread.ofPlatform().daemon().start(program::executeCommands);
             operations.run();

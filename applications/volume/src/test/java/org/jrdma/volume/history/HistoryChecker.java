@@ -24,7 +24,7 @@ import org.jrdma.volume.protocol.FilePath;
 final class HistoryChecker {
 
     private final String seed;
-    private final Registers registers = new Registers();
+    private final RegisterHistoryChecker registers = new RegisterHistoryChecker();
     private final List<RecordedClientHistory> clients = new ArrayList<>();
 
     /** Reads the histories of clients with the numbers from 0. */
@@ -74,10 +74,10 @@ final class HistoryChecker {
     }
 
     private void checkRegisters(VolumeClient volume) throws FabricException {
-        try (var file = volume.open(ClientOperations.REGISTER_FILE, Creation.EXISTING, 0)) {
-            for (var register = 0; register < ClientOperations.REGISTERS; register++) {
+        try (var file = volume.open(RandomClientOperations.REGISTER_FILE, Creation.EXISTING, 0)) {
+            for (var register = 0; register < RandomClientOperations.REGISTERS; register++) {
                 var started = System.nanoTime();
-                var values = ClientOperations.readRegister(file, register);
+                var values = RandomClientOperations.readRegister(file, register);
                 registers.read(register, values, started, System.nanoTime());
             }
         }
@@ -102,12 +102,12 @@ final class HistoryChecker {
 
     /** Reads the records that the clients have appended, of which none is present twice. */
     private Set<Long> readAppended(VolumeClient volume) throws FabricException {
-        try (var file = volume.open(ClientOperations.APPENDED_FILE, Creation.EXISTING, 0)) {
+        try (var file = volume.open(RandomClientOperations.APPENDED_FILE, Creation.EXISTING, 0)) {
             var memory = MemorySegment.ofArray(new byte[(int) file.size()]);
-            assertThat(memory.byteSize() % ClientOperations.RECORD_BYTES).as(seed).isZero();
+            assertThat(memory.byteSize() % RandomClientOperations.RECORD_BYTES).as(seed).isZero();
             assertThat(file.read(0, memory)).isEqualTo((int) memory.byteSize());
             var values = new HashSet<Long>();
-            for (var at = 0L; at < memory.byteSize(); at += ClientOperations.RECORD_BYTES) {
+            for (var at = 0L; at < memory.byteSize(); at += RandomClientOperations.RECORD_BYTES) {
                 var value = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
                 assertThat(memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at + Long.BYTES))
                         .as("%s: record %x at byte %d of %d", seed, value, at, memory.byteSize())
@@ -119,8 +119,8 @@ final class HistoryChecker {
     }
 
     private void checkCounter(VolumeClient volume) throws FabricException {
-        try (var file = volume.open(ClientOperations.COUNTER_FILE, Creation.EXISTING, 0)) {
-            assertThat(ClientOperations.readCounter(file))
+        try (var file = volume.open(RandomClientOperations.COUNTER_FILE, Creation.EXISTING, 0)) {
+            assertThat(RandomClientOperations.readCounter(file))
                     .as(seed)
                     .isBetween(
                             clients.stream().mapToLong(client -> client.incremented).sum(),
@@ -132,14 +132,14 @@ final class HistoryChecker {
             throws FabricException {
         var folders =
                 LongStream.range(0, 2)
-                        .filter(folder -> exists(volume, ClientOperations.token(number, folder)))
+                        .filter(folder -> exists(volume, RandomClientOperations.token(number, folder)))
                         .boxed()
                         .toList();
         assertThat(folders)
                 .as("%s: folders of the token of client %d", seed, number)
                 .hasSizeBetween(history.hasToken ? 1 : 0, 1)
                 .isSubsetOf(history.tokenFolders);
-        var own = ClientOperations.ownFile(number);
+        var own = RandomClientOperations.ownFile(number);
         assertThat(exists(volume, own) ? volume.attributes(own).size() : 0)
                 .as("%s: size of %s", seed, own)
                 .isIn(history.ownSizes);

@@ -34,7 +34,7 @@ final class RecordedClientHistory {
     private record RegisterWrite(int register, long value, long started, long ended) {}
 
     private final Path file;
-    private final Registers registers;
+    private final RegisterHistoryChecker registers;
     private final List<RegisterWrite> notDurable = new ArrayList<>();
 
     /** The values that were appended. */
@@ -64,13 +64,13 @@ final class RecordedClientHistory {
     /** The size after the last extension, while that is not durable. */
     private long extension = NONE;
 
-    private RecordedClientHistory(Path file, Registers registers) {
+    private RecordedClientHistory(Path file, RegisterHistoryChecker registers) {
         this.file = file;
         this.registers = registers;
     }
 
     /** Reads a file, and adds its registers to those of other clients. */
-    static RecordedClientHistory read(Path file, Registers registers) throws IOException {
+    static RecordedClientHistory read(Path file, RegisterHistoryChecker registers) throws IOException {
         var history = new RecordedClientHistory(file, registers);
         if (Files.exists(file)) { // otherwise, the client was killed before its first operation
             var text = Files.readString(file);
@@ -184,7 +184,7 @@ final class RecordedClientHistory {
 
     private void loseUnfinished() {
         notDurable.forEach(each ->
-                registers.wrote(each.register(), each.value(), each.started(), Registers.NEVER));
+                registers.wrote(each.register(), each.value(), each.started(), RegisterHistoryChecker.NEVER));
         notDurable.clear();
         extension = NONE;
         loseUnfinishedOperation();
@@ -193,7 +193,7 @@ final class RecordedClientHistory {
     private void loseUnfinishedOperation() {
         if (current != null && current.kind() == Kind.WRITE) {
             registers.wrote(
-                    (int) current.first(), current.second(), current.time(), Registers.NEVER);
+                    (int) current.first(), current.second(), current.time(), RegisterHistoryChecker.NEVER);
         }
         current = null;
     }

@@ -77,7 +77,7 @@ class NamespaceTest {
     void shouldKeepTheDataOfAReplacedFileUntilItIsFreed() throws VolumeException {
         var first = create(Namespace.ROOT, "first", FileType.FILE);
         var second = create(Namespace.ROOT, "second", FileType.FILE);
-        var extent = new Extent(0, 1000, 10);
+        var extent = new FileExtent(0, 1000, 10);
         var _ = namespace.apply(new Change.Commit(first, 40_000, 1, List.of(extent)));
 
         var freed =
@@ -97,21 +97,21 @@ class NamespaceTest {
         var other = create(Namespace.ROOT, "other", FileType.FILE);
         var _ =
                 namespace.apply(
-                        new Change.Commit(file, 40_960, 1, List.of(new Extent(0, 1000, 10))));
+                        new Change.Commit(file, 40_960, 1, List.of(new FileExtent(0, 1000, 10))));
 
         for (var added :
                 List.of(
-                        List.of(new Extent(5, 1500, 1)), // the same file block
-                        List.of(new Extent(10, 999, 1)), // before the data
-                        List.of(new Extent(10, 2999, 2)), // after the data
-                        List.of(new Extent(10, 1500, 2), new Extent(12, 1501, 1)))) {
+                        List.of(new FileExtent(5, 1500, 1)), // the same file block
+                        List.of(new FileExtent(10, 999, 1)), // before the data
+                        List.of(new FileExtent(10, 2999, 2)), // after the data
+                        List.of(new FileExtent(10, 1500, 2), new FileExtent(12, 1501, 1)))) {
             assertRejected(new Change.Commit(file, 1 << 20, 1, added), Failure.INVALID);
         }
         assertRejected(
-                new Change.Commit(other, 4096, 1, List.of(new Extent(0, 1009, 1))),
+                new Change.Commit(other, 4096, 1, List.of(new FileExtent(0, 1009, 1))),
                 Failure.INVALID);
         assertRejected(
-                new Change.Commit(other, 4096, 1, List.of(new Extent(0, 1500, 2))),
+                new Change.Commit(other, 4096, 1, List.of(new FileExtent(0, 1500, 2))),
                 Failure.INVALID); // after the size
     }
 
@@ -120,10 +120,10 @@ class NamespaceTest {
         var file = create(Namespace.ROOT, "file", FileType.FILE);
         var _ =
                 namespace.apply(
-                        new Change.Commit(file, 40_960, 1, List.of(new Extent(0, 1000, 10))));
+                        new Change.Commit(file, 40_960, 1, List.of(new FileExtent(0, 1000, 10))));
 
         assertThat(namespace.apply(new Change.Truncate(file, 5000, 2)))
-                .containsExactly(new Extent(2, 1002, 8));
+                .containsExactly(new FileExtent(2, 1002, 8));
         assertThat(namespace.inode(file).attributes())
                 .extracting(Attributes::size, Attributes::revision)
                 .containsExactly(5000L, 2L);

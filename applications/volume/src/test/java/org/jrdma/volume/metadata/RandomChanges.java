@@ -56,12 +56,12 @@ final class RandomChanges {
 
     private Change commit(Namespace namespace) {
         var file = inode(namespace);
-        List<Extent> added = new ArrayList<>();
+        List<FileExtent> added = new ArrayList<>();
         var size = random.nextLong(400_000);
         var block = random.nextLong(1 + size / 4096);
         var blocks = 1 + random.nextLong(4);
         for (var range : new FreeSpace(namespace.free()).take(blocks, random.nextLong(5000))) {
-            added.add(new Extent(block, range.block(), range.blocks()));
+            added.add(new FileExtent(block, range.block(), range.blocks()));
             block += range.blocks();
         }
         try {

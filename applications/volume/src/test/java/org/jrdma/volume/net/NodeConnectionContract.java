@@ -446,7 +446,7 @@ abstract class NodeConnectionContract {
         }
 
         HostilePeer shakeHands() throws IOException {
-            var hello = new Hello(CALLS, 4096).encode();
+            var hello = new HelloWithLimits(CALLS, 4096).encode();
             send(FrameHeader.of(Kind.HELLO, hello.remaining()), hello);
             assertThat(wire.receive().header().kind()).isEqualTo(Kind.HELLO);
             return this;
@@ -573,7 +573,7 @@ abstract class NodeConnectionContract {
     @Test
     void shouldDisconnectAPeerThatRepeatsTheHandshake() throws Exception {
         assertDisconnectsAfter(peer -> {
-            var hello = new Hello(1, 0).encode();
+            var hello = new HelloWithLimits(1, 0).encode();
             peer.send(FrameHeader.of(Kind.HELLO, hello.remaining()), hello);
         });
     }

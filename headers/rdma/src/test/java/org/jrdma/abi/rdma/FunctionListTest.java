@@ -31,7 +31,7 @@ class FunctionListTest {
     private static final Pattern FUNCTION =
             Pattern.compile("\\s*(?!typedef\\b)[\\w\\s*]*?\\b(\\w+) ?\\((?!\\*)");
 
-    private static HeaderFolder headers;
+    private static HeaderDirectory headers;
 
     /** A header and the list of its functions. */
     enum Header {
@@ -54,7 +54,7 @@ class FunctionListTest {
     @BeforeAll
     static void findTheHeaders() throws IOException {
         headers =
-                HeaderFolder.find()
+                HeaderDirectory.find()
                         .orElseThrow(() ->
                                 missing(
                                         "no headers: install libibverbs-dev, or unpack it and set RDMA_HEADERS"));

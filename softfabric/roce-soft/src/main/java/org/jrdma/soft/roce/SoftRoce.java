@@ -6,12 +6,12 @@ import java.security.SecureRandom;
 import java.util.HashSet;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.cm.ConnectionExports;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.abi.verbs.VerbsLibrary;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
@@ -22,7 +22,7 @@ import org.jrdma.soft.roce.model.NetworkFaults;
  *
  * <p>The devices exist until the JVM exits. Safe for use by multiple threads.
  */
-public final class SoftRoce implements SoftwareLibrary {
+public final class SoftRoce implements JavaImplementedLibrary {
 
     /** The maximum number of devices that {@link #onLoopback} creates. */
     public static final int MAX_ON_LOOPBACK = SoftRoceProperties.loopbackAddresses().size();
@@ -62,7 +62,7 @@ public final class SoftRoce implements SoftwareLibrary {
         }
         return new SoftRoce(
                 IntStream.range(0, addresses.length)
-                        .mapToObj(i -> device(i, List.of(Address.of(addresses[i]))))
+                        .mapToObj(i -> device(i, List.of(RoceGid.of(addresses[i]))))
                         .toList());
     }
 
@@ -86,7 +86,7 @@ public final class SoftRoce implements SoftwareLibrary {
                         .toList());
     }
 
-    private static DeviceObject device(int number, List<Address> addresses) {
+    private static DeviceObject device(int number, List<RoceGid> addresses) {
         return new DeviceObject(
                 "soft" + number, addresses, NetworkFaults.NONE, null, new SecureRandom());
     }

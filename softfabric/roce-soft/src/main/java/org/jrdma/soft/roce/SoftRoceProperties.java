@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jrdma.ffi.KnownProperties;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /**
@@ -49,12 +49,12 @@ final class SoftRoceProperties {
         return devices;
     }
 
-    static List<List<Address>> addresses() {
+    static List<List<RoceGid>> addresses() {
         var value = System.getProperty(PREFIX + "devices");
         if (value == null) {
             return List.of(loopbackAddresses());
         }
-        var addresses = new ArrayList<List<Address>>();
+        var addresses = new ArrayList<List<RoceGid>>();
         for (var entry : value.split(",", -1)) {
             var candidates = List.of(addressOf(entry.strip()));
             if (addresses.contains(candidates)) {
@@ -68,9 +68,9 @@ final class SoftRoceProperties {
         return addresses;
     }
 
-    private static Address addressOf(String entry) {
+    private static RoceGid addressOf(String entry) {
         try {
-            return Address.of(InetAddress.ofLiteral(entry));
+            return RoceGid.of(InetAddress.ofLiteral(entry));
         } catch (IllegalArgumentException e) {
             return addressOfInterface(entry);
         }
@@ -81,7 +81,7 @@ final class SoftRoceProperties {
      * supported because the name of a container's interface is known before the container starts,
      * unlike its address.
      */
-    private static Address addressOfInterface(String name) {
+    private static RoceGid addressOfInterface(String name) {
         NetworkInterface found;
         try {
             found = name.isEmpty() ? null : NetworkInterface.getByName(name);
@@ -96,15 +96,15 @@ final class SoftRoceProperties {
                             + " machine");
         }
         return found.inetAddresses()
-                .map(Address::of)
+                .map(RoceGid::of)
                 .min(Comparator.comparing(address -> !address.isIpv4()))
                 .orElseThrow(() ->
                         invalid("devices", name, "is a network interface without an address"));
     }
 
-    static List<Address> loopbackAddresses() {
+    static List<RoceGid> loopbackAddresses() {
         return IntStream.rangeClosed(1, LOOPBACK_ADDRESSES)
-                .mapToObj(host -> Address.ipv4(LOOPBACK | host))
+                .mapToObj(host -> RoceGid.ipv4(LOOPBACK | host))
                 .toList();
     }
 

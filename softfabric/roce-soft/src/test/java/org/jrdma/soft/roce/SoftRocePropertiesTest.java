@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -62,8 +62,8 @@ class SoftRocePropertiesTest {
 
         assertThat(SoftRoceProperties.addresses())
                 .containsExactly(
-                        List.of(Address.of(InetAddress.ofLiteral("127.0.5.1"))),
-                        List.of(Address.of(InetAddress.ofLiteral("::1"))));
+                        List.of(RoceGid.of(InetAddress.ofLiteral("127.0.5.1"))),
+                        List.of(RoceGid.of(InetAddress.ofLiteral("::1"))));
         assertThat(SoftRoceProperties.devices())
                 .extracting(Object::toString)
                 .containsExactly("soft0", "soft1");
@@ -74,7 +74,7 @@ class SoftRocePropertiesTest {
         set("devices", "lo");
 
         assertThat(SoftRoceProperties.addresses())
-                .containsExactly(List.of(Address.of(InetAddress.ofLiteral("127.0.0.1"))));
+                .containsExactly(List.of(RoceGid.of(InetAddress.ofLiteral("127.0.0.1"))));
     }
 
     @Test

@@ -4,9 +4,9 @@ import java.lang.foreign.SymbolLookup;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.SoftwareLibrary;
+import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.soft.sisci.abi.SoftSisciLibrary;
-import org.jrdma.soft.sisci.device.BorrowEvent;
+import org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.FaultInjector;
@@ -28,7 +28,7 @@ import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
  * several nodes. The library stays loaded until the JVM exits. It is a member of the fabric while
  * it is initialized. Safe for use by multiple threads.
  */
-public final class SoftSisci implements SoftwareLibrary {
+public final class SoftSisci implements JavaImplementedLibrary {
 
     private final SoftSisciLibrary library;
 
@@ -109,7 +109,7 @@ public final class SoftSisci implements SoftwareLibrary {
      * @param listener receives an event when a borrow starts or ends, in order. It is called by
      *     threads that handle requests of borrowers, and must not wait; exceptions are logged
      */
-    public LentDevice lend(DeviceModel model, Consumer<BorrowEvent> listener)
+    public LentDevice lend(DeviceModel model, Consumer<DeviceBorrowedOrReturnedEvent> listener)
             throws FabricException {
         try {
             return new LentDevice(library.member().offeredDevices().lend(model, listener));

@@ -22,7 +22,7 @@ final class PingPongLoop {
 
     private static final int PAGE_BYTES = 4096;
 
-    private final LoopProgram options;
+    private final AbstractPingPongLoopProgram options;
     private final CompletionCursor cursor;
     private final PreparedReceive receive;
     private final MemorySegment message;
@@ -33,7 +33,7 @@ final class PingPongLoop {
      * @param message the memory of the message, which is sent and received
      */
     PingPongLoop(
-            LoopProgram options,
+            AbstractPingPongLoopProgram options,
             CompletionCursor cursor,
             PreparedReceive receive,
             MemorySegment message) {

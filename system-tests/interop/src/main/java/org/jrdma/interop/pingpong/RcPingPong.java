@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
         name = "rc-pingpong",
         description = "Measures a message back and forth, as ibv_rc_pingpong",
         footer = "The options -O, -P, -t, -j, -N and -U of the C program are not supported.")
-public final class RcPingPong extends LoopProgram {
+public final class RcPingPong extends AbstractPingPongLoopProgram {
 
     static void main(String... arguments) {
         new RcPingPong().execute(arguments);

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "srq-pingpong",
         description = "Measures messages over shared receives, as ibv_srq_pingpong")
-public final class SrqPingPong extends LoopProgram {
+public final class SrqPingPong extends AbstractPingPongLoopProgram {
 
     @Option(
             names = {"-q", "--num-qp"},

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "uc-pingpong",
         description = "Measures a message without retries, as ibv_uc_pingpong")
-public final class UcPingPong extends LoopProgram {
+public final class UcPingPong extends AbstractPingPongLoopProgram {
 
     static void main(String... arguments) {
         new UcPingPong().execute(arguments);

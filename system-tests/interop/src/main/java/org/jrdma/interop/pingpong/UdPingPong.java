@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "ud-pingpong",
         description = "Measures a datagram back and forth, as ibv_ud_pingpong")
-public final class UdPingPong extends LoopProgram {
+public final class UdPingPong extends AbstractPingPongLoopProgram {
 
     /** The queue key of both sides. A receiver drops datagrams with another key. */
     private static final int QUEUE_KEY = 0x11111111;

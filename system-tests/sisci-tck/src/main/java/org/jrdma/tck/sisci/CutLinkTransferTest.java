@@ -8,7 +8,7 @@ import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 import java.lang.foreign.Arena;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.DmaTransfer;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.model.SequenceStatus;
@@ -138,7 +138,7 @@ class CutLinkTransferTest extends AbstractMultiNodeTest {
             assertFails(SisciError.TRANSFER_FAILED, () -> sequence.copyFrom(block, 0));
             assertFails(
                     SisciError.TRANSFER_FAILED,
-                    () -> queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), TIMEOUT));
+                    () -> queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, BYTES), TIMEOUT));
         }
         peer.run(context -> assertThat(context.memory(SEGMENT).getLong(8)).isZero());
     }

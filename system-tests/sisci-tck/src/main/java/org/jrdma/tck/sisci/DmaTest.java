@@ -19,7 +19,7 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.sisci.DmaChannel.Engine;
 import org.jrdma.sisci.DmaEngineKind;
 import org.jrdma.sisci.DmaQueue;
-import org.jrdma.sisci.DmaTransfer;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.RemoteSegment;
@@ -76,7 +76,7 @@ class DmaTest extends AbstractMultiNodeTest {
     void shouldPush(DmaEngineKind engine) throws Exception {
         assertThat(queue.state()).isEqualTo(DmaState.IDLE);
 
-        queue.transfer(DmaTransfer.push(local, 64, remote, 128, 4096).withEngine(engine), TIMEOUT);
+        queue.transfer(DmaTransferRequest.push(local, 64, remote, 128, 4096).withEngine(engine), TIMEOUT);
 
         assertThat(queue.state()).isEqualTo(DmaState.DONE);
         assertPeerHas(128, 4096, memory.segment().asSlice(64, 4096));
@@ -88,7 +88,7 @@ class DmaTest extends AbstractMultiNodeTest {
     void shouldPull() throws Exception {
         peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 2));
 
-        queue.transfer(DmaTransfer.pull(local, 0, remote, 0, BYTES), TIMEOUT);
+        queue.transfer(DmaTransferRequest.pull(local, 0, remote, 0, BYTES), TIMEOUT);
 
         assertThat(TestPattern.holds(memory.segment(), 2)).isTrue();
     }
@@ -97,13 +97,13 @@ class DmaTest extends AbstractMultiNodeTest {
     void shouldTransferPieces() throws Exception {
         var pieces = List.of(new DmaPiece(0, 4096, 64), new DmaPiece(1024, 512, 128));
 
-        queue.transfer(DmaTransfer.pushPieces(local, remote, pieces), TIMEOUT);
+        queue.transfer(DmaTransferRequest.pushPieces(local, remote, pieces), TIMEOUT);
         assertPeerHas(4096, 64, memory.segment().asSlice(0, 64));
         assertPeerHas(512, 128, memory.segment().asSlice(1024, 128));
         assertPeerHas(0, 512, MemorySegment.ofArray(new byte[512]));
 
         peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 7));
-        queue.transfer(DmaTransfer.pullPieces(local, remote, pieces), TIMEOUT);
+        queue.transfer(DmaTransferRequest.pullPieces(local, remote, pieces), TIMEOUT);
         var pattern = MemorySegment.ofArray(TestPattern.pattern(7, (int) BYTES));
         assertThat(memory.segment().asSlice(0, 64).mismatch(pattern.asSlice(4096, 64)))
                 .isEqualTo(-1);
@@ -117,11 +117,11 @@ class DmaTest extends AbstractMultiNodeTest {
             var own = arena.allocate(BYTES);
             TestPattern.fill(own, 3);
 
-            queue.transfer(DmaTransfer.pushForeign(own, remote, 0), TIMEOUT);
+            queue.transfer(DmaTransferRequest.pushForeign(own, remote, 0), TIMEOUT);
             assertPeerHas(0, BYTES, own);
 
             peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 4));
-            queue.transfer(DmaTransfer.pullForeign(own.asSlice(0, 512), remote, 512), TIMEOUT);
+            queue.transfer(DmaTransferRequest.pullForeign(own.asSlice(0, 512), remote, 512), TIMEOUT);
             assertThat(
                             own.asSlice(0, 512)
                                     .mismatch(
@@ -136,7 +136,7 @@ class DmaTest extends AbstractMultiNodeTest {
         var thread = Thread.currentThread();
         for (var attempt = 0; thread == Thread.currentThread() && attempt < 1_000; attempt++) {
             var completing = new CompletableFuture<Thread>();
-            queue.start(DmaTransfer.push(local, 0, remote, 0, BYTES))
+            queue.start(DmaTransferRequest.push(local, 0, remote, 0, BYTES))
                     .thenRun(() -> completing.complete(Thread.currentThread()))
                     .get(10, TimeUnit.SECONDS);
             thread =
@@ -153,11 +153,11 @@ class DmaTest extends AbstractMultiNodeTest {
 
     @Test
     void shouldReportTheStateOfAPostedTransfer() throws Exception {
-        queue.post(DmaTransfer.push(local, 0, remote, 0, BYTES));
+        queue.post(DmaTransferRequest.push(local, 0, remote, 0, BYTES));
 
         eventually(() -> queue.state() == DmaState.DONE);
         assertPeerHas(0, BYTES, memory.segment());
-        queue.post(DmaTransfer.pull(local, 0, remote, 0, BYTES)); // The queue can be used again.
+        queue.post(DmaTransferRequest.pull(local, 0, remote, 0, BYTES)); // The queue can be used again.
         eventually(() -> queue.state() == DmaState.DONE);
     }
 
@@ -167,18 +167,18 @@ class DmaTest extends AbstractMultiNodeTest {
 
         assertFails(
                 SisciError.OUT_OF_RANGE,
-                () -> queue.start(DmaTransfer.push(local, 1, remote, 0, BYTES)));
+                () -> queue.start(DmaTransferRequest.push(local, 1, remote, 0, BYTES)));
         assertFails(
                 SisciError.OUT_OF_RANGE,
-                () -> queue.start(DmaTransfer.push(local, 0, remote, 1, BYTES)));
+                () -> queue.start(DmaTransferRequest.push(local, 0, remote, 1, BYTES)));
         assertFails(
                 SisciError.SEGMENT_NOT_PREPARED,
-                () -> queue.start(DmaTransfer.push(unprepared, 0, remote, 0, 8)));
+                () -> queue.start(DmaTransferRequest.push(unprepared, 0, remote, 0, 8)));
         assertFails(
                 SisciError.TOO_MANY,
                 () ->
                         queue.start(
-                                DmaTransfer.pushPieces(
+                                DmaTransferRequest.pushPieces(
                                         local,
                                         remote,
                                         List.of(
@@ -186,17 +186,17 @@ class DmaTest extends AbstractMultiNodeTest {
                                                 piece(4)))));
         assertFails(
                 SisciError.ILLEGAL_OPERATION,
-                () -> queue.start(DmaTransfer.push(local, 0, group(), 0, 8)));
+                () -> queue.start(DmaTransferRequest.push(local, 0, group(), 0, 8)));
         assertThatIllegalArgumentException().isThrownBy(() -> new DmaPiece(0, 0, 1L << 32));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> DmaTransfer.push(local, 0, remote, 0, 0));
+                .isThrownBy(() -> DmaTransferRequest.push(local, 0, remote, 0, 0));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> DmaTransfer.pushPieces(local, remote, List.of()));
+                .isThrownBy(() -> DmaTransferRequest.pushPieces(local, remote, List.of()));
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
-                        DmaTransfer.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
+                        DmaTransferRequest.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
         queue.transfer(
-                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
+                DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
     }
 
     private static DmaPiece piece(int number) {
@@ -205,7 +205,7 @@ class DmaTest extends AbstractMultiNodeTest {
 
     /**
      * Connects to a reflective memory group. The tests pass the result to a transfer without {@link
-     * DmaTransfer#toGroup}, which must be rejected.
+     * DmaTransferRequest#toGroup}, which must be rejected.
      */
     private RemoteSegment group() throws IOException {
         node.newSegment(SegmentOptions.inGroup(1, BYTES)).offer();
@@ -217,19 +217,19 @@ class DmaTest extends AbstractMultiNodeTest {
         var source = node.newSegment(LOCAL + 1, BYTES);
         source.prepareAsDmaSource(0);
 
-        queue.transfer(DmaTransfer.push(source, 0, remote, 0, BYTES), TIMEOUT);
+        queue.transfer(DmaTransferRequest.push(source, 0, remote, 0, BYTES), TIMEOUT);
 
         assertFails(
                 SisciError.ILLEGAL_OPERATION,
-                () -> queue.start(DmaTransfer.pull(source, 0, remote, 0, BYTES)));
+                () -> queue.start(DmaTransferRequest.pull(source, 0, remote, 0, BYTES)));
     }
 
     /** Returns a transfer of LARGE_BYTES, which is still running when the test checks its state. */
-    private DmaTransfer longTransfer() throws Exception {
+    private DmaTransferRequest longTransfer() throws Exception {
         peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
         var largeSegment = node.newSegment(LOCAL + 2, LARGE_BYTES);
         largeSegment.prepare();
-        return DmaTransfer.push(
+        return DmaTransferRequest.push(
                 largeSegment, 0, node.connect(peer.node(), SEGMENT + 2, TIMEOUT), 0, LARGE_BYTES);
     }
 
@@ -260,7 +260,7 @@ class DmaTest extends AbstractMultiNodeTest {
         assertThat(refused).isPositive();
         assertThat(aborted).isPositive();
         queue.transfer(
-                DmaTransfer.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
+                DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
     }
 
     @Test
@@ -284,7 +284,7 @@ class DmaTest extends AbstractMultiNodeTest {
         var largeSegment = node.newSegment(LOCAL + 2, LARGE_BYTES);
         largeSegment.prepare();
         var big = node.connect(peer.node(), SEGMENT + 2, TIMEOUT);
-        queue.post(DmaTransfer.push(largeSegment, 0, big, 0, LARGE_BYTES));
+        queue.post(DmaTransferRequest.push(largeSegment, 0, big, 0, LARGE_BYTES));
 
         queue.close();
         largeSegment.close(ofMillis(1)); // No transfer uses the memory any more.
@@ -310,7 +310,7 @@ class DmaTest extends AbstractMultiNodeTest {
         var big = node.connect(peer.node(), SEGMENT + 2, TIMEOUT);
         for (var i = 0; i < 20; i++) {
             try (var arena = Arena.ofShared()) {
-                var transfer = DmaTransfer.pullForeign(arena.allocate(LARGE_BYTES, 4096), big, 0);
+                var transfer = DmaTransferRequest.pullForeign(arena.allocate(LARGE_BYTES, 4096), big, 0);
 
                 assertThatExceptionOfType(FabricTimeoutException.class)
                         .isThrownBy(() -> queue.transfer(transfer, ofNanos(1)));
@@ -327,7 +327,7 @@ class DmaTest extends AbstractMultiNodeTest {
             channel.prepare(local);
             channel.prepare(remote);
 
-            queue.transfer(DmaTransfer.push(local, 0, remote, 0, BYTES), TIMEOUT);
+            queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, BYTES), TIMEOUT);
 
             assertPeerHas(0, BYTES, memory.segment());
             channel.unprepare(local);

@@ -57,7 +57,7 @@ class MapTest extends AbstractMultiNodeTest {
                 "READ_ONLY",
                 "INTERRUPT",
                 "CONDITIONAL_INTERRUPT"
-            }, // Tested by InterruptFlagTest.
+            }, // Tested by StoreTriggeredInterruptTest.
             mode = EnumSource.Mode.EXCLUDE)
     void shouldStoreThroughMapsWithEachFlag(Flag flag) throws Exception {
         peer.run(context -> context.offer(SEGMENT, BYTES));

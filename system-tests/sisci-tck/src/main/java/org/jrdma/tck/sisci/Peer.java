@@ -47,7 +47,7 @@ public abstract class Peer implements AutoCloseable {
 
     /** Closes all objects of the peer. */
     public final void reset() throws Exception {
-        run(PeerContext::close);
+        run(PeerTaskState::close);
     }
 
     /** Ends the peer. */
@@ -56,7 +56,7 @@ public abstract class Peer implements AutoCloseable {
 
     /** Returns a peer that runs in this JVM. */
     public static Peer inThisJvm(Sisci sisci) {
-        var context = new PeerContext(sisci);
+        var context = new PeerTaskState(sisci);
         return new Peer() {
             @Override
             public <T extends @Nullable Object> T call(PeerTask<T> work) throws Exception {

@@ -72,7 +72,7 @@ public final class PeerProcess extends Peer {
         results.flush();
         System.setOut(System.err);
         try (var tasks = new ObjectInputStream(System.in)) {
-            var context = new PeerContext(Sisci.configured());
+            var context = new PeerTaskState(Sisci.configured());
             while (true) {
                 var task = (PeerTask<?>) tasks.readObject();
                 Object result = null;

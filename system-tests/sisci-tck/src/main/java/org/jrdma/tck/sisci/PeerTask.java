@@ -15,12 +15,12 @@ public interface PeerTask<T extends @Nullable Object> extends Serializable {
      *
      * @param context the state of the peer
      */
-    T run(PeerContext context) throws Exception;
+    T run(PeerTaskState context) throws Exception;
 
     /** A task without a result. */
     @FunctionalInterface
     interface Action extends Serializable {
         /** Runs the action. */
-        void run(PeerContext context) throws Exception;
+        void run(PeerTaskState context) throws Exception;
     }
 }

@@ -8,7 +8,7 @@ import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 
 import java.util.List;
 import org.jrdma.ffi.FabricTimeoutException;
-import org.jrdma.sisci.DmaTransfer;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.SegmentOptions;
@@ -34,13 +34,13 @@ class ReflectiveMemoryTest extends AbstractMultiNodeTest {
         }
     }
 
-    private static void join(PeerContext context) throws Exception {
+    private static void join(PeerTaskState context) throws Exception {
         var segment = context.node().newSegment(SegmentOptions.inGroup(GROUP, BYTES));
         context.put("member", segment.map());
         segment.offer();
     }
 
-    private static LocalMap memory(PeerContext context) {
+    private static LocalMap memory(PeerTaskState context) {
         return context.get("member", LocalMap.class);
     }
 
@@ -94,7 +94,7 @@ class ReflectiveMemoryTest extends AbstractMultiNodeTest {
         var group = node.connectGroup(GROUP, TIMEOUT);
         var queue = node.newDmaQueue(1);
 
-        queue.transfer(DmaTransfer.push(local, 0, group, 0, BYTES).toGroup(), TIMEOUT);
+        queue.transfer(DmaTransferRequest.push(local, 0, group, 0, BYTES).toGroup(), TIMEOUT);
 
         for (var member : members) {
             member.run(context ->
@@ -102,7 +102,7 @@ class ReflectiveMemoryTest extends AbstractMultiNodeTest {
         }
         assertFails(
                 SisciError.ILLEGAL_OPERATION,
-                () -> queue.start(DmaTransfer.pull(local, 0, group, 0, BYTES).toGroup()));
+                () -> queue.start(DmaTransferRequest.pull(local, 0, group, 0, BYTES).toGroup()));
     }
 
     @Test

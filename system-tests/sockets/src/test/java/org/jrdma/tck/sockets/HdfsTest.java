@@ -16,7 +16,7 @@ import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.jrdma.processes.FreePorts;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.model.Connection;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,7 +124,7 @@ class HdfsTest {
                 folder.resolve(log),
                 "org.apache.hadoop.hdfs.server." + mainClass,
                 arguments,
-                HostedMain.REPORT_CLOSED);
+                StreamReportingMain.REPORT_CLOSED);
     }
 
     @Test
@@ -140,7 +140,7 @@ class HdfsTest {
             }
             assertThat(read(files, firstFile)).isEqualTo(firstContent);
             var checksum = files.getFileChecksum(firstFile);
-            TransportUsage.assertTotal("HDFS's clients", Connections.all(), ports, FILE_BYTES);
+            TransportUsage.assertTotal("HDFS's clients", OpenConnections.all(), ports, FILE_BYTES);
 
             var secondFile = new org.apache.hadoop.fs.Path("/another");
             try (var out = files.create(secondFile)) {

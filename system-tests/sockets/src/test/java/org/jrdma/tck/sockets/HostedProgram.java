@@ -63,7 +63,7 @@ final class HostedProgram implements AutoCloseable {
             }
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        command.add(HostedMain.class.getName());
+        command.add(StreamReportingMain.class.getName());
         command.add(mainClass);
         command.addAll(arguments);
         return new HostedProgram(
@@ -89,7 +89,7 @@ final class HostedProgram implements AutoCloseable {
     }
 
     /**
-     * Returns the streams that the program reports. With {@link HostedMain#REPORT_CLOSED}, the
+     * Returns the streams that the program reports. With {@link StreamReportingMain#REPORT_CLOSED}, the
      * program also reports its closed streams.
      */
     List<Connection> connections() throws IOException {
@@ -98,7 +98,7 @@ final class HostedProgram implements AutoCloseable {
         requests.flush();
         var connections = new ArrayList<Connection>();
         for (var line = answers.readLine();
-                !HostedMain.END.equals(line);
+                !StreamReportingMain.END.equals(line);
                 line = answers.readLine()) {
             if (line == null) {
                 throw new IOException("The program has ended: " + output());

@@ -11,7 +11,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.concurrent.Executors;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.model.Connection;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,7 +40,7 @@ class HttpServerTest {
                     }
                     synchronized (serverConnections) {
                         serverConnections.clear();
-                        Connections.all().stream()
+                        OpenConnections.all().stream()
                                 .filter(each -> each.peer().equals(exchange.getRemoteAddress()))
                                 .forEach(serverConnections::add);
                     }

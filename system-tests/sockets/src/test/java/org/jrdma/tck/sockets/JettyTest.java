@@ -24,7 +24,7 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +54,7 @@ class JettyTest {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
             var end = request.getConnectionMetaData().getConnection().getEndPoint();
-            transports.add(Connections.of((SocketChannel) end.getTransport()).transport());
+            transports.add(OpenConnections.of((SocketChannel) end.getTransport()).transport());
             response.setStatus(200);
             Content.copy(request, response, callback);
             return true;

@@ -127,7 +127,7 @@ class KafkaTest {
             produce(producer, 0, 1_000);
             consume(consumer, seen, 1_000);
             TransportUsage.assertTotal(
-                    "Kafka's clients", org.jrdma.sockets.Connections.all(), ports, 1_000_000);
+                    "Kafka's clients", org.jrdma.sockets.OpenConnections.all(), ports, 1_000_000);
             TransportUsage.assertTotal("Kafka's followers", first.connections(), ports, 1_000_000);
             TransportUsage.assertTotal(
                     "Kafka's controller", second.connections(), List.of(controllerPort), 1_000);

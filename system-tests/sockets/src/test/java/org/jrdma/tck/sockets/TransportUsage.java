@@ -12,11 +12,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.model.Connection;
 
 /**
- * Checks the transports of the connections of a program, as {@link Connections} reports them. Fails
+ * Checks the transports of the connections of a program, as {@link OpenConnections} reports them. Fails
  * if the program has no connection. Writes a table of all programs to {@code
  * target/transports-TRANSPORT.md}.
  */
@@ -57,7 +57,7 @@ final class TransportUsage {
         for (var i = 0; i < 500 && bytes(clientsOf(Set.of(port))) < bytes; i++) {
             Thread.sleep(10); // a writer may count its bytes after the peer has received them
         }
-        assertTotal(program, Connections.all(), Set.of(port), bytes);
+        assertTotal(program, OpenConnections.all(), Set.of(port), bytes);
     }
 
     /**
@@ -134,7 +134,7 @@ final class TransportUsage {
     }
 
     private static List<Connection> clientsOf(Collection<Integer> ports) {
-        return to(ports, Connections.all());
+        return to(ports, OpenConnections.all());
     }
 
     /** Returns the connections to one of {@code ports}. */

@@ -20,7 +20,7 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.StaticRate;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -157,8 +157,8 @@ class OptionalQueuePairFeaturesTest {
         recorder.answer("ece_options", 0x8000_0001L);
 
         assertThat(side.queuePair().vendorOptions())
-                .isEqualTo(new VendorOptions(0x15b3, 0x8000_0001));
-        side.queuePair().vendorOptions(new VendorOptions(0x15b3, 0x8000_0001));
+                .isEqualTo(new ConnectionVendorOptions(0x15b3, 0x8000_0001));
+        side.queuePair().vendorOptions(new ConnectionVendorOptions(0x15b3, 0x8000_0001));
 
         assertThat(recorder.calls())
                 .containsExactly(
@@ -168,7 +168,7 @@ class OptionalQueuePairFeaturesTest {
 
     @Test
     void shouldReportThatEnhancedConnectionOptionsAreNotSupported() throws Exception {
-        var options = new VendorOptions(1, 2);
+        var options = new ConnectionVendorOptions(1, 2);
         recorder.fail("ibv_query_ece", Errno.EOPNOTSUPP);
         recorder.fail("ibv_set_ece", Errno.EOPNOTSUPP);
         assertRejectsOptions(side, options);
@@ -179,7 +179,7 @@ class OptionalQueuePairFeaturesTest {
         }
     }
 
-    private static void assertRejectsOptions(RecordingDeviceFixture side, VendorOptions options) {
+    private static void assertRejectsOptions(RecordingDeviceFixture side, ConnectionVendorOptions options) {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(side.queuePair()::vendorOptions)
                 .withMessageContaining("ibv_query_ece")

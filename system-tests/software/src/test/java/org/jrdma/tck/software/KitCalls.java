@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
-import org.jrdma.tck.software.DocumentedCNames.JavaName;
+import org.jrdma.tck.software.JavaEquivalentsOfCFunctions.JavaName;
 import org.jrdma.tck.verbs.Feature;
 import org.jrdma.tck.verbs.Profile;
 

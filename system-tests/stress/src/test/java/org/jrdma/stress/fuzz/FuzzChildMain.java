@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrdma.stress.fuzz.Watchdog.Usage;
+import org.jrdma.stress.fuzz.WaitingCallWatchdog.Usage;
 
 /**
  * The main class of the fuzzer, which runs in a separate JVM. Arguments: the target, the number of
@@ -107,7 +107,7 @@ final class FuzzChildMain {
                 name,
                 done,
                 (System.nanoTime() - start) / 1e9,
-                FailureAgent.injected(),
+                AllocationFailureAgent.injected(),
                 findings.isEmpty() ? "no findings" : "with findings");
         return findings.isEmpty();
     }
@@ -117,7 +117,7 @@ final class FuzzChildMain {
     }
 
     private boolean isLackingFailures() {
-        return options.contains("inject") && FailureAgent.injected() < FAILURES;
+        return options.contains("inject") && AllocationFailureAgent.injected() < FAILURES;
     }
 
     private static void awaitEndOfInput() {
@@ -148,9 +148,9 @@ final class FuzzChildMain {
             var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
             threads.add(builder.name("fuzzer-" + index).unstarted(fuzzer));
         }
-        var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new Watchdog(fuzzers));
+        var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new WaitingCallWatchdog(fuzzers));
         // The first epoch loads the classes, and is not disturbed.
-        FailureAgent.arm(options.contains("inject") && !isFirst);
+        AllocationFailureAgent.arm(options.contains("inject") && !isFirst);
         var heapFiller = options.contains("heap") && !isFirst ? HeapFiller.start() : null;
         if (options.contains("descriptors") && !isFirst) {
             limitDescriptors(Usage.now().descriptors() + 25);
@@ -160,7 +160,7 @@ final class FuzzChildMain {
         for (var thread : threads) {
             thread.join();
         }
-        FailureAgent.arm(false);
+        AllocationFailureAgent.arm(false);
         if (link != null) {
             link.stop();
         }
@@ -210,7 +210,7 @@ final class FuzzChildMain {
     private static void runWithTimeout(String what, Runnable task) throws InterruptedException {
         var thread = Thread.ofPlatform().daemon().name("fuzzer-end").start(task);
         if (!thread.join(Duration.ofMinutes(2))) {
-            Watchdog.hang(what);
+            WaitingCallWatchdog.hang(what);
         }
     }
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sisci.DmaTransfer;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.soft.sisci.SoftSisci;
@@ -77,7 +77,7 @@ final class SisciTarget implements Target {
         keep.accept(source);
         source.prepare();
         keep.accept(here.newDmaQueue(4));
-        keep.accept(DmaTransfer.push(source, 0, remote, 0, 4096));
+        keep.accept(DmaTransferRequest.push(source, 0, remote, 0, 4096));
         var interrupt = there.newInterrupt();
         keep.accept(interrupt);
         keep.accept(here.connectInterrupt(SECOND, interrupt.number(), ofSeconds(1)));

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sisci.Sisci;
-import org.jrdma.sockets.Connections;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.FabricServerSocketFactory;
 import org.jrdma.sockets.FabricSocketFactory;
@@ -153,7 +153,7 @@ final class SocketsTarget implements Target {
                 }
                 Target.check(
                         US_ASCII.decode(buffer.flip()).toString().equals("hello"), "wrong bytes");
-                var used = Connections.of(client);
+                var used = OpenConnections.of(client);
                 Target.check(
                         (used.transport() + "-sockets").contains(transport), "fallback: " + used);
             }

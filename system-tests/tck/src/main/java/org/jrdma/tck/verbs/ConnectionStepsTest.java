@@ -48,7 +48,7 @@ import org.jrdma.verbs.model.GlobalRouteHeader;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.TransportType;
-import org.jrdma.verbs.model.VendorOptions;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -201,8 +201,8 @@ class ConnectionStepsTest {
     void shouldSendEnhancedConnectionOptionsToThePeer() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
-        var offered = new VendorOptions(0x1234, 7);
-        var taken = new VendorOptions(0x1234, 5);
+        var offered = new ConnectionVendorOptions(0x1234, 7);
+        var taken = new ConnectionVendorOptions(0x1234, 5);
         caller.vendorOptions(offered);
         caller.connect(parameters(queuePair(caller)));
 
@@ -220,8 +220,8 @@ class ConnectionStepsTest {
     void shouldRejectThePeersEnhancedConnectionOptions() throws Exception {
         fabric.needs(Feature.ENHANCED_OPTIONS_OF_CONNECTIONS);
         var caller = routed(listener().localAddress().orElseThrow());
-        assertThat(caller.peerVendorOptions()).isEqualTo(new VendorOptions(0, 0));
-        caller.vendorOptions(new VendorOptions(0x1234, 7));
+        assertThat(caller.peerVendorOptions()).isEqualTo(new ConnectionVendorOptions(0, 0));
+        caller.vendorOptions(new ConnectionVendorOptions(0x1234, 7));
         caller.connect(parameters(queuePair(caller)));
 
         await(there, ConnectRequest.class).identifier().rejectVendorOptions(bytes("not seven"));
@@ -230,7 +230,7 @@ class ConnectionStepsTest {
         assertThat(rejected.rejectReason()).isEqualTo(RejectReason.VENDOR_OPTION_NOT_SUPPORTED);
         assertStartsWith(rejected.privateData(), "not seven");
         var unconnected = here.newIdentifier(PortSpace.TCP);
-        assertThatThrownBy(() -> unconnected.vendorOptions(new VendorOptions(0, 7)))
+        assertThatThrownBy(() -> unconnected.vendorOptions(new ConnectionVendorOptions(0, 7)))
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("rdma_set_local_ece");
         assertThatThrownBy(unconnected::rejectVendorOptions)

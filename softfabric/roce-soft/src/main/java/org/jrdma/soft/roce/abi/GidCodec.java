@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
@@ -19,11 +19,11 @@ public final class GidCodec {
 
     private GidCodec() {}
 
-    public static Address read(MemorySegment gid) {
-        return new Address(gid.get(BIG_ENDIAN, 0), gid.get(BIG_ENDIAN, Long.BYTES));
+    public static RoceGid read(MemorySegment gid) {
+        return new RoceGid(gid.get(BIG_ENDIAN, 0), gid.get(BIG_ENDIAN, Long.BYTES));
     }
 
-    public static void write(Address address, MemorySegment gid) {
+    public static void write(RoceGid address, MemorySegment gid) {
         gid.set(BIG_ENDIAN, 0, address.high());
         gid.set(BIG_ENDIAN, Long.BYTES, address.low());
     }
@@ -44,7 +44,7 @@ public final class GidCodec {
      * @throws ErrnoException with {@code EINVAL} if the attributes have no global route, or name a
      *     port or a source GID index that the device does not have
      */
-    public static Address destination(MemorySegment attributes) {
+    public static RoceGid destination(MemorySegment attributes) {
         var route = ibv_ah_attr.grh(attributes);
         ErrnoException.throwIf(
                 ibv_ah_attr.is_global(attributes) == 0

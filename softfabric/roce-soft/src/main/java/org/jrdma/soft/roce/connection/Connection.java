@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +38,7 @@ public final class Connection extends TimedExchange {
 
     private static final int HOP_LIMIT = 64;
 
-    private final Address remote;
+    private final RoceGid remote;
     private final ConnectRequest request;
     private final boolean active;
     private final int sequence;
@@ -59,7 +59,7 @@ public final class Connection extends TimedExchange {
             ConnectionManager manager,
             int localId,
             int sequence,
-            Address remote,
+            RoceGid remote,
             ConnectRequest request,
             boolean active) {
         super(manager, localId);
@@ -82,7 +82,7 @@ public final class Connection extends TimedExchange {
             ConnectionManager manager,
             int localId,
             int sequence,
-            Address remote,
+            RoceGid remote,
             ConnectOptions options,
             ConnectionEvent.Receiver receiver) {
         var request =
@@ -110,7 +110,7 @@ public final class Connection extends TimedExchange {
             ConnectionManager manager,
             int localId,
             int sequence,
-            Address remote,
+            RoceGid remote,
             ConnectRequest request) {
         return new Connection(manager, localId, sequence, remote, request, false);
     }
@@ -120,7 +120,7 @@ public final class Connection extends TimedExchange {
     }
 
     /** Returns the address of the peer. */
-    public Address remote() {
+    public RoceGid remote() {
         return remote;
     }
 

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.random.RandomGenerator;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.ManagementAgent;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ public final class ConnectionManager implements ManagementAgent {
 
     private static final int LOW_24_BITS = 0xff_ffff;
 
-    private final Address address;
+    private final RoceGid address;
     private final long adapter;
     private final int mtu;
     private final ConnectionManagerDeviceServices transport;
@@ -44,9 +44,9 @@ public final class ConnectionManager implements ManagementAgent {
      * An ID that a peer has assigned to a connection or a SIDR request. A connection and a SIDR
      * request may have the same ID, because the two kinds of ID are independent.
      */
-    private record PeerId(Address peer, int id, boolean sidr) {}
+    private record PeerId(RoceGid peer, int id, boolean sidr) {}
 
-    private record PeerQueuePair(Address peer, long adapter, int number) {}
+    private record PeerQueuePair(RoceGid peer, long adapter, int number) {}
 
     /**
      * @param address the address of the device
@@ -56,7 +56,7 @@ public final class ConnectionManager implements ManagementAgent {
      *     to peers
      */
     public ConnectionManager(
-            Address address,
+            RoceGid address,
             long adapter,
             int mtu,
             ConnectionManagerDeviceServices transport,
@@ -68,7 +68,7 @@ public final class ConnectionManager implements ManagementAgent {
         this.random = random;
     }
 
-    public Address address() {
+    public RoceGid address() {
         return address;
     }
 
@@ -104,7 +104,7 @@ public final class ConnectionManager implements ManagementAgent {
      * @param options the options; the sequence number in the offer is replaced by a random one
      */
     public Connection connect(
-            Address remote, ConnectOptions options, ConnectionEvent.Receiver receiver) {
+            RoceGid remote, ConnectOptions options, ConnectionEvent.Receiver receiver) {
         var connection = Connection.active(this, newId(), newSequence(), remote, options, receiver);
         start(connection, connection::sendRequest);
         return connection;
@@ -116,7 +116,7 @@ public final class ConnectionManager implements ManagementAgent {
      * @throws IllegalArgumentException if the private data is too long
      */
     public SidrClient resolve(
-            Address remote,
+            RoceGid remote,
             long serviceId,
             int partitionKey,
             MemorySegment privateData,
@@ -169,7 +169,7 @@ public final class ConnectionManager implements ManagementAgent {
         return transport.now();
     }
 
-    void send(Address remote, Message message) {
+    void send(RoceGid remote, Message message) {
         transport.send(remote, message.encode());
     }
 
@@ -220,7 +220,7 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     @Override
-    public void received(Address source, MemorySegment datagram) {
+    public void received(RoceGid source, MemorySegment datagram) {
         Message message;
         try {
             message = Message.decode(datagram);
@@ -276,7 +276,7 @@ public final class ConnectionManager implements ManagementAgent {
      * Returns the connection to the peer at {@code source} with the local ID {@code ownId}, or null
      * if there is none.
      */
-    private @Nullable Connection find(Address source, int ownId) {
+    private @Nullable Connection find(RoceGid source, int ownId) {
         return byId.get(ownId) instanceof Connection found && found.remote().equals(source)
                 ? found
                 : null;
@@ -286,12 +286,12 @@ public final class ConnectionManager implements ManagementAgent {
      * Returns the connection to the peer at {@code source} with the given local and remote IDs, or
      * null if there is none.
      */
-    private @Nullable Connection find(Address source, int ownId, int peersId) {
+    private @Nullable Connection find(RoceGid source, int ownId, int peersId) {
         var found = find(source, ownId);
         return found != null && found.remoteId() == peersId ? found : null;
     }
 
-    private void requested(Address source, ConnectRequest request) {
+    private void requested(RoceGid source, ConnectRequest request) {
         if (request.localId() == 0) {
             return; // An ID of 0 is unknown.
         }
@@ -352,7 +352,7 @@ public final class ConnectionManager implements ManagementAgent {
      * Returns the code of the reason to reject a connect request, or 0 if its path and transport
      * match the service.
      */
-    private int rejectionReason(Address source, ConnectRequest request, ServiceListener service) {
+    private int rejectionReason(RoceGid source, ConnectRequest request, ServiceListener service) {
         var path = request.path();
         if (!path.local().equals(source) || !path.remote().equals(address)) {
             return RejectionReason.INVALID_GID;
@@ -363,7 +363,7 @@ public final class ConnectionManager implements ManagementAgent {
         return path.mtu() < 1 || path.mtu() > mtu ? RejectionReason.INVALID_MTU : 0;
     }
 
-    private void reject(Address source, ConnectRequest request, int reason) {
+    private void reject(RoceGid source, ConnectRequest request, int reason) {
         send(
                 source,
                 new Rejection(
@@ -375,7 +375,7 @@ public final class ConnectionManager implements ManagementAgent {
                         Message.NO_DATA));
     }
 
-    private void reject(Address source, ConnectReply reply, int localId, int reason) {
+    private void reject(RoceGid source, ConnectReply reply, int localId, int reason) {
         send(
                 source,
                 new Rejection(
@@ -391,12 +391,12 @@ public final class ConnectionManager implements ManagementAgent {
      * Returns the connection that uses a queue pair of a peer, or null if there is none or it has
      * ended.
      */
-    private @Nullable Connection findByQueuePair(Address peer, long adapter, int queuePair) {
+    private @Nullable Connection findByQueuePair(RoceGid peer, long adapter, int queuePair) {
         var last = byQueuePair.get(new PeerQueuePair(peer, adapter, queuePair));
         return last != null && last.state().holdsQueuePair() ? last : null;
     }
 
-    private void replied(Address source, ConnectReply reply) {
+    private void replied(RoceGid source, ConnectReply reply) {
         var found = find(source, reply.remoteId());
         if (found == null || reply.localId() == 0) {
             // Without this rejection, the peer would repeat its reply for a minute while its
@@ -417,7 +417,7 @@ public final class ConnectionManager implements ManagementAgent {
         found.replied(reply);
     }
 
-    private void rejected(Address source, Rejection rejection) {
+    private void rejected(RoceGid source, Rejection rejection) {
         Connection found;
         if (rejection.reason() == RejectionReason.TIMEOUT) {
             // The peer received no reply, so it may not know the local ID of this side.
@@ -442,7 +442,7 @@ public final class ConnectionManager implements ManagementAgent {
         }
     }
 
-    private void asked(Address source, SidrRequest request) {
+    private void asked(RoceGid source, SidrRequest request) {
         var peer = new PeerId(source, request.requestId(), true);
         if (byPeer.get(peer) instanceof SidrServer known) {
             known.requestRepeated();

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The device services that a connection manager uses: a clock, management datagrams, and packets
@@ -16,7 +16,7 @@ public interface ConnectionManagerDeviceServices {
      * Sends a message to queue pair 1 at an address. The message may be lost. Implementations must
      * not call back into the connection manager.
      */
-    void send(Address remote, MemorySegment message);
+    void send(RoceGid remote, MemorySegment message);
 
     /**
      * Returns the number of packets that a queue pair of this device has received from its peer, or

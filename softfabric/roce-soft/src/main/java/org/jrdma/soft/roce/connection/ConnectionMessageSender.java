@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
 
 /** Encodes and sends the messages of one connection to its peer. */
@@ -16,7 +16,7 @@ final class ConnectionMessageSender {
     private static final int SERVICE_TIMEOUT = 22;
 
     private final ConnectionManager manager;
-    private final Address remote;
+    private final RoceGid remote;
     private final ConnectRequest request;
     private final int localId;
 
@@ -26,7 +26,7 @@ final class ConnectionMessageSender {
     private int remoteId;
 
     ConnectionMessageSender(
-            ConnectionManager manager, Address remote, ConnectRequest request, int localId) {
+            ConnectionManager manager, RoceGid remote, ConnectRequest request, int localId) {
         this.manager = manager;
         this.remote = remote;
         this.request = request;

@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /** Reads and writes the fields of messages: numbers of 24 bits, addresses and private data. */
@@ -33,13 +33,13 @@ final class MessageFields {
         BigEndian.putInteger(body, offset, first << 24 | (value & LOW_24_BITS));
     }
 
-    static Address address(MemorySegment body, long offset) {
-        return new Address(
+    static RoceGid address(MemorySegment body, long offset) {
+        return new RoceGid(
                 BigEndian.longInteger(body, offset),
                 BigEndian.longInteger(body, offset + Long.BYTES));
     }
 
-    static void putAddress(MemorySegment body, long offset, Address address) {
+    static void putAddress(MemorySegment body, long offset, RoceGid address) {
         BigEndian.putLongInteger(body, offset, address.high());
         BigEndian.putLongInteger(body, offset + Long.BYTES, address.low());
     }

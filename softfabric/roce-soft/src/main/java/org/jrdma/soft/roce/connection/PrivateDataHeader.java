@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 
@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.packet.MalformedPacketException;
  * The header that librdmacm writes before the private data of a connect or SIDR request: the source
  * port and the IP addresses of both sides.
  */
-public record PrivateDataHeader(int sourcePort, Address source, Address destination) {
+public record PrivateDataHeader(int sourcePort, RoceGid source, RoceGid destination) {
 
     public static final int BYTES = 36;
 
@@ -35,9 +35,9 @@ public record PrivateDataHeader(int sourcePort, Address source, Address destinat
                 address(data, DESTINATION_OFFSET, family));
     }
 
-    private static Address address(MemorySegment data, int offset, int family) {
+    private static RoceGid address(MemorySegment data, int offset, int family) {
         return family == IPV4
-                ? Address.ipv4(BigEndian.integer(data, offset + IPV4_OFFSET))
+                ? RoceGid.ipv4(BigEndian.integer(data, offset + IPV4_OFFSET))
                 : MessageFields.address(data, offset);
     }
 
@@ -53,7 +53,7 @@ public record PrivateDataHeader(int sourcePort, Address source, Address destinat
         return memory;
     }
 
-    private static void put(MemorySegment memory, int offset, Address address) {
+    private static void put(MemorySegment memory, int offset, RoceGid address) {
         if (address.isIpv4()) {
             BigEndian.putInteger(memory, offset + IPV4_OFFSET, (int) address.low());
         } else {

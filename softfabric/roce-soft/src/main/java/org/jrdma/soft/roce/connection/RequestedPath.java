@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.connection;
 
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The network path of a requested connection, from the viewpoint of the requesting side.
@@ -10,8 +10,8 @@ import org.jrdma.soft.roce.engine.Address;
  *     us times 2 to this power
  */
 public record RequestedPath(
-        Address local,
-        Address remote,
+        RoceGid local,
+        RoceGid remote,
         int mtu,
         int flowLabel,
         int trafficClass,

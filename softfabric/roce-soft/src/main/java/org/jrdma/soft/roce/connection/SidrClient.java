@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The client side of a SIDR exchange, which asks a peer for the queue pair of a datagram service.
@@ -11,7 +11,7 @@ public final class SidrClient extends TimedExchange {
     private static final int RESPONSE_TIMEOUT = 20;
     private static final int REPEATS = 15;
 
-    private final Address remote;
+    private final RoceGid remote;
     private final SidrRequest request;
     private final Receiver receiver;
 
@@ -31,7 +31,7 @@ public final class SidrClient extends TimedExchange {
     SidrClient(
             ConnectionManager manager,
             int localId,
-            Address remote,
+            RoceGid remote,
             long serviceId,
             int partitionKey,
             MemorySegment privateData,
@@ -48,7 +48,7 @@ public final class SidrClient extends TimedExchange {
                         privateData);
     }
 
-    Address remote() {
+    RoceGid remote() {
         return remote;
     }
 

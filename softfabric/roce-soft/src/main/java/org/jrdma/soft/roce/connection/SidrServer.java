@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.connection;
 
 import java.lang.foreign.MemorySegment;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,18 +16,18 @@ public final class SidrServer extends TimedExchange {
      */
     private static final int REPLY_LIFETIME = 20;
 
-    private final Address remote;
+    private final RoceGid remote;
     private final SidrRequest request;
     private @Nullable SidrReply reply;
 
-    SidrServer(ConnectionManager manager, int localId, Address remote, SidrRequest request) {
+    SidrServer(ConnectionManager manager, int localId, RoceGid remote, SidrRequest request) {
         super(manager, localId);
         this.remote = remote;
         this.request = request;
     }
 
     /** Returns the address of the peer. */
-    public Address remote() {
+    public RoceGid remote() {
         return remote;
     }
 

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the source port and the ICRC to outgoing packets and passes the packets to the {@link
- * PacketSender}.
+ * NetworkPacketSender}.
  */
 final class ChecksummingSender {
 
-    private final PacketSender link;
+    private final NetworkPacketSender link;
     private final InvariantCrc checksum;
 
-    ChecksummingSender(PacketSender link, InvariantCrc checksum) {
+    ChecksummingSender(NetworkPacketSender link, InvariantCrc checksum) {
         this.link = link;
         this.checksum = checksum;
     }

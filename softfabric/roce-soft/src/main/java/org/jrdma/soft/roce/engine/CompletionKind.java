@@ -24,7 +24,7 @@ public enum CompletionKind {
         return code;
     }
 
-    static CompletionKind of(SendOperation operation) {
+    static CompletionKind of(SendOperationKind operation) {
         return switch (operation) {
             case SEND -> SEND;
             case WRITE -> WRITE;

@@ -31,7 +31,7 @@ final class CongestionWindows {
      * Returns the path to a remote address and counts one more user of it. Creates the path if it
      * does not exist.
      */
-    PathCongestionWindow enter(Address remote, long now) {
+    PathCongestionWindow enter(RoceGid remote, long now) {
         for (var i = 0; i < paths.size(); i++) {
             if (paths.get(i).remote().equals(remote)) {
                 paths.get(i).enter();

@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.packet.PacketSequence;
 
 /**
  * Sends the work requests of a datagram queue pair. Each datagram is one packet, and its request is
- * complete when the packet has been passed to the {@link PacketSender}.
+ * complete when the packet has been passed to the {@link NetworkPacketSender}.
  */
 final class DatagramRequester implements Requester {
 
@@ -36,7 +36,7 @@ final class DatagramRequester implements Requester {
             return TransmitResult.IDLE;
         }
         var work = queue.slot(head);
-        if (work.operation != SendOperation.SEND) {
+        if (work.operation != SendOperationKind.SEND) {
             return fail(work, CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
         }
         if (work.bytes() > queuePair.link().pathMtu()) {

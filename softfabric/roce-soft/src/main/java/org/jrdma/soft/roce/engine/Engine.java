@@ -62,14 +62,14 @@ public final class Engine {
     private @Nullable ManagementQueuePair management;
     private long now;
 
-    private record GroupMember(Address group, QueuePair queuePair) {}
+    private record GroupMember(RoceGid group, QueuePair queuePair) {}
 
     /**
      * @param random the random generator for queue pair numbers, which must be unpredictable to
      *     peers
      */
     public Engine(
-            PacketSender link,
+            NetworkPacketSender link,
             MemoryRegistry memory,
             EngineOptions options,
             RandomGenerator random) {
@@ -78,7 +78,7 @@ public final class Engine {
 
     /** Creates an engine that reports failures to {@code failures} instead of logging them. */
     Engine(
-            PacketSender link,
+            NetworkPacketSender link,
             MemoryRegistry memory,
             EngineOptions options,
             RandomGenerator random,
@@ -127,7 +127,7 @@ public final class Engine {
      *
      * @param address the source address of management datagrams that this engine sends
      */
-    public void management(Address address, ManagementAgent agent) {
+    public void management(RoceGid address, ManagementAgent agent) {
         management = new ManagementQueuePair(sender, address, agent);
     }
 
@@ -138,7 +138,7 @@ public final class Engine {
      * @param datagram the datagram, whose length is a multiple of 4. It is not copied before it is
      *     sent, so the caller must not change it
      */
-    public void sendManagement(Address remote, MemorySegment datagram) {
+    public void sendManagement(RoceGid remote, MemorySegment datagram) {
         if (management == null) {
             throw new IllegalStateException(
                     "Cannot send a management datagram: the engine has no management agent.");
@@ -153,7 +153,7 @@ public final class Engine {
      * @return the receive queue, or null if all 65,534 exist
      */
     public @Nullable XrcReceiveQueue newExtendedReceives(
-            XrcDomainKey domain, ReceiveQueue queue, CompletionSink completions) {
+            XrcDomainIdentity domain, ReceiveQueue queue, CompletionSink completions) {
         var number = extendedReceives.choose();
         if (number == NumberTable.NONE) {
             return null;
@@ -180,12 +180,12 @@ public final class Engine {
      * Adds a queue pair to a multicast group: the queue pair then receives datagrams sent to the
      * group.
      */
-    public void joinGroup(QueuePair queuePair, Address group) {
+    public void joinGroup(QueuePair queuePair, RoceGid group) {
         groups.add(new GroupMember(group, queuePair));
     }
 
     /** Removes a queue pair from a multicast group. Reverts one call of {@link #joinGroup}. */
-    public void leaveGroup(QueuePair queuePair, Address group) {
+    public void leaveGroup(QueuePair queuePair, RoceGid group) {
         groups.remove(new GroupMember(group, queuePair));
     }
 
@@ -454,7 +454,7 @@ public final class Engine {
     }
 
     /** Returns the congestion window of a path and counts one more user of it. */
-    PathCongestionWindow enterPath(Address remote) {
+    PathCongestionWindow enterPath(RoceGid remote) {
         return paths.enter(remote, now);
     }
 

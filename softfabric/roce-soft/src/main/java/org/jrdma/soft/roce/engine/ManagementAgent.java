@@ -19,7 +19,7 @@ public interface ManagementAgent {
      *
      * @param datagram the payload of the datagram, valid only during the call
      */
-    void received(Address source, MemorySegment datagram);
+    void received(RoceGid source, MemorySegment datagram);
 
     /**
      * Returns the time at which {@link #expire} must be called, or {@link Long#MAX_VALUE} if no

@@ -23,14 +23,14 @@ final class ManagementQueuePair {
     private static final int PARTITION = 0x7fff;
 
     private final ChecksummingSender sender;
-    private final Address local;
+    private final RoceGid local;
     private final ManagementAgent management;
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
     private int sequence;
 
-    private record Outgoing(Address remote, MemorySegment datagram) {}
+    private record Outgoing(RoceGid remote, MemorySegment datagram) {}
 
-    ManagementQueuePair(ChecksummingSender sender, Address local, ManagementAgent management) {
+    ManagementQueuePair(ChecksummingSender sender, RoceGid local, ManagementAgent management) {
         this.sender = sender;
         this.local = local;
         this.management = management;
@@ -53,7 +53,7 @@ final class ManagementQueuePair {
     void receive(IncomingPacket packet) {
         var buffer = packet.buffer();
         management.received(
-                new Address(buffer.sourceHigh(), buffer.sourceLow()),
+                new RoceGid(buffer.sourceHigh(), buffer.sourceLow()),
                 buffer.memory().asSlice(packet.payloadOffset(), packet.payloadBytes()));
     }
 
@@ -61,7 +61,7 @@ final class ManagementQueuePair {
      * Queues an outgoing datagram, whose length must be a multiple of 4. Drops it if {@link
      * #MAX_WAITING} datagrams wait.
      */
-    void post(Address remote, MemorySegment datagram) {
+    void post(RoceGid remote, MemorySegment datagram) {
         if (waiting.size() < MAX_WAITING) {
             waiting.addLast(new Outgoing(remote, datagram));
         }

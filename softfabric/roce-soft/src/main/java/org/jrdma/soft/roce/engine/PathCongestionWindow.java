@@ -41,7 +41,7 @@ final class PathCongestionWindow {
      */
     private static final int OVERHEAD = 768;
 
-    private final Address remote;
+    private final RoceGid remote;
     private final long maxWindow;
     private long window;
 
@@ -133,7 +133,7 @@ final class PathCongestionWindow {
         }
     }
 
-    PathCongestionWindow(Address remote, long maxWindow, long now) {
+    PathCongestionWindow(RoceGid remote, long maxWindow, long now) {
         this.remote = remote;
         this.periodStart = now;
         this.maxWindow = Math.max(MIN_WINDOW, maxWindow);
@@ -141,7 +141,7 @@ final class PathCongestionWindow {
         this.threshold = this.maxWindow;
     }
 
-    Address remote() {
+    RoceGid remote() {
         return remote;
     }
 

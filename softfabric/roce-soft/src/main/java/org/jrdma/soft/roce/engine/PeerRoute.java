@@ -17,8 +17,8 @@ final class PeerRoute {
     private static final int FULL_MEMBER = 0x8000;
 
     private final ChecksummingSender sender;
-    private Address local = new Address(0, 0);
-    private Address remote = local;
+    private RoceGid local = new RoceGid(0, 0);
+    private RoceGid remote = local;
     private int flow;
     private int remoteNumber;
     private int partitionKey;
@@ -39,12 +39,12 @@ final class PeerRoute {
         partitionKey = key;
     }
 
-    Address remote() {
+    RoceGid remote() {
         return remote;
     }
 
     /** Changes the address of the peer, and the traffic class and flow label of packets to it. */
-    void remote(Address peer, int newFlow) {
+    void remote(RoceGid peer, int newFlow) {
         remote = peer;
         flow = newFlow;
     }
@@ -118,7 +118,7 @@ final class PeerRoute {
      */
     void send(
             PacketBuffer buffer,
-            Address destination,
+            RoceGid destination,
             int destinationNumber,
             OpCode opCode,
             boolean solicited,

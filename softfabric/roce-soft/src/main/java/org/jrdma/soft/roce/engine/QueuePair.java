@@ -26,7 +26,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private final SendQueue sends;
     private final ReceiveQueue receives;
     private final boolean receivesShared;
-    private final @Nullable XrcDomainKey extendedDomain;
+    private final @Nullable XrcDomainIdentity extendedDomain;
     private final Requester requester;
     private final Responder responder;
 
@@ -143,7 +143,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      * Changes the address of the peer and the {@link ReceiveParameters#flow}. The caller must
      * ensure that no work is {@linkplain #isDraining() in flight}.
      */
-    public void remote(Address peer, int flow) {
+    public void remote(RoceGid peer, int flow) {
         link.remote(peer, flow);
         if (transport.isReliable()) {
             leavePath();
@@ -422,7 +422,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      * Returns the XRC domain if this is the receiving end of an extended connection; otherwise
      * null.
      */
-    @Nullable XrcDomainKey extendedDomain() {
+    @Nullable XrcDomainIdentity extendedDomain() {
         return extendedDomain;
     }
 

@@ -27,4 +27,4 @@ public record QueuePairOptions(
         int maxReceiveBuffers,
         int maxInline,
         @Nullable ReceiveQueue sharedReceives,
-        @Nullable XrcDomainKey extendedDomain) {}
+        @Nullable XrcDomainIdentity extendedDomain) {}

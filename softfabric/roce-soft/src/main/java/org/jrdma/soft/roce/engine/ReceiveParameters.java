@@ -13,8 +13,8 @@ package org.jrdma.soft.roce.engine;
  * @param notReadyTimer the timer code that RNR NAKs of this queue pair carry
  */
 public record ReceiveParameters(
-        Address local,
-        Address remote,
+        RoceGid local,
+        RoceGid remote,
         int flow,
         int remoteQueuePair,
         int pathMtu,
@@ -24,8 +24,8 @@ public record ReceiveParameters(
 
     /** Creates parameters with the default traffic class and flow label. */
     public ReceiveParameters(
-            Address local,
-            Address remote,
+            RoceGid local,
+            RoceGid remote,
             int remoteQueuePair,
             int pathMtu,
             int sequence,

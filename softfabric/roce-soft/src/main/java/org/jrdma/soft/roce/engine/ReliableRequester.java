@@ -136,7 +136,7 @@ final class ReliableRequester implements Requester {
         var pathMtu = queuePair.link().pathMtu();
         var first = window.cursorPacket;
         var offset = (long) first * pathMtu;
-        if (work.operation == SendOperation.READ) {
+        if (work.operation == SendOperationKind.READ) {
             var packets = work.endOfPart(first, engine.options().readPackets()) - first;
             var bytes = Math.min(work.bytes() - offset, (long) packets * pathMtu);
             return packets * PathCongestionWindow.charge(0) + PathCongestionWindow.charge(bytes);
@@ -208,7 +208,7 @@ final class ReliableRequester implements Requester {
         }
         if (work.bytes() > MessageLimits.MAX_BYTES
                 || (work.operation.isAtomic() && work.bytes() < Long.BYTES)
-                || (work.operation == SendOperation.ATOMIC_WRITE && work.bytes() != Long.BYTES)) {
+                || (work.operation == SendOperationKind.ATOMIC_WRITE && work.bytes() != Long.BYTES)) {
             return CompletionStatus.LOCAL_LENGTH_ERROR;
         }
         return work.permitted(engine.memory(), queuePair.domain())

@@ -56,7 +56,7 @@ final class RequestWriter {
         var offset = (long) index * link.pathMtu();
         var payload = (int) Math.min(link.pathMtu(), work.bytes() - offset);
         var position = Position.of(index, work.packets);
-        var operation = work.operation == SendOperation.SEND ? Operation.SEND : Operation.WRITE;
+        var operation = work.operation == SendOperationKind.SEND ? Operation.SEND : Operation.WRITE;
         var immediate = work.hasImmediate && position.ends();
         var invalidates = work.invalidates && position.ends();
         var opCode =
@@ -112,7 +112,7 @@ final class RequestWriter {
     /** Sends a COMPARE AND SWAP or FETCH AND ADD. */
     void sendAtomic(PacketBuffer packet, SendWork work, int sequence) {
         var operation =
-                work.operation == SendOperation.COMPARE_AND_SWAP
+                work.operation == SendOperationKind.COMPARE_AND_SWAP
                         ? Operation.COMPARE_AND_SWAP
                         : Operation.FETCH_AND_ADD;
         new AtomicHeader(work.remoteAddress, work.remoteKey, work.swapOrAdd, work.compare)

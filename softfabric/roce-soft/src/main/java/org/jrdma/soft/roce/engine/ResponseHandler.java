@@ -101,7 +101,7 @@ final class ResponseHandler {
             completeSinglePacketResponse();
             return;
         }
-        if (work.operation != SendOperation.READ) {
+        if (work.operation != SendOperationKind.READ) {
             window.failHead(CompletionStatus.BAD_RESPONSE);
             return;
         }

@@ -18,7 +18,7 @@ public final class SendWork {
 
     // The following fields are set by the posting thread.
     long id;
-    SendOperation operation = SendOperation.SEND;
+    SendOperationKind operation = SendOperationKind.SEND;
     boolean signaled;
     boolean solicited;
     boolean fence;
@@ -28,7 +28,7 @@ public final class SendWork {
     int remoteKey;
     long swapOrAdd;
     long compare;
-    Address remote = NOWHERE;
+    RoceGid remote = NOWHERE;
     int remoteQueuePair;
     int queueKey;
     int flushPlacement;
@@ -48,7 +48,7 @@ public final class SendWork {
     int packetsReceived;
     @Nullable CompletionStatus failure;
 
-    private static final Address NOWHERE = new Address(0, 0);
+    private static final RoceGid NOWHERE = new RoceGid(0, 0);
 
     SendWork(int maxBuffers, MemorySegment inline) {
         this.buffers = new BufferList(maxBuffers);
@@ -60,7 +60,7 @@ public final class SendWork {
      *
      * @param id the ID that the completion of the request reports
      */
-    public SendWork begin(long id, SendOperation operation) {
+    public SendWork begin(long id, SendOperationKind operation) {
         this.id = id;
         this.operation = operation;
         signaled = false;
@@ -178,7 +178,7 @@ public final class SendWork {
      * @return null on success, otherwise the status with which the request fails
      */
     @Nullable CompletionStatus execute(MemoryRegistry registry, AccessIdentity accessor) {
-        if (operation == SendOperation.BIND) {
+        if (operation == SendOperationKind.BIND) {
             return binding != null && registry.bind(accessor, binding)
                     ? null
                     : CompletionStatus.WINDOW_BIND_ERROR;
@@ -189,7 +189,7 @@ public final class SendWork {
     }
 
     /** Sets the destination of a datagram. */
-    public SendWork datagram(Address remote, int queuePair, int queueKey) {
+    public SendWork datagram(RoceGid remote, int queuePair, int queueKey) {
         this.remote = remote;
         this.remoteQueuePair = queuePair;
         this.queueKey = queueKey;

@@ -5,6 +5,6 @@ enum TransmitResult {
     SENT,
     /** There is no packet that may be sent now. */
     IDLE,
-    /** A packet could be sent, but the {@link PacketSender} has no free buffer. */
+    /** A packet could be sent, but the {@link NetworkPacketSender} has no free buffer. */
     LINK_FULL
 }

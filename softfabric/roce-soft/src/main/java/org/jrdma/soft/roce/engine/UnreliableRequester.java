@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the work requests of an unreliable connection. A request is complete when its last packet
- * has been passed to the {@link PacketSender}.
+ * has been passed to the {@link NetworkPacketSender}.
  */
 final class UnreliableRequester implements Requester {
 

@@ -8,13 +8,13 @@ package org.jrdma.soft.roce.engine;
 public final class XrcReceiveQueue {
 
     private final int number;
-    private final XrcDomainKey domain;
+    private final XrcDomainIdentity domain;
     private final ReceiveQueue queue;
     private final CompletionSink completions;
     private boolean destroyed;
 
     XrcReceiveQueue(
-            int number, XrcDomainKey domain, ReceiveQueue queue, CompletionSink completions) {
+            int number, XrcDomainIdentity domain, ReceiveQueue queue, CompletionSink completions) {
         this.number = number;
         this.domain = domain;
         this.queue = queue;
@@ -26,7 +26,7 @@ public final class XrcReceiveQueue {
         return number;
     }
 
-    XrcDomainKey domain() {
+    XrcDomainIdentity domain() {
         return domain;
     }
 

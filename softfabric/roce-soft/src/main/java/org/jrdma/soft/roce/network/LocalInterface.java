@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
 
 /** A network interface of this machine that has the IP address of a port. */
@@ -25,7 +25,7 @@ record LocalInterface(String name, int index, int mtu, boolean isLoopback) {
      *
      * @throws FabricException if no interface of this network namespace has the address
      */
-    static LocalInterface of(Address address) throws FabricException {
+    static LocalInterface of(RoceGid address) throws FabricException {
         try {
             var found = find(address.inet());
             if (found == null) {

@@ -16,14 +16,14 @@ final class PacketReceiver {
 
     private final MessageVector vector;
     private boolean up = true;
-    private @Nullable PacketTracer tracer;
+    private @Nullable PacketListenerNotifier tracer;
     private long count;
 
     PacketReceiver(int scope, Arena arena) {
         this.vector = new MessageVector(CAPACITY, MessageVector.COMBINED_BYTES, scope, arena);
     }
 
-    void tracer(@Nullable PacketTracer next) {
+    void tracer(@Nullable PacketListenerNotifier next) {
         tracer = next;
     }
 

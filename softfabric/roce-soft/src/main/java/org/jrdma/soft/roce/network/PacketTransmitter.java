@@ -2,7 +2,7 @@ package org.jrdma.soft.roce.network;
 
 import java.lang.foreign.Arena;
 import org.jrdma.ffi.Errno;
-import org.jrdma.soft.roce.engine.PacketSender;
+import org.jrdma.soft.roce.engine.NetworkPacketSender;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.packet.PacketBuffer;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Collects the packets that the engine of a port sends, and passes several of them to the kernel
  * with one system call. Confined to one thread at a time.
  */
-final class PacketTransmitter implements PacketSender {
+final class PacketTransmitter implements NetworkPacketSender {
 
     /** The maximum number of packets that are collected before they are sent. */
     private static final int CAPACITY = 32;
@@ -46,7 +46,7 @@ final class PacketTransmitter implements PacketSender {
      */
     private boolean injecting;
 
-    private @Nullable PacketTracer tracer;
+    private @Nullable PacketListenerNotifier tracer;
 
     /**
      * @param combining true if one {@code sendmsg} may pass several packets to the kernel (UDP
@@ -77,7 +77,7 @@ final class PacketTransmitter implements PacketSender {
         return faultInjector.counts();
     }
 
-    void tracer(@Nullable PacketTracer next) {
+    void tracer(@Nullable PacketListenerNotifier next) {
         tracer = next;
     }
 

@@ -9,7 +9,7 @@ import java.util.function.Function;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.PollingBudget;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
@@ -51,7 +51,7 @@ public final class Port implements AutoCloseable {
     /** The pause after an exception in the daemon thread, to limit the rate of log messages. */
     private static final long FAILURE_PAUSE_NANOS = 100_000_000;
 
-    private final Address address;
+    private final RoceGid address;
     private final LocalInterface localInterface;
     private final MemoryRegistry memory;
     private final Engine engine;
@@ -156,7 +156,7 @@ public final class Port implements AutoCloseable {
         }
     }
 
-    public Address address() {
+    public RoceGid address() {
         return address;
     }
 
@@ -282,7 +282,7 @@ public final class Port implements AutoCloseable {
     /** Sets the listener that receives all packets that are sent or received; null removes it. */
     public void listen(@Nullable PacketListener listener) {
         run(_ -> {
-            var tracer = listener == null ? null : new PacketTracer(listener);
+            var tracer = listener == null ? null : new PacketListenerNotifier(listener);
             outgoing.tracer(tracer);
             incoming.tracer(tracer);
         });
@@ -303,7 +303,7 @@ public final class Port implements AutoCloseable {
      * Receives packets sent to a multicast group until {@link #leave} was called as often as this
      * method.
      */
-    public void join(Address group) throws FabricException {
+    public void join(RoceGid group) throws FabricException {
         lock.lock();
         try {
             if (sockets.join(group)) {
@@ -316,7 +316,7 @@ public final class Port implements AutoCloseable {
     }
 
     /** Leaves a multicast group: reverts one call of {@link #join}. */
-    public void leave(Address group) {
+    public void leave(RoceGid group) {
         lock.lock();
         try {
             if (sockets.leave(group)) {

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The sockets of a port: one for the address of the port, and one for each multicast group that it
@@ -18,7 +18,7 @@ final class PortAndMulticastSockets {
     private final SystemCalls calls;
 
     /** The number of calls of {@link #join} without a {@link #leave}, by multicast group. */
-    private final Map<Address, Integer> memberships = new HashMap<>();
+    private final Map<RoceGid, Integer> memberships = new HashMap<>();
 
     /**
      * The socket for the address of the port, followed by the sockets for multicast groups. The
@@ -48,7 +48,7 @@ final class PortAndMulticastSockets {
      * Joins a multicast group. Returns true if this has added a socket. If the port had joined the
      * group before, it already has the socket.
      */
-    boolean join(Address group) throws FabricException {
+    boolean join(RoceGid group) throws FabricException {
         if (memberships.merge(group, 1, Integer::sum) > 1 || areClosed()) {
             return false;
         }
@@ -67,7 +67,7 @@ final class PortAndMulticastSockets {
      * Leaves a multicast group: reverts one call of {@link #join}. Returns true if this has removed
      * the socket of the group, because all calls for the group are reverted.
      */
-    boolean leave(Address group) {
+    boolean leave(RoceGid group) {
         if (memberships.computeIfPresent(group, (_, count) -> count == 1 ? null : count - 1) != null
                 || areClosed()) {
             return false;

@@ -3,7 +3,7 @@ package org.jrdma.soft.roce.network;
 import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.EngineOptions;
 
 /**
@@ -17,10 +17,10 @@ import org.jrdma.soft.roce.engine.EngineOptions;
  */
 @CheckReturnValue
 public record PortOptions(
-        Address address, EngineOptions engine, int socketBuffer, RandomGenerator random) {
+        RoceGid address, EngineOptions engine, int socketBuffer, RandomGenerator random) {
 
     /** Returns the default options for an address. */
-    public static PortOptions at(Address address) {
+    public static PortOptions at(RoceGid address) {
         return new PortOptions(address, EngineOptions.DEFAULTS, 8 << 20, new SecureRandom());
     }
 

@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /** Queries the kernel's routing table. */
 public final class Routes {
@@ -21,7 +21,7 @@ public final class Routes {
      * @param scope the index of the network interface if {@code destination} is link-local
      * @throws FabricException if there is no route
      */
-    public static Address sourceTo(Address destination, int scope) throws FabricException {
+    public static RoceGid sourceTo(RoceGid destination, int scope) throws FabricException {
         var calls = new SystemCalls();
         var family = destination.isIpv4() ? SocketAddress.IPV4_FAMILY : SocketAddress.IPV6_FAMILY;
         var descriptor = calls.socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -39,13 +39,13 @@ public final class Routes {
             if (calls.name(descriptor, name, length) < 0) {
                 throw failure(destination, calls.errno());
             }
-            return new Address(SocketAddress.high(name, 0), SocketAddress.low(name, 0));
+            return new RoceGid(SocketAddress.high(name, 0), SocketAddress.low(name, 0));
         } finally {
             calls.close(descriptor);
         }
     }
 
-    private static FabricException failure(Address destination, int errno) {
+    private static FabricException failure(RoceGid destination, int errno) {
         return new FabricException(
                 "Cannot find a route to %s: %s".formatted(destination, Errno.describe(errno)),
                 errno,
@@ -56,7 +56,7 @@ public final class Routes {
      * Returns true if an address is link-local, that is, valid only together with a network
      * interface.
      */
-    public static boolean isLinkLocal(Address address) {
+    public static boolean isLinkLocal(RoceGid address) {
         return SocketAddress.isLinkLocal(address.high());
     }
 
@@ -64,12 +64,12 @@ public final class Routes {
      * Returns the index of the network interface to which a link-local address of this machine is
      * assigned, or 0 if the address is not link-local.
      */
-    public static int scopeOf(Address own) throws FabricException {
+    public static int scopeOf(RoceGid own) throws FabricException {
         return isLinkLocal(own) ? LocalInterface.of(own).index() : 0;
     }
 
     /** Returns true if two addresses of this machine are assigned to the same network interface. */
-    public static boolean shareInterface(Address one, Address other) throws FabricException {
+    public static boolean shareInterface(RoceGid one, RoceGid other) throws FabricException {
         return LocalInterface.of(one).index() == LocalInterface.of(other).index();
     }
 }

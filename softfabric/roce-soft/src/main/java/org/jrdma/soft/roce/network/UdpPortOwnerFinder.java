@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
@@ -26,11 +26,11 @@ final class UdpPortOwnerFinder {
      * Returns a sentence that names the process that uses the port at an address, and suggests a
      * fix.
      */
-    static String describe(Address address) {
+    static String describe(RoceGid address) {
         return describe(address, Path.of(address.isIpv4() ? "/proc/net/udp" : "/proc/net/udp6"));
     }
 
-    static String describe(Address address, Path table) {
+    static String describe(RoceGid address, Path table) {
         var holder = holder(address, table);
         var process = holder.flatMap(socket -> processOf(socket.inode()));
         if (holder.isPresent() && holder.get().isWildcard()) {
@@ -47,7 +47,7 @@ final class UdpPortOwnerFinder {
                                 + " address.");
     }
 
-    private static Optional<Holder> holder(Address address, Path table) {
+    private static Optional<Holder> holder(RoceGid address, Path table) {
         var port = String.format(Locale.ROOT, ":%04X", PacketBuffer.UDP_PORT);
         try (var lines = Files.lines(table)) {
             return lines.map(line -> line.strip().split("\\s+"))
@@ -60,7 +60,7 @@ final class UdpPortOwnerFinder {
         }
     }
 
-    private static Optional<Holder> holder(Address address, String local, String inode) {
+    private static Optional<Holder> holder(RoceGid address, String local, String inode) {
         var hex = local.substring(0, local.indexOf(':'));
         var isWildcard = hex.chars().allMatch(digit -> digit == '0');
         return isWildcard || hex.equals(hex(address))
@@ -72,7 +72,7 @@ final class UdpPortOwnerFinder {
      * Formats an address as the {@code local_address} column of {@code /proc/net/udp} and {@code
      * /proc/net/udp6}: hexadecimal 32-bit words in native byte order.
      */
-    private static String hex(Address address) {
+    private static String hex(RoceGid address) {
         var text = new StringBuilder();
         var words =
                 address.isIpv4()

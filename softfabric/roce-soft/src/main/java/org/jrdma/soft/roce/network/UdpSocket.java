@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
@@ -51,10 +51,10 @@ final class UdpSocket {
     private static final int HOPS = 64;
 
     private final SystemCalls calls;
-    private final Address address;
+    private final RoceGid address;
     private final int descriptor;
 
-    private UdpSocket(SystemCalls calls, Address address, int descriptor) {
+    private UdpSocket(SystemCalls calls, RoceGid address, int descriptor) {
         this.calls = calls;
         this.address = address;
         this.descriptor = descriptor;
@@ -66,7 +66,7 @@ final class UdpSocket {
      * @param buffer the requested size of the socket buffers in bytes
      */
     static UdpSocket at(
-            Address address, LocalInterface localInterface, int buffer, SystemCalls calls)
+            RoceGid address, LocalInterface localInterface, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(address, calls);
         try {
@@ -103,7 +103,7 @@ final class UdpSocket {
      * @param buffer the requested size of the receive buffer in bytes
      */
     static UdpSocket ofGroup(
-            Address group, LocalInterface localInterface, int buffer, SystemCalls calls)
+            RoceGid group, LocalInterface localInterface, int buffer, SystemCalls calls)
             throws FabricException {
         var socket = open(group, calls);
         try {
@@ -119,7 +119,7 @@ final class UdpSocket {
         }
     }
 
-    private static UdpSocket open(Address address, SystemCalls calls) throws FabricException {
+    private static UdpSocket open(RoceGid address, SystemCalls calls) throws FabricException {
         var family = address.isIpv4() ? SocketAddress.IPV4_FAMILY : SocketAddress.IPV6_FAMILY;
         var descriptor = calls.socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (descriptor < 0) {
@@ -201,7 +201,7 @@ final class UdpSocket {
                 : Integer.reverseBytes(value);
     }
 
-    private static FabricException failed(String attempt, Address address, int errno) {
+    private static FabricException failed(String attempt, RoceGid address, int errno) {
         return new FabricException(
                 attempt.formatted(address) + ": " + Errno.describe(errno), errno, null);
     }
@@ -243,7 +243,7 @@ final class UdpSocket {
         }
     }
 
-    Address address() {
+    RoceGid address() {
         return address;
     }
 

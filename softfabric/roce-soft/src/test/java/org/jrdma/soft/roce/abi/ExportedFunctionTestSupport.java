@@ -7,7 +7,7 @@ import java.security.SecureRandom;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaults;
 
 /** Support for tests that call the exported functions as a C program does. */
@@ -19,7 +19,7 @@ public final class ExportedFunctionTestSupport {
     public static DeviceObject newDevice() {
         var candidates =
                 IntStream.rangeClosed(1, 254)
-                        .mapToObj(host -> Address.ipv4(127 << 24 | 77 << 8 | host))
+                        .mapToObj(host -> RoceGid.ipv4(127 << 24 | 77 << 8 | host))
                         .toList();
         return new DeviceObject("soft", candidates, NetworkFaults.NONE, null, new SecureRandom());
     }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.soft.roce.connection.SimulatedNetwork.Listener;
 import org.jrdma.soft.roce.connection.SimulatedNetwork.Peer;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -516,7 +516,7 @@ class ConnectionTest {
         var caller = connected();
         var request = caller.connection().request();
         var there = request().connection();
-        var unrelated = Address.ipv4(0x0a00_0003);
+        var unrelated = RoceGid.ipv4(0x0a00_0003);
 
         for (var message :
                 List.of(
@@ -543,7 +543,7 @@ class ConnectionTest {
     void shouldRejectARequestFromAnAddressThatItDoesNotContain() {
         var request = call(17, "").connection().request();
         network.lose(_ -> true);
-        var unrelated = Address.ipv4(0x0a00_0003);
+        var unrelated = RoceGid.ipv4(0x0a00_0003);
 
         network.there.manager.received(unrelated, request.encode());
 

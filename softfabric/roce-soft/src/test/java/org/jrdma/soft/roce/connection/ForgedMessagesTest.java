@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.soft.roce.connection.SimulatedNetwork.Listener;
 import org.jrdma.soft.roce.connection.SimulatedNetwork.Peer;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -215,7 +215,7 @@ class ForgedMessagesTest {
     @Test
     void shouldGiveUpOnAnAbsentPeerAfterEightRepliesInEightSeconds() {
         network.lose(_ -> true);
-        var absent = Address.ipv4(0x0a00_0003);
+        var absent = RoceGid.ipv4(0x0a00_0003);
         var genuine = caller.connection().request();
         var path = genuine.path();
         network.there.manager.received(

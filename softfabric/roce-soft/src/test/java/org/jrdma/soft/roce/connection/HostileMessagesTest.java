@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -39,7 +39,7 @@ class HostileMessagesTest {
             }
             network.sent.clear();
             var source =
-                    random.nextInt(8) == 0 ? Address.ipv4(random.nextInt()) : network.here.address;
+                    random.nextInt(8) == 0 ? RoceGid.ipv4(random.nextInt()) : network.here.address;
 
             network.there.manager.received(source, message(recorded, random));
 

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 import java.util.List;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,8 +36,8 @@ class MessageTest {
                         21,
                         15,
                         new RequestedPath(
-                                Address.ipv4(0x0a00_0001),
-                                new Address(0xfe80L << 48, 0x55),
+                                RoceGid.ipv4(0x0a00_0001),
+                                new RoceGid(0xfe80L << 48, 0x55),
                                 4,
                                 0xabcde,
                                 0x7f,
@@ -271,8 +271,8 @@ class MessageTest {
     void shouldDecodePrivateDataHeadersOfBothAddressFamilies() throws Exception {
         for (var header :
                 List.of(
-                        new PrivateDataHeader(7, Address.ipv4(1), Address.ipv4(2)),
-                        new PrivateDataHeader(65_535, new Address(1, 2), new Address(3, 4)))) {
+                        new PrivateDataHeader(7, RoceGid.ipv4(1), RoceGid.ipv4(2)),
+                        new PrivateDataHeader(65_535, new RoceGid(1, 2), new RoceGid(3, 4)))) {
             var data = header.followedBy(SimulatedNetwork.bytes("x"));
 
             assertThat(data.byteSize()).isEqualTo(37);

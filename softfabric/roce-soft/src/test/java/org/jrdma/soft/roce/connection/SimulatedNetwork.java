@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +24,8 @@ final class SimulatedNetwork {
     static final int MTU_1024 = 3;
     static final long SERVICE = 0x0106_0000L + 7471;
 
-    final Machine here = new Machine(Address.ipv4(0x0a00_0001), 1);
-    final Machine there = new Machine(Address.ipv4(0x0a00_0002), 2);
+    final Machine here = new Machine(RoceGid.ipv4(0x0a00_0001), 1);
+    final Machine there = new Machine(RoceGid.ipv4(0x0a00_0002), 2);
 
     /** All messages that were sent, including those that were lost. */
     final List<Sent> sent = new ArrayList<>();
@@ -42,7 +42,7 @@ final class SimulatedNetwork {
     BooleanSupplier isMemoryExhausted = () -> false;
 
     /** A message that was sent. */
-    record Sent(Address from, Address to, MemorySegment datagram) {
+    record Sent(RoceGid from, RoceGid to, MemorySegment datagram) {
 
         String name() {
             return Message.name(datagram);
@@ -60,7 +60,7 @@ final class SimulatedNetwork {
     /** A machine with a connection manager. */
     final class Machine implements ConnectionManagerDeviceServices {
 
-        final Address address;
+        final RoceGid address;
         final ConnectionManager manager;
 
         /** True if the remote queue pairs of this machine's connections exist. */
@@ -69,7 +69,7 @@ final class SimulatedNetwork {
         int probes;
         private long packetsReceived;
 
-        Machine(Address address, long seed) {
+        Machine(RoceGid address, long seed) {
             this.address = address;
             this.manager = new ConnectionManager(address, seed, MTU_1024, this, new Random(seed));
         }
@@ -80,7 +80,7 @@ final class SimulatedNetwork {
         }
 
         @Override
-        public void send(Address remote, MemorySegment message) {
+        public void send(RoceGid remote, MemorySegment message) {
             failIfMemoryIsExhausted();
             var one = new Sent(address, remote, message);
             sent.add(one);

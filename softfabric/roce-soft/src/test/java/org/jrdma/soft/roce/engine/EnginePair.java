@@ -87,22 +87,22 @@ final class EnginePair {
     private long order;
 
     EnginePair(Transport transport, long seed) {
-        this(transport, seed, Address.ipv4(0x7f000001), Address.ipv4(0x7f000002));
+        this(transport, seed, RoceGid.ipv4(0x7f000001), RoceGid.ipv4(0x7f000002));
     }
 
-    EnginePair(Transport transport, long seed, Address leftAddress, Address rightAddress) {
+    EnginePair(Transport transport, long seed, RoceGid leftAddress, RoceGid rightAddress) {
         random = new Random(seed);
         left = new Side(leftAddress, transport, 0x10000, null);
-        right = new Side(rightAddress, transport, 0x8000_0000L, new XrcDomainKey());
+        right = new Side(rightAddress, transport, 0x8000_0000L, new XrcDomainIdentity());
     }
 
     /**
      * One side of the link: an engine with a queue pair, and a memory region between two guard
      * areas that contain a known pattern.
      */
-    final class Side implements PacketSender {
+    final class Side implements NetworkPacketSender {
 
-        final Address address;
+        final RoceGid address;
         final MemoryRegistry registry = new MemoryRegistry(random);
         final ProtectionDomain domain = new ProtectionDomain();
         final List<Done> done = new ArrayList<>();
@@ -122,7 +122,7 @@ final class EnginePair {
         @Nullable ReceiveQueue shared;
 
         @Nullable XrcReceiveQueue named;
-        private final @Nullable XrcDomainKey extendedDomain;
+        private final @Nullable XrcDomainIdentity extendedDomain;
         private final PacketBuffer outgoing = new PacketBuffer();
 
         /**
@@ -130,10 +130,10 @@ final class EnginePair {
          *     sends
          */
         Side(
-                Address address,
+                RoceGid address,
                 Transport transport,
                 long start,
-                @Nullable XrcDomainKey extendedDomain) {
+                @Nullable XrcDomainIdentity extendedDomain) {
             this.address = address;
             this.transport = transport;
             this.start = start;
@@ -180,7 +180,7 @@ final class EnginePair {
                 ProtectionDomain owner,
                 CompletionSink completions,
                 @Nullable ReceiveQueue sharedReceives,
-                @Nullable XrcDomainKey receivesIn) {
+                @Nullable XrcDomainIdentity receivesIn) {
             var options =
                     new QueuePairOptions(
                             kind,
@@ -213,7 +213,7 @@ final class EnginePair {
             transmit(packet, packet.destinationLow() == left.address.low() ? left : right);
         }
 
-        SendWork work(long id, SendOperation operation) {
+        SendWork work(long id, SendOperationKind operation) {
             return queuePair
                     .sends()
                     .claim()
@@ -231,7 +231,7 @@ final class EnginePair {
         void write(QueuePair from, long id, int bytes, Side peer) {
             from.sends()
                     .claim()
-                    .begin(id, SendOperation.WRITE)
+                    .begin(id, SendOperationKind.WRITE)
                     .signaled()
                     .buffer(start, bytes, region.key())
                     .remote(peer.start, peer.region.key());

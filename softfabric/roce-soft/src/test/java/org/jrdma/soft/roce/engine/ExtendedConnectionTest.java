@@ -43,7 +43,7 @@ class ExtendedConnectionTest {
         final List<EnginePair.Done> done = new ArrayList<>();
         final XrcReceiveQueue named;
 
-        AdditionalQueue(XrcDomainKey extendedDomain) {
+        AdditionalQueue(XrcDomainIdentity extendedDomain) {
             named =
                     Objects.requireNonNull(
                             right.engine.newExtendedReceives(extendedDomain, queue, this::add));
@@ -61,7 +61,7 @@ class ExtendedConnectionTest {
         }
     }
 
-    private XrcDomainKey domain() {
+    private XrcDomainIdentity domain() {
         return Objects.requireNonNull(right.queuePair.extendedDomain());
     }
 
@@ -72,7 +72,7 @@ class ExtendedConnectionTest {
     }
 
     private SendWork send(long id, int bytes) {
-        return left.work(id, SendOperation.SEND).buffer(left.start, bytes, left.region.key());
+        return left.work(id, SendOperationKind.SEND).buffer(left.start, bytes, left.region.key());
     }
 
     private void assertSent(CompletionStatus... statuses) {
@@ -116,30 +116,30 @@ class ExtendedConnectionTest {
         right.memory.set(ValueLayout.JAVA_LONG, 16384, 41);
 
         postAndRun(
-                left.work(1, SendOperation.WRITE)
+                left.work(1, SendOperationKind.WRITE)
                         .buffer(left.start, 3000, left.region.key())
                         .remote(8192, other.region.key()),
                 other.named.number());
         postAndRun(
-                left.work(2, SendOperation.READ)
+                left.work(2, SendOperationKind.READ)
                         .buffer(left.start + 4096, 3000, left.region.key())
                         .remote(4096, other.region.key()),
                 other.named.number());
         postAndRun(
-                left.work(3, SendOperation.FETCH_AND_ADD)
+                left.work(3, SendOperationKind.FETCH_AND_ADD)
                         .buffer(left.start + 8192, 8, left.region.key())
                         .remote(16384, other.region.key())
                         .atomic(1, 0),
                 other.named.number());
         postAndRun(
-                left.work(4, SendOperation.COMPARE_AND_SWAP)
+                left.work(4, SendOperationKind.COMPARE_AND_SWAP)
                         .buffer(left.start + 8200, 8, left.region.key())
                         .remote(16384, other.region.key())
                         .atomic(50, 42),
                 other.named.number());
         other.receive(13, 0, 0);
         postAndRun(
-                left.work(5, SendOperation.WRITE)
+                left.work(5, SendOperationKind.WRITE)
                         .buffer(left.start, 8, left.region.key())
                         .remote(20480, other.region.key())
                         .immediate(9),
@@ -167,7 +167,7 @@ class ExtendedConnectionTest {
         var other = new AdditionalQueue(domain());
 
         postAndRun(
-                left.work(1, SendOperation.READ)
+                left.work(1, SendOperationKind.READ)
                         .buffer(left.start, 8, left.region.key())
                         .remote(0, other.region.key()),
                 right.named.number());
@@ -189,7 +189,7 @@ class ExtendedConnectionTest {
     @Test
     void shouldRejectAQueueOfAnotherXrcDomain() {
         pair.connect(MTU, 0);
-        var otherDomainQueue = new AdditionalQueue(new XrcDomainKey());
+        var otherDomainQueue = new AdditionalQueue(new XrcDomainIdentity());
         otherDomainQueue.receive(12, 0, 100);
         right.receive(11, 0, 100);
 
@@ -283,7 +283,7 @@ class ExtendedConnectionTest {
             var window = right.registry.newWindow(right.domain, type);
             binder.sends()
                     .claim()
-                    .begin(1, SendOperation.BIND)
+                    .begin(1, SendOperationKind.BIND)
                     .bind(
                             new BindRequest(
                                     window,
@@ -297,7 +297,7 @@ class ExtendedConnectionTest {
             right.engine.doorbell(binder);
             pair.run(pair.now + MILLISECOND);
             postAndRun(
-                    left.work(2, SendOperation.READ)
+                    left.work(2, SendOperationKind.READ)
                             .buffer(left.start, 8, left.region.key())
                             .remote(right.start, window.key()),
                     right.named.number());

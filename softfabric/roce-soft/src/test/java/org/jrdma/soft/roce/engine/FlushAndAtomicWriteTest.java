@@ -31,13 +31,13 @@ class FlushAndAtomicWriteTest {
     }
 
     private SendWork atomicWrite(long id, long address, int bytes) {
-        return left.work(id, SendOperation.ATOMIC_WRITE)
+        return left.work(id, SendOperationKind.ATOMIC_WRITE)
                 .buffer(left.start, bytes, left.region.key())
                 .remote(address, region.key());
     }
 
     private SendWork flush(long id, int placement, int selectivity, long address, int bytes) {
-        return left.work(id, SendOperation.FLUSH)
+        return left.work(id, SendOperationKind.FLUSH)
                 .remote(address, region.key())
                 .flush(placement, selectivity, bytes);
     }
@@ -56,17 +56,17 @@ class FlushAndAtomicWriteTest {
         var id = 0L;
         for (var i = 0; i < 60; i++) {
             left.memory.set(ValueLayout.JAVA_LONG, 8L * i, -1 - i);
-            left.work(id++, SendOperation.WRITE)
+            left.work(id++, SendOperationKind.WRITE)
                     .buffer(left.start, 700, left.region.key())
                     .remote(right.start + 4096, region.key());
             left.post();
             flush(id++, FlushHeader.GLOBAL, FlushHeader.RANGE, right.start + 4096, 700);
             left.post();
-            left.work(id++, SendOperation.ATOMIC_WRITE)
+            left.work(id++, SendOperationKind.ATOMIC_WRITE)
                     .buffer(left.start + 8L * i, 8, left.region.key())
                     .remote(right.start, region.key());
             left.post();
-            left.work(id++, SendOperation.FETCH_AND_ADD)
+            left.work(id++, SendOperationKind.FETCH_AND_ADD)
                     .buffer(left.start + 8192 + 8L * i, 8, left.region.key())
                     .remote(right.start, region.key())
                     .atomic(-1000, 0); // Detects an ATOMIC WRITE that is executed twice.
@@ -95,7 +95,7 @@ class FlushAndAtomicWriteTest {
 
         var done =
                 completionOf(
-                        left.work(1, SendOperation.ATOMIC_WRITE)
+                        left.work(1, SendOperationKind.ATOMIC_WRITE)
                                 .inline(left.memory.asSlice(0, 8))
                                 .remote(right.start + 8, region.key()));
 

@@ -83,7 +83,7 @@ class FuzzTest {
     void shouldNeitherTouchOtherMemoryNorBlockOtherTrafficForAnyPackets(Transport transport) {
         var start = System.nanoTime();
         // IPv6 is used because its checksum covers the whole packet and detects damage reliably.
-        var pair = new EnginePair(transport, 1, new Address(0, 1), new Address(0, 2));
+        var pair = new EnginePair(transport, 1, new RoceGid(0, 1), new RoceGid(0, 2));
         pair.connect(MTU, 0);
         var victim = pair.right;
         victim.region =
@@ -169,7 +169,7 @@ class FuzzTest {
             return; // The receiving side of an XRC connection sends no requests.
         }
         if (!window.isBound() && victim.queuePair.sends().claim() != null) {
-            victim.work(i, SendOperation.BIND)
+            victim.work(i, SendOperationKind.BIND)
                     .bind(
                             new BindRequest(
                                     window,
@@ -182,7 +182,7 @@ class FuzzTest {
             victim.post();
         }
         if (i % 64 == 0 && victim.queuePair.sends().claim() != null) {
-            victim.work(i, SendOperation.READ)
+            victim.work(i, SendOperationKind.READ)
                     .buffer(victim.start, 700, victim.region.key())
                     .remote(0, 0);
             victim.post();

@@ -26,14 +26,14 @@ class ManagementQueuePairTest {
 
     /** A management agent that records the calls of its methods. */
     private static final class RecordingAgent implements ManagementAgent {
-        final List<Address> sources = new ArrayList<>();
+        final List<RoceGid> sources = new ArrayList<>();
         final List<byte[]> datagrams = new ArrayList<>();
         final List<Long> expired = new ArrayList<>();
         long deadline = Long.MAX_VALUE;
         boolean fails;
 
         @Override
-        public void received(Address source, MemorySegment datagram) {
+        public void received(RoceGid source, MemorySegment datagram) {
             sources.add(source);
             datagrams.add(datagram.toArray(ValueLayout.JAVA_BYTE));
             failIfRequested();
@@ -89,7 +89,7 @@ class ManagementQueuePairTest {
         pair.left.queuePair.readyToReceive(
                 new ReceiveParameters(pair.left.address, pair.left.address, 0, 1024, 0, 0, 12));
         pair.left.queuePair.readyToSend(new SendParameters(0, 0, 7, 7, 0));
-        var work = pair.left.work(1, SendOperation.SEND);
+        var work = pair.left.work(1, SendOperationKind.SEND);
         work.buffer(pair.left.start, 256, pair.left.region.key());
         work.datagram(pair.right.address, ManagementAgent.QUEUE_PAIR, ManagementAgent.QUEUE_KEY);
         pair.left.post();

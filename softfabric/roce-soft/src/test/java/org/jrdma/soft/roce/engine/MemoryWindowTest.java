@@ -33,7 +33,7 @@ class MemoryWindowTest {
     }
 
     private SendWork bind(long id, MemoryWindow window, int key, int newKey) {
-        return left.work(id, SendOperation.BIND)
+        return left.work(id, SendOperationKind.BIND)
                 .bind(
                         new BindRequest(
                                 window,
@@ -64,7 +64,7 @@ class MemoryWindowTest {
     private CompletionStatus write(int key) {
         return completionOf(
                         right,
-                        right.work(1, SendOperation.WRITE)
+                        right.work(1, SendOperationKind.WRITE)
                                 .buffer(right.start, 8, right.region.key())
                                 .remote(left.start, key))
                 .status();
@@ -79,15 +79,15 @@ class MemoryWindowTest {
         var id = 0L;
         for (var i = 0; i < ROUNDS; i++) { // A repeated bind or invalidation would fail.
             var key = next(window.key(), i);
-            left.work(id++, SendOperation.WRITE)
+            left.work(id++, SendOperationKind.WRITE)
                     .buffer(left.start, 700, left.region.key())
                     .remote(right.start, right.region.key());
             left.post();
             bind(id++, window, key, next(key, 1));
             left.post();
-            left.work(id++, SendOperation.INVALIDATE).invalidate(next(key, 1));
+            left.work(id++, SendOperationKind.INVALIDATE).invalidate(next(key, 1));
             left.post();
-            left.work(id++, SendOperation.READ)
+            left.work(id++, SendOperationKind.READ)
                     .buffer(left.start + 4096, 700, left.region.key())
                     .remote(right.start, right.region.key());
             left.post();
@@ -113,7 +113,7 @@ class MemoryWindowTest {
     void shouldCompleteLocalOperationsAfterUnansweredRequests() {
         pair.connect(256, 0);
         pair.passes = (to, _) -> to == right; // All answers are lost.
-        left.work(1, SendOperation.WRITE)
+        left.work(1, SendOperationKind.WRITE)
                 .buffer(left.start, 8, left.region.key())
                 .remote(right.start, right.region.key());
         left.post();
@@ -132,7 +132,7 @@ class MemoryWindowTest {
 
     @Test
     void shouldRejectAWindowKeyForLocalMemory() {
-        for (var operation : List.of(SendOperation.WRITE, SendOperation.READ)) {
+        for (var operation : List.of(SendOperationKind.WRITE, SendOperationKind.READ)) {
             reconnect();
             var window = window(MemoryWindow.Type.ONE);
             assertSucceeds(bind(1, window, window.key(), window.key() + 1));
@@ -198,7 +198,7 @@ class MemoryWindowTest {
         var done =
                 completionOf(
                         left,
-                        left.work(1, SendOperation.BIND)
+                        left.work(1, SendOperationKind.BIND)
                                 .bind(
                                         new BindRequest(
                                                 window, key, key + 1, target, at, bytes, rights)));
@@ -225,7 +225,7 @@ class MemoryWindowTest {
         var otherWindow = window(MemoryWindow.Type.TWO);
         other.sends()
                 .claim()
-                .begin(2, SendOperation.BIND)
+                .begin(2, SendOperationKind.BIND)
                 .bind(
                         new BindRequest(
                                 otherWindow,
@@ -242,14 +242,14 @@ class MemoryWindowTest {
 
         for (var key : new int[] {one.key(), otherWindow.key(), region.key(), one.key() ^ 0x100}) {
             reconnect();
-            var done = completionOf(left, left.work(3, SendOperation.INVALIDATE).invalidate(key));
+            var done = completionOf(left, left.work(3, SendOperationKind.INVALIDATE).invalidate(key));
             assertThat(done.status()).isEqualTo(CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
             reconnect();
             left.receive(9, 0, 100);
             var sent =
                     completionOf(
                             right,
-                            right.work(4, SendOperation.SEND)
+                            right.work(4, SendOperationKind.SEND)
                                     .buffer(right.start, 8, right.region.key())
                                     .invalidating(key));
             assertThat(sent.status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -310,9 +310,9 @@ class MemoryWindowTest {
                 side.registry.register(side.domain, side.memory, side.start, Access.WINDOW_BIND);
         var window = side.registry.newWindow(side.domain, MemoryWindow.Type.TWO);
         for (var id = 0L; id < 3; id++) {
-            side.work(2 * id, SendOperation.SEND).buffer(side.start, 700, side.region.key());
+            side.work(2 * id, SendOperationKind.SEND).buffer(side.start, 700, side.region.key());
             side.post();
-            side.work(2 * id + 1, SendOperation.BIND)
+            side.work(2 * id + 1, SendOperationKind.BIND)
                     .bind(
                             new BindRequest(
                                     window,

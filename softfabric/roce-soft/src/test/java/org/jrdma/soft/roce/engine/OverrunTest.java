@@ -49,7 +49,7 @@ class OverrunTest {
         for (var id = 1; id <= 2; id++) {
             pair.right.receive(id, 0, 200);
             pair.left
-                    .work(id, SendOperation.SEND)
+                    .work(id, SendOperationKind.SEND)
                     .buffer(pair.left.start, 100, pair.left.region.key())
                     .datagram(pair.right.address, crowded.number(), 0x1234);
             pair.left.post();

@@ -72,7 +72,7 @@ class PartitionTest {
         connect(pair.left, pair.right, sender);
         connect(pair.right, pair.left, receiver);
         pair.right.receive(9, 0, RouteHeader.BYTES + 100);
-        var work = pair.left.work(1, SendOperation.SEND);
+        var work = pair.left.work(1, SendOperationKind.SEND);
         work.buffer(pair.left.start, 100, pair.left.region.key());
         if (transport == Transport.DATAGRAM) {
             work.datagram(pair.right.address, pair.right.queuePair.number(), QUEUE_KEY);

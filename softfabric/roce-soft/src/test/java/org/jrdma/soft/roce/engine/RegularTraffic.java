@@ -24,7 +24,7 @@ final class RegularTraffic {
     private static final int QUEUE_KEY = 0x5678;
 
     private final Transport transport;
-    private final List<SendOperation> operations;
+    private final List<SendOperationKind> operations;
 
     /** The length in bytes of all messages except atomics. */
     private final int bytes;
@@ -47,17 +47,17 @@ final class RegularTraffic {
                 switch (transport) {
                     case RELIABLE, EXTENDED ->
                             List.of(
-                                    SendOperation.WRITE,
-                                    SendOperation.READ,
-                                    SendOperation.SEND,
-                                    SendOperation.FETCH_AND_ADD);
-                    case UNRELIABLE -> List.of(SendOperation.WRITE, SendOperation.SEND);
-                    case DATAGRAM -> List.of(SendOperation.SEND);
+                                    SendOperationKind.WRITE,
+                                    SendOperationKind.READ,
+                                    SendOperationKind.SEND,
+                                    SendOperationKind.FETCH_AND_ADD);
+                    case UNRELIABLE -> List.of(SendOperationKind.WRITE, SendOperationKind.SEND);
+                    case DATAGRAM -> List.of(SendOperationKind.SEND);
                 };
         bytes = transport == Transport.DATAGRAM ? 200 : 700;
         offset = transport == Transport.DATAGRAM ? RouteHeader.BYTES : 0;
         left = new End(pair.left, this::sent, null);
-        right = new End(pair.right, this::received, new XrcDomainKey());
+        right = new End(pair.right, this::received, new XrcDomainIdentity());
         left.connect(right);
         right.connect(left);
     }
@@ -80,7 +80,7 @@ final class RegularTraffic {
         End(
                 EnginePair.Side side,
                 CompletionSink completions,
-                @Nullable XrcDomainKey extendedDomain) {
+                @Nullable XrcDomainIdentity extendedDomain) {
             this.side = side;
             var domain = new ProtectionDomain();
             region = side.registry.register(domain, memory, memory.address(), EnginePair.ALL);
@@ -161,7 +161,7 @@ final class RegularTraffic {
         return String.format(Locale.ROOT, "%,d %s", completed, transport);
     }
 
-    private SendOperation operation(long number) {
+    private SendOperationKind operation(long number) {
         return operations.get((int) (number % operations.size()));
     }
 
@@ -169,8 +169,8 @@ final class RegularTraffic {
      * Returns true if an operation consumes a receive. This includes a WRITE over an unreliable
      * connection: it carries immediate data, because otherwise its arrival would be unknown.
      */
-    private boolean takesReceive(SendOperation operation) {
-        return operation == SendOperation.SEND || transport == Transport.UNRELIABLE;
+    private boolean takesReceive(SendOperationKind operation) {
+        return operation == SendOperationKind.SEND || transport == Transport.UNRELIABLE;
     }
 
     /** Starts the next operation if the previous one is complete. */
@@ -180,7 +180,7 @@ final class RegularTraffic {
         }
         var operation = operation(posted);
         var length = operation.isAtomic() ? Long.BYTES : bytes;
-        var source = operation == SendOperation.READ ? right : left;
+        var source = operation == SendOperationKind.READ ? right : left;
         for (var i = 0; i < length; i++) {
             source.memory.set(ValueLayout.JAVA_BYTE, i, (byte) (posted * 31 + i * 7L));
         }
@@ -201,7 +201,7 @@ final class RegularTraffic {
                         .atomic(1, 0)
                         .receiveQueue(right.receiveQueue)
                         .datagram(right.side.address, right.queuePair.number(), QUEUE_KEY);
-        if (operation == SendOperation.WRITE && takesReceive(operation)) {
+        if (operation == SendOperationKind.WRITE && takesReceive(operation)) {
             work.immediate((int) posted);
         }
         left.queuePair.sends().post();

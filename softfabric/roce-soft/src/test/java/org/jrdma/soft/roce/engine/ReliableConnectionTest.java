@@ -31,9 +31,9 @@ class ReliableConnectionTest {
     void shouldTransferMessagesOfEveryLengthAcrossTheSequenceNumberWrap(int mtu) {
         for (var bytes : new int[] {0, 1, mtu - 1, mtu, mtu + 1, 2 * mtu, 70 * mtu + 3}) {
             for (var operation :
-                    List.of(SendOperation.SEND, SendOperation.WRITE, SendOperation.READ)) {
+                    List.of(SendOperationKind.SEND, SendOperationKind.WRITE, SendOperationKind.READ)) {
                 for (var immediate : new boolean[] {false, true}) {
-                    if (operation != SendOperation.READ || !immediate) {
+                    if (operation != SendOperationKind.READ || !immediate) {
                         assertTransfers(mtu, bytes, operation, immediate);
                     }
                 }
@@ -43,7 +43,7 @@ class ReliableConnectionTest {
 
     /** Transfers one message, and verifies its data and completions. */
     private static void assertTransfers(
-            int mtu, int bytes, SendOperation operation, boolean immediate) {
+            int mtu, int bytes, SendOperationKind operation, boolean immediate) {
         var pair = new EnginePair(Transport.RELIABLE, bytes);
         var left = pair.left;
         var right = pair.right;
@@ -69,9 +69,9 @@ class ReliableConnectionTest {
         assertThat(left.done.getFirst().kind()).isEqualTo(CompletionKind.of(operation));
         assertThat(left.holds(0, bytes, right, TARGET)).as(description).isTrue();
         assertThat(left.guardsAreIntact() && right.guardsAreIntact()).isTrue();
-        if (operation == SendOperation.SEND || immediate) {
+        if (operation == SendOperationKind.SEND || immediate) {
             var kind =
-                    operation == SendOperation.SEND
+                    operation == SendOperationKind.SEND
                             ? CompletionKind.RECEIVE
                             : CompletionKind.RECEIVE_WRITE_WITH_IMMEDIATE;
             assertThat(right.done)
@@ -94,9 +94,9 @@ class ReliableConnectionTest {
     void shouldExecuteAtomicsAndReturnThePreviousValue() {
         pair.connect(1024, NEAR_WRAP);
         right.memory.set(ValueLayout.JAVA_LONG, 64, 40);
-        atomic(1, SendOperation.FETCH_AND_ADD, 2, 0, 0);
-        atomic(2, SendOperation.COMPARE_AND_SWAP, 100, 42, 8);
-        atomic(3, SendOperation.COMPARE_AND_SWAP, 200, 42, 16);
+        atomic(1, SendOperationKind.FETCH_AND_ADD, 2, 0, 0);
+        atomic(2, SendOperationKind.COMPARE_AND_SWAP, 100, 42, 8);
+        atomic(3, SendOperationKind.COMPARE_AND_SWAP, 200, 42, 16);
         pair.run();
         assertThat(left.done).extracting(EnginePair.Done::id).containsExactly(1L, 2L, 3L);
         assertThat(left.memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
@@ -106,7 +106,7 @@ class ReliableConnectionTest {
     }
 
     private void atomic(
-            long id, SendOperation operation, long swapOrAdd, long compare, long result) {
+            long id, SendOperationKind operation, long swapOrAdd, long compare, long result) {
         left.work(id, operation)
                 .buffer(left.start + result, 8, left.region.key())
                 .remote(right.start + 64, right.region.key())
@@ -140,10 +140,10 @@ class ReliableConnectionTest {
                 var kind = random.nextInt(5);
                 var operation =
                         switch (kind) {
-                            case 0, 1 -> SendOperation.SEND;
-                            case 2 -> SendOperation.WRITE;
-                            case 3 -> SendOperation.READ;
-                            default -> SendOperation.FETCH_AND_ADD;
+                            case 0, 1 -> SendOperationKind.SEND;
+                            case 2 -> SendOperationKind.WRITE;
+                            case 3 -> SendOperationKind.READ;
+                            default -> SendOperationKind.FETCH_AND_ADD;
                         };
                 var work = from.work(posted, operation).remote(to.start + slot, to.region.key());
                 switch (operation) {
@@ -197,11 +197,11 @@ class ReliableConnectionTest {
             var bytes = 400_000 + round;
             var operation =
                     round % 3 == 0
-                            ? SendOperation.SEND
-                            : round % 3 == 1 ? SendOperation.WRITE : SendOperation.READ;
+                            ? SendOperationKind.SEND
+                            : round % 3 == 1 ? SendOperationKind.WRITE : SendOperationKind.READ;
             lossy.left.fill(0, bytes, round);
             lossy.right.fill(TARGET, bytes, 100 + round);
-            if (operation == SendOperation.SEND) {
+            if (operation == SendOperationKind.SEND) {
                 lossy.right.receive(round, TARGET, bytes);
             }
             lossy.left
@@ -267,7 +267,7 @@ class ReliableConnectionTest {
      */
     @ParameterizedTest
     @EnumSource(names = {"WRITE", "READ"})
-    void shouldNotTimeOutOverAReliableLink(SendOperation operation) {
+    void shouldNotTimeOutOverAReliableLink(SendOperationKind operation) {
         pair.connect(4096, 0);
         left.fill(0, TARGET, 1);
         left.work(1, operation)
@@ -360,7 +360,7 @@ class ReliableConnectionTest {
     @Test
     void shouldRejectAnUnalignedAtomic() {
         pair.connect(1024, 0);
-        left.work(1, SendOperation.FETCH_AND_ADD)
+        left.work(1, SendOperationKind.FETCH_AND_ADD)
                 .buffer(left.start, 8, left.region.key())
                 .remote(right.start + 4, right.region.key())
                 .atomic(1, 0);
@@ -372,7 +372,7 @@ class ReliableConnectionTest {
     @Test
     void shouldRejectAReadBeyondTheRegion() {
         pair.connect(1024, 0);
-        left.work(1, SendOperation.READ)
+        left.work(1, SendOperationKind.READ)
                 .buffer(left.start, 64, left.region.key())
                 .remote(right.start + EnginePair.REGION - 63, right.region.key());
         left.post();
@@ -413,7 +413,7 @@ class ReliableConnectionTest {
         pair.connect(1024, 0);
         right.receive(1, 0, 4_000);
         send(1, 4_000);
-        left.work(2, SendOperation.WRITE).buffer(left.start, 8, 4711);
+        left.work(2, SendOperationKind.WRITE).buffer(left.start, 8, 4711);
         left.post();
         send(3, 8);
         pair.run();
@@ -429,11 +429,11 @@ class ReliableConnectionTest {
     void shouldDelayAFencedWriteUntilTheReadIsComplete() {
         pair.connect(1024, 0);
         right.fill(0, 200_000, 5);
-        left.work(1, SendOperation.READ)
+        left.work(1, SendOperationKind.READ)
                 .buffer(left.start, 200_000, left.region.key())
                 .remote(right.start, right.region.key());
         left.post();
-        left.work(2, SendOperation.WRITE)
+        left.work(2, SendOperationKind.WRITE)
                 .fence()
                 .inline(Arena.ofAuto().allocate(8).fill((byte) -1))
                 .remote(right.start + 199_992, right.region.key());
@@ -450,7 +450,7 @@ class ReliableConnectionTest {
         left.queuePair
                 .sends()
                 .claim()
-                .begin(1, SendOperation.WRITE)
+                .begin(1, SendOperationKind.WRITE)
                 .buffer(left.start, 8, left.region.key())
                 .remote(right.start, right.region.key());
         left.post();
@@ -459,7 +459,7 @@ class ReliableConnectionTest {
     }
 
     private void send(long id, int bytes) {
-        left.work(id, SendOperation.SEND).buffer(left.start, bytes, left.region.key());
+        left.work(id, SendOperationKind.SEND).buffer(left.start, bytes, left.region.key());
         left.post();
     }
 
@@ -468,7 +468,7 @@ class ReliableConnectionTest {
             pair.connect(1024, 0);
         }
         left.fill(0, bytes, 3);
-        left.work(1_000, SendOperation.WRITE)
+        left.work(1_000, SendOperationKind.WRITE)
                 .buffer(left.start, bytes, left.region.key())
                 .remote(address, key);
         left.post();
@@ -513,7 +513,7 @@ class ReliableConnectionTest {
                             noisy.right.start,
                             EnginePair.ALL);
             noisy.left
-                    .work(1, SendOperation.READ)
+                    .work(1, SendOperationKind.READ)
                     .buffer(noisy.left.start, 64, noisy.left.region.key())
                     .remote(noisy.right.start, temporary.key());
             noisy.left.post();
@@ -524,7 +524,7 @@ class ReliableConnectionTest {
             noisy.run();
             assertThat(noisy.right.events).isEmpty();
             noisy.left
-                    .work(2, SendOperation.WRITE)
+                    .work(2, SendOperationKind.WRITE)
                     .buffer(noisy.left.start, 64, noisy.left.region.key())
                     .remote(noisy.right.start, noisy.right.region.key());
             noisy.left.post();

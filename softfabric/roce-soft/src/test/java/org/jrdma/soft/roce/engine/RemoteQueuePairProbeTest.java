@@ -27,7 +27,7 @@ class RemoteQueuePairProbeTest {
         pair.run();
         assertThat(answers()).isEqualTo(1);
         pair.left
-                .work(2, SendOperation.READ)
+                .work(2, SendOperationKind.READ)
                 .buffer(pair.left.start, 3_000, pair.left.region.key())
                 .remote(pair.right.start, pair.right.region.key());
         pair.left.post();

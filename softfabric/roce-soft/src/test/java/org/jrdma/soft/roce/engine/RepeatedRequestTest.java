@@ -70,7 +70,7 @@ class RepeatedRequestTest {
 
     private void write() {
         pair.left
-                .work(1, SendOperation.WRITE)
+                .work(1, SendOperationKind.WRITE)
                 .buffer(pair.left.start, 64, pair.left.region.key())
                 .remote(pair.right.start, pair.right.region.key());
         pair.left.post();
@@ -78,7 +78,7 @@ class RepeatedRequestTest {
 
     private void read(int bytes) {
         pair.left
-                .work(2, SendOperation.READ)
+                .work(2, SendOperationKind.READ)
                 .buffer(pair.left.start, bytes, pair.left.region.key())
                 .remote(pair.right.start, pair.right.region.key());
         pair.left.post();

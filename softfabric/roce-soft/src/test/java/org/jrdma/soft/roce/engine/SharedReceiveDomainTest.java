@@ -52,7 +52,7 @@ class SharedReceiveDomainTest {
         pair.connect(1024, 0, 0, 7, 7, 4, EnginePair.ALL);
         shared.claim().begin(9).buffer(start, RouteHeader.BYTES + BYTES, region.key());
         shared.post();
-        var work = pair.left.work(1, SendOperation.SEND);
+        var work = pair.left.work(1, SendOperationKind.SEND);
         work.buffer(pair.left.start, BYTES, pair.left.region.key());
         if (pair.left.transport == Transport.DATAGRAM) {
             work.datagram(right.address, right.queuePair.number(), QUEUE_KEY);

@@ -17,7 +17,7 @@ class UnreliableTest {
         pair.right.receive(9, 0, 5_000);
         send(pair.left, 1, 5_000);
         pair.left
-                .work(2, SendOperation.WRITE)
+                .work(2, SendOperationKind.WRITE)
                 .buffer(pair.left.start, 5_000, pair.left.region.key())
                 .remote(pair.right.start + 10_000, pair.right.region.key());
         pair.left.post();
@@ -54,7 +54,7 @@ class UnreliableTest {
         var pair = new EnginePair(Transport.UNRELIABLE, 1);
         pair.connect(1024, 0);
         pair.left
-                .work(2, SendOperation.WRITE)
+                .work(2, SendOperationKind.WRITE)
                 .buffer(pair.left.start, 5_000, pair.left.region.key())
                 .remote(pair.right.start + EnginePair.REGION - 4_999, pair.right.region.key());
         pair.left.post();
@@ -106,14 +106,14 @@ class UnreliableTest {
 
     private static void datagram(EnginePair pair, long id, int bytes, int queueKey) {
         pair.left
-                .work(id, SendOperation.SEND)
+                .work(id, SendOperationKind.SEND)
                 .buffer(pair.left.start, bytes, pair.left.region.key())
                 .datagram(pair.right.address, pair.right.queuePair.number(), queueKey);
         pair.left.post();
     }
 
     private static void send(EnginePair.Side side, long id, int bytes) {
-        side.work(id, SendOperation.SEND).buffer(side.start, bytes, side.region.key());
+        side.work(id, SendOperationKind.SEND).buffer(side.start, bytes, side.region.key());
         side.post();
     }
 }

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.jrdma.soft.roce.packet.RouteHeader;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
@@ -42,14 +42,14 @@ class PortBindingTest {
 
     @Test
     void shouldReportAnAddressThatThisMachineDoesNotHave() {
-        assertThatThrownBy(() -> PortFixture.at(Address.of(InetAddress.ofLiteral("192.0.2.1"))))
+        assertThatThrownBy(() -> PortFixture.at(RoceGid.of(InetAddress.ofLiteral("192.0.2.1"))))
                 .isInstanceOf(FabricException.class)
                 .hasMessageContaining("192.0.2.1");
     }
 
     @Test
     void shouldSupportIpv6() throws Exception {
-        try (var station = at(Address.of(InetAddress.ofLiteral("::1")))) {
+        try (var station = at(RoceGid.of(InetAddress.ofLiteral("::1")))) {
             var pair = PortFixture.connected(station, station, 4096);
             station.receive(pair[1], 1, 50_000, 20_000);
             station.memory.asSlice(0, 20_000).fill((byte) 8);
@@ -68,7 +68,7 @@ class PortBindingTest {
      * Opens a station at an address, or aborts the test if the address is in use. Another build on
      * this machine may use ::1.
      */
-    private static PortFixture at(Address address) throws FabricException {
+    private static PortFixture at(RoceGid address) throws FabricException {
         try {
             return PortFixture.at(address);
         } catch (FabricException e) {
@@ -88,7 +88,7 @@ class PortBindingTest {
         try (var sender = PortFixture.anywhere();
                 var member = PortFixture.anywhere();
                 var former = PortFixture.anywhere()) {
-            var group = Address.ipv4(0xefff_0000 | ThreadLocalRandom.current().nextInt(0xffff));
+            var group = RoceGid.ipv4(0xefff_0000 | ThreadLocalRandom.current().nextInt(0xffff));
             var sending = newDatagramQueuePair(sender);
             var leaving = newDatagramQueuePair(member);
             var receiving = newDatagramQueuePair(member);
@@ -123,12 +123,12 @@ class PortBindingTest {
 
     /** Sends a text of seven characters. */
     private static void send(
-            PortFixture station, QueuePair queuePair, String text, Address address, int number) {
+            PortFixture station, QueuePair queuePair, String text, RoceGid address, int number) {
         station.memory.setString(0, text);
         queuePair
                 .sends()
                 .claim()
-                .begin(5, SendOperation.SEND)
+                .begin(5, SendOperationKind.SEND)
                 .buffer(PortFixture.START, 8, station.region.key())
                 .datagram(address, number, QUEUE_KEY);
         queuePair.sends().post();
@@ -141,7 +141,7 @@ class PortBindingTest {
         return queuePair;
     }
 
-    private static void join(PortFixture station, QueuePair queuePair, Address group)
+    private static void join(PortFixture station, QueuePair queuePair, RoceGid group)
             throws FabricException {
         station.port.join(group);
         station.port.control(engine -> {
@@ -150,7 +150,7 @@ class PortBindingTest {
         });
     }
 
-    private static void leave(PortFixture station, QueuePair queuePair, Address group) {
+    private static void leave(PortFixture station, QueuePair queuePair, RoceGid group) {
         station.port.control(engine -> {
             engine.leaveGroup(queuePair, group);
             return queuePair;

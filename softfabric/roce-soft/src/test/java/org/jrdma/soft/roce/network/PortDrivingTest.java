@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the threads that drive a port process all work, and that they allocate nothing. */
@@ -88,7 +88,7 @@ class PortDrivingTest {
                         && !acknowledged.getAndSet(true)) {
                     right.port.linkUp(false); // no packet may wake up the daemon thread
                     onAnotherThread(
-                            () -> left.move(pair[0], 1, SendOperation.WRITE, 0, BYTES, right));
+                            () -> left.move(pair[0], 1, SendOperationKind.WRITE, 0, BYTES, right));
                 }
             });
             left.receive(pair[0], 2, 0, BYTES);
@@ -111,7 +111,7 @@ class PortDrivingTest {
             while (queuePair.sends().claim() == null) {
                 Thread.onSpinWait();
             }
-            left.move(queuePair, i, SendOperation.WRITE, 0, BYTES, right);
+            left.move(queuePair, i, SendOperationKind.WRITE, 0, BYTES, right);
         }
     }
 
@@ -183,7 +183,7 @@ class PortDrivingTest {
             right.port.progress();
         }
         right.receive(pair[1], 0, 0, BYTES);
-        right.move(pair[1], 0, SendOperation.READ, 0, 3_000, left);
+        right.move(pair[1], 0, SendOperationKind.READ, 0, 3_000, left);
         right.send(pair[1], 0, 0, BYTES);
         while (left.received() == leftReceived) {
             left.port.progress();

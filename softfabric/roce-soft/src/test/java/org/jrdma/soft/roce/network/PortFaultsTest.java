@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.jrdma.soft.roce.engine.CompletionStatus;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.model.TracedPacket.Direction;
@@ -106,7 +106,7 @@ class PortFaultsTest {
             var seen = new CopyOnWriteArrayList<Direction>();
             left.port.listen(packet -> seen.add(packet.direction()));
             left.port.faults(NetworkFaults.seeded(5).loss(0.2).duplication(0.2));
-            left.move(pair[0], 1, SendOperation.WRITE, 0, 200_000, right);
+            left.move(pair[0], 1, SendOperationKind.WRITE, 0, 200_000, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             left.port.close();
 
@@ -170,7 +170,7 @@ class PortFaultsTest {
             right.port.faults(LOSSY);
             left.memory.fill((byte) 11);
             for (var i = 0; i < 40; i++) {
-                left.move(one, i, SendOperation.WRITE, i * 20_000L, 20_000, right);
+                left.move(one, i, SendOperationKind.WRITE, i * 20_000L, 20_000, right);
             }
             for (var i = 0; i < 40; i++) {
                 var done = left.await();
@@ -188,7 +188,7 @@ class PortFaultsTest {
                 var right = PortFixture.anywhere()) {
             var pair = PortFixture.connected(left, right, 1024);
             right.port.linkUp(false);
-            left.move(pair[0], 1, SendOperation.WRITE, 0, 100, right);
+            left.move(pair[0], 1, SendOperationKind.WRITE, 0, 100, right);
             Thread.sleep(30);
             assertThat(left.done).isEmpty();
             right.port.linkUp(true);
@@ -208,8 +208,8 @@ class PortFaultsTest {
             right.connect(other, left, one, 1024, 11);
             right.port.close();
             var start = System.nanoTime();
-            left.move(one, 1, SendOperation.WRITE, 0, 100, right);
-            left.move(working[0], 2, SendOperation.WRITE, 0, 100, third);
+            left.move(one, 1, SendOperationKind.WRITE, 0, 100, right);
+            left.move(working[0], 2, SendOperationKind.WRITE, 0, 100, third);
             assertThat(left.await().id()).isEqualTo(2);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.RETRIES_EXCEEDED);
             assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(8 * (4_096L << 11));

@@ -9,14 +9,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.Completion;
 import org.jrdma.soft.roce.engine.CompletionKind;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.QueuePairOptions;
 import org.jrdma.soft.roce.engine.ReceiveParameters;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.jrdma.soft.roce.engine.SendParameters;
 import org.jrdma.soft.roce.engine.WorkQueues;
 import org.jrdma.soft.roce.memory.Access;
@@ -65,7 +65,7 @@ final class PortFixture implements AutoCloseable {
      * run on one machine.
      */
     static PortFixture anywhere() throws FabricException {
-        return anywhere(PortOptions.at(Address.ipv4(0)).socketBuffer());
+        return anywhere(PortOptions.at(RoceGid.ipv4(0)).socketBuffer());
     }
 
     /**
@@ -86,7 +86,7 @@ final class PortFixture implements AutoCloseable {
         }
     }
 
-    static PortFixture at(Address address) throws FabricException {
+    static PortFixture at(RoceGid address) throws FabricException {
         return new PortFixture(Port.open(PortOptions.at(address)));
     }
 
@@ -108,8 +108,8 @@ final class PortFixture implements AutoCloseable {
         }
     }
 
-    private static Address randomAddress() {
-        return Address.ipv4(0x7f01_0000 + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff));
+    private static RoceGid randomAddress() {
+        return RoceGid.ipv4(0x7f01_0000 + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff));
     }
 
     QueuePair newQueuePair(Transport transport) {
@@ -184,7 +184,7 @@ final class PortFixture implements AutoCloseable {
         queuePair
                 .sends()
                 .claim()
-                .begin(id, SendOperation.SEND)
+                .begin(id, SendOperationKind.SEND)
                 .signaled()
                 .buffer(START + offset, bytes, region.key());
         queuePair.sends().post();
@@ -197,7 +197,7 @@ final class PortFixture implements AutoCloseable {
     void move(
             QueuePair queuePair,
             long id,
-            SendOperation operation,
+            SendOperationKind operation,
             long offset,
             int bytes,
             PortFixture peer) {

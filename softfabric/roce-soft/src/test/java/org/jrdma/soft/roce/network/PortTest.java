@@ -11,7 +11,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.CompletionKind;
 import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.junit.jupiter.api.Test;
 
 /** Tests transfers between ports, and the opening and closing of ports. */
@@ -52,11 +52,11 @@ class PortTest {
             var pair = PortFixture.connected(left, right, 4096);
             var bytes = (int) PortFixture.REGION;
             left.memory.fill((byte) 9);
-            left.move(pair[0], 1, SendOperation.WRITE, 0, bytes, right);
+            left.move(pair[0], 1, SendOperationKind.WRITE, 0, bytes, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             assertThat(right.memory.mismatch(left.memory)).isEqualTo(-1);
             right.memory.fill((byte) 3);
-            left.move(pair[0], 2, SendOperation.READ, 0, bytes, right);
+            left.move(pair[0], 2, SendOperationKind.READ, 0, bytes, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
             assertThat(right.memory.mismatch(left.memory)).isEqualTo(-1);
         }
@@ -74,8 +74,8 @@ class PortTest {
                 queuePairs[i] = PortFixture.connected(left, right, 4096)[0];
             }
             for (var i = 0; i < count; i++) {
-                left.move(queuePairs[i], i, SendOperation.WRITE, 0, bytes, right);
-                left.move(queuePairs[i], i, SendOperation.READ, bytes, bytes, right);
+                left.move(queuePairs[i], i, SendOperationKind.WRITE, 0, bytes, right);
+                left.move(queuePairs[i], i, SendOperationKind.READ, bytes, bytes, right);
             }
             for (var i = 0; i < 2 * count; i++) {
                 assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);

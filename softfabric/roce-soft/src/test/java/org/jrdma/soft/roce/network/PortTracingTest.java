@@ -17,9 +17,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.soft.roce.PcapWriter;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.CompletionStatus;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.model.PacketListener;
 import org.jrdma.soft.roce.model.TracedPacket;
@@ -39,10 +39,10 @@ class PortTracingTest {
             var pair = PortFixture.connected(left, right, 1024);
             var seen = new CopyOnWriteArrayList<TracedPacket>();
             left.port.listen(seen::add);
-            left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
+            left.move(pair[0], 1, SendOperationKind.WRITE, 0, 1500, right);
             left.await();
             left.port.listen(null);
-            left.move(pair[0], 2, SendOperation.WRITE, 0, 1500, right);
+            left.move(pair[0], 2, SendOperationKind.WRITE, 0, 1500, right);
             left.await();
 
             assertThat(seen)
@@ -69,7 +69,7 @@ class PortTracingTest {
                 var right = PortFixture.anywhere();
                 var socket = new DatagramSocket()) {
             var pair = PortFixture.connected(left, right, 1024);
-            left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
+            left.move(pair[0], 1, SendOperationKind.WRITE, 0, 1500, right);
             left.await();
             var seen = new LinkedBlockingQueue<TracedPacket>();
             right.port.listen(seen::add);
@@ -103,11 +103,11 @@ class PortTracingTest {
                     };
             left.port.listen(failing);
             right.port.listen(failing);
-            left.move(pair[0], 1, SendOperation.WRITE, 0, 1500, right);
+            left.move(pair[0], 1, SendOperationKind.WRITE, 0, 1500, right);
             // No test thread polls, so both transfers show that the threads of the ports have
             // survived the exception.
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
-            left.move(pair[0], 2, SendOperation.READ, 0, 1500, right);
+            left.move(pair[0], 2, SendOperationKind.READ, 0, 1500, right);
             assertThat(left.await().status()).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
@@ -121,7 +121,7 @@ class PortTracingTest {
             try (var writer = new PcapWriter(file)) {
                 left.port.listen(writer);
                 left.memory.setString(0, "Saluton");
-                left.move(pair[0], 1, SendOperation.WRITE, 0, 8, right);
+                left.move(pair[0], 1, SendOperationKind.WRITE, 0, 8, right);
                 left.await();
                 left.port.listen(null);
             }
@@ -131,8 +131,8 @@ class PortTracingTest {
             var ip = packets.getFirst();
             assertThat(ip.getInt(0)).isEqualTo(0x4500_0000 | ip.limit());
             assertThat(sum(ip)).isEqualTo(0xffff);
-            assertThat(Address.ipv4(ip.getInt(12))).isEqualTo(left.port.address());
-            assertThat(Address.ipv4(ip.getInt(16))).isEqualTo(right.port.address());
+            assertThat(RoceGid.ipv4(ip.getInt(12))).isEqualTo(left.port.address());
+            assertThat(RoceGid.ipv4(ip.getInt(16))).isEqualTo(right.port.address());
             assertThat(ip.getShort(22)).isEqualTo((short) 4791);
             assertThat(ip.getShort(24)).isEqualTo((short) (ip.limit() - 20));
             assertThat(ip.get(28)).as("RC WRITE ONLY").isEqualTo((byte) 10);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,7 +22,7 @@ class RejectedSendTest {
             var socket = PortFixture.openSocket(1 << 20, calls);
             var transmitter = new PacketTransmitter(socket, true, 0, calls, arena);
             transmitter.allow(10);
-            var broadcast = Address.of(InetAddress.ofLiteral("255.255.255.255"));
+            var broadcast = RoceGid.of(InetAddress.ofLiteral("255.255.255.255"));
 
             send(transmitter, broadcast, 2); // EACCES
             send(transmitter, socket.address(), 3);
@@ -36,7 +36,7 @@ class RejectedSendTest {
         }
     }
 
-    private static void send(PacketTransmitter transmitter, Address to, int count) {
+    private static void send(PacketTransmitter transmitter, RoceGid to, int count) {
         for (var i = 0; i < count; i++) {
             var packet = transmitter.claim();
             packet.length(BYTES);

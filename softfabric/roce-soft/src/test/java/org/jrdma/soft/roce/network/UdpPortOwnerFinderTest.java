@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class UdpPortOwnerFinderTest {
 
     private static final Pattern SPACES = Pattern.compile("\\s+");
-    private static final Address LOOPBACK = Address.ipv4(0x7f000001);
+    private static final RoceGid LOOPBACK = RoceGid.ipv4(0x7f000001);
 
     @TempDir private Path folder;
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A segment of another process of this node, to which this process has attached by {@code
  * SCIAttachLocalSegment}. Another process of this node owns the segment and its state.
  */
-public final class AttachedLocalSegment implements LocalSegment, MessageTargets.ConnectedObject {
+public final class AttachedLocalSegment implements LocalSegment, PeerMessageRecipients.ConnectedObject {
 
     private final SciDescriptor descriptor;
     private final ProcessContext context;
@@ -100,7 +100,7 @@ public final class AttachedLocalSegment implements LocalSegment, MessageTargets.
         lost();
     }
 
-    private synchronized void map(PeerProcessClient.SharedMemory shared) {
+    private synchronized void map(PeerLookupAndRequests.SharedMemory shared) {
         try {
             file = shared.descriptor();
             bytes = shared.bytes();
@@ -121,7 +121,7 @@ public final class AttachedLocalSegment implements LocalSegment, MessageTargets.
      * Closes the file of a segment if the segment was not mapped. A mapped segment closes the file
      * itself.
      */
-    private void closeUnlessMapped(PeerProcessClient.SharedMemory shared) {
+    private void closeUnlessMapped(PeerLookupAndRequests.SharedMemory shared) {
         if (memory == null) {
             SystemCalls.close(shared.descriptor());
         }

@@ -26,7 +26,7 @@ final class BorrowerCreatedSegments {
     private static final Logger LOG = LoggerFactory.getLogger(BorrowerCreatedSegments.class);
     private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 
-    private final PeerProcessClient fabric;
+    private final PeerLookupAndRequests fabric;
 
     /** The memory by id; empty for a segment that is being created. */
     private final Map<Integer, Optional<Memory>> byId = new HashMap<>();
@@ -36,7 +36,7 @@ final class BorrowerCreatedSegments {
 
     private record Memory(ObjectAnnouncementFile entry, int file, long bytes) {}
 
-    BorrowerCreatedSegments(PeerProcessClient fabric) {
+    BorrowerCreatedSegments(PeerLookupAndRequests fabric) {
         this.fabric = fabric;
     }
 
@@ -90,11 +90,11 @@ final class BorrowerCreatedSegments {
     }
 
     /** Returns the memory of a segment, as a new descriptor that the caller must close. */
-    synchronized PeerProcessClient.SharedMemory share(int id) {
+    synchronized PeerLookupAndRequests.SharedMemory share(int id) {
         var found =
                 byId.getOrDefault(id, Optional.empty())
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
-        return new PeerProcessClient.SharedMemory(
+        return new PeerLookupAndRequests.SharedMemory(
                 SciException.translate(() -> SystemCalls.duplicate(found.file())), found.bytes());
     }
 

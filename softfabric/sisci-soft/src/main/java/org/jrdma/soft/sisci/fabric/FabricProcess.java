@@ -28,13 +28,13 @@ public final class FabricProcess implements FabricConnections.Listener {
     private static final int MAX_SWEEPS = 100;
     private static final long SWEEP_PAUSE_NANOS = 20_000_000;
 
-    private final PeerProcessClient fabric;
+    private final PeerLookupAndRequests fabric;
     private final ProcessContext context;
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
 
-    private FabricProcess(PeerProcessClient fabric, int adapters, FaultInjector faults) {
+    private FabricProcess(PeerLookupAndRequests fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
         this.context =
                 new ProcessContext(
@@ -49,7 +49,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                                         .factory()),
                         new WriteBufferFlusher(),
                         new DmaChannelAllocator(),
-                        new MessageTargets());
+                        new PeerMessageRecipients());
         this.segments = new LocalSegments(context);
         this.interrupts = new LocalInterrupts(context);
         this.devices = new OfferedDevices(context);
@@ -85,7 +85,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                     }
                     var connections = new FabricConnections(directory, id, number);
                     try {
-                        var fabric = new PeerProcessClient(directory, connections, id, number);
+                        var fabric = new PeerLookupAndRequests(directory, connections, id, number);
                         var member = new FabricProcess(fabric, adapters, faults);
                         connections.start(member);
                         member.context.topology().refresh();
@@ -258,7 +258,7 @@ public final class FabricProcess implements FabricConnections.Listener {
             case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN, DEVICE_SIGNAL, DEVICE_GONE ->
                     context.objects().received(from, message);
             case REFRESH ->
-                    PeerProcessClient.handle(from, message, () -> refreshAndRespond(from, message));
+                    PeerLookupAndRequests.handle(from, message, () -> refreshAndRespond(from, message));
         }
     }
 
@@ -269,7 +269,7 @@ public final class FabricProcess implements FabricConnections.Listener {
     private void refreshAndRespond(Connection from, Message message) {
         context.workers()
                 .execute(() ->
-                        PeerProcessClient.respond(
+                        PeerLookupAndRequests.respond(
                                 from,
                                 message,
                                 () -> {

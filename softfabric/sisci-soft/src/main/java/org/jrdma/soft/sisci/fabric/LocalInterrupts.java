@@ -27,7 +27,7 @@ public final class LocalInterrupts {
                     | SCI_FLAG_COUNTING_INT();
 
     private final ProcessContext context;
-    private final PeerProcessClient fabric;
+    private final PeerLookupAndRequests fabric;
     private final Map<TypedInterruptNumber, Shared> byNumber = new HashMap<>();
     private final Map<Caller, Called> callers = new ConcurrentHashMap<>();
 
@@ -176,7 +176,7 @@ public final class LocalInterrupts {
     void received(Connection from, Message message) {
         switch (message.kind()) {
             case CONNECT_INTERRUPT ->
-                    PeerProcessClient.handle(from, message, () -> connect(from, message));
+                    PeerLookupAndRequests.handle(from, message, () -> connect(from, message));
             case DISCONNECT_INTERRUPT ->
                     closeSocket(callers.remove(new Caller(from, message.subject())));
             case TRIGGER, TRIGGER_WITH_DATA -> trigger(from, message);

@@ -27,7 +27,7 @@ public final class LocalSegments {
                     | SCI_FLAG_DMA_GLOBAL();
 
     private final ProcessContext context;
-    private final PeerProcessClient fabric;
+    private final PeerLookupAndRequests fabric;
     private final Map<Integer, CreatedSegment> byId = new ConcurrentHashMap<>();
 
     LocalSegments(ProcessContext context) {
@@ -142,7 +142,7 @@ public final class LocalSegments {
                             message,
                             segment -> segment.attach(from, message, message.first()));
             case SEGMENT_OPERATION -> // may wait for responses of other processes
-                    PeerProcessClient.handle(
+                    PeerLookupAndRequests.handle(
                             from,
                             message,
                             () ->
@@ -156,7 +156,7 @@ public final class LocalSegments {
                                                                             from, message,
                                                                             segment))));
             case FIND_SPACE ->
-                    PeerProcessClient.respond(from, message, () -> segmentAt(message.value()));
+                    PeerLookupAndRequests.respond(from, message, () -> segmentAt(message.value()));
             case DISCONNECT_SEGMENT, DETACH_SEGMENT ->
                     byId.values().forEach(segment -> segment.forget(from, message.subject()));
             case FLAG_STORED ->
@@ -178,7 +178,7 @@ public final class LocalSegments {
     }
 
     private void handle(Connection from, Message message, Consumer<CreatedSegment> action) {
-        PeerProcessClient.handle(
+        PeerLookupAndRequests.handle(
                 from,
                 message,
                 () -> {

@@ -14,7 +14,7 @@ import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
-import org.jrdma.soft.sisci.device.BorrowEvent;
+import org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent;
 import org.jrdma.soft.sisci.device.DeviceHost;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
@@ -46,7 +46,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private final DeviceIdentity identity;
     private final List<Bar> bars;
     private final DeviceHost host;
-    private final Consumer<BorrowEvent> listener;
+    private final Consumer<DeviceBorrowedOrReturnedEvent> listener;
     private final Map<Borrower, Borrow> borrows = new HashMap<>();
     private BorrowerCreatedSegments shared;
     private boolean closed;
@@ -88,7 +88,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             ObjectAnnouncementFile entry,
             DeviceModel model,
             List<@Nullable Bar> bars,
-            Consumer<BorrowEvent> listener) {
+            Consumer<DeviceBorrowedOrReturnedEvent> listener) {
         this.context = context;
         this.devices = devices;
         this.entry = entry;
@@ -112,7 +112,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             OfferedDevices devices,
             ObjectAnnouncementFile entry,
             DeviceModel model,
-            Consumer<BorrowEvent> listener) {
+            Consumer<DeviceBorrowedOrReturnedEvent> listener) {
         var bars = new ArrayList<@Nullable Bar>();
         try {
             for (var bytes : checked(model.barBytes())) {
@@ -223,13 +223,13 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
                 borrower.connection().node(),
                 identity.name(),
                 exclusive ? " exclusively" : "");
-        report(BorrowEvent.Kind.BORROWED, borrower);
+        report(DeviceBorrowedOrReturnedEvent.Kind.BORROWED, borrower);
     }
 
-    private void report(BorrowEvent.Kind kind, Borrower borrower) {
+    private void report(DeviceBorrowedOrReturnedEvent.Kind kind, Borrower borrower) {
         updateState(state.isAvailable());
         try {
-            listener.accept(new BorrowEvent(kind, borrower.connection().node(), borrows.size()));
+            listener.accept(new DeviceBorrowedOrReturnedEvent(kind, borrower.connection().node(), borrows.size()));
         } catch (RuntimeException e) {
             LOG.error("A listener of a lent device failed", e);
         }
@@ -240,7 +240,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     }
 
     /** Returns the memory of a BAR or of a device segment. The caller must close the descriptor. */
-    PeerProcessClient.SharedMemory share(Borrower borrower, int id, int type) {
+    PeerLookupAndRequests.SharedMemory share(Borrower borrower, int id, int type) {
         if (type != SCI_MEMTYPE_BAR()) {
             return segments(borrower, type).share(id);
         }
@@ -249,7 +249,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             throwIf(id < 0 || id >= bars.size(), SCI_ERR_NO_SUCH_SEGMENT());
             var bar = bars.get(id);
             throwIf(bar == null, SCI_ERR_NO_SUCH_SEGMENT());
-            return new PeerProcessClient.SharedMemory(
+            return new PeerLookupAndRequests.SharedMemory(
                     SciException.translate(() -> SystemCalls.duplicate(bar.file())), bar.bytes());
         }
     }
@@ -375,7 +375,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
                     "The borrow of the device \"{}\" by node {} has ended",
                     identity.name(),
                     borrower.connection().node());
-            report(BorrowEvent.Kind.RETURNED, borrower);
+            report(DeviceBorrowedOrReturnedEvent.Kind.RETURNED, borrower);
         }
     }
 

@@ -14,7 +14,7 @@ import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
-import org.jrdma.soft.sisci.device.BorrowEvent;
+import org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.slf4j.Logger;
@@ -40,7 +40,7 @@ public final class OfferedDevices {
     private static final int MAP_DATA_BYTES = Long.BYTES + Integer.BYTES;
 
     private final ProcessContext context;
-    private final PeerProcessClient fabric;
+    private final PeerLookupAndRequests fabric;
     private final PerConnectionExecutor requests;
     private final DeviceWindowQuota quota = new DeviceWindowQuota();
     private final Map<Integer, OfferedDevice> bySlot = new ConcurrentHashMap<>();
@@ -59,7 +59,7 @@ public final class OfferedDevices {
     }
 
     /** Starts a device, and offers it to all processes of the fabric. */
-    public OfferedDevice lend(DeviceModel model, Consumer<BorrowEvent> listener) {
+    public OfferedDevice lend(DeviceModel model, Consumer<DeviceBorrowedOrReturnedEvent> listener) {
         var entry = SciException.translate(() -> fabric.directory().locked(this::reserveSlot));
         try {
             var device = OfferedDevice.start(context, this, entry, model, listener);
@@ -107,13 +107,13 @@ public final class OfferedDevices {
         if (from.backlog() >= MAX_BACKLOG && !isCleanUp(message)) {
             return; // The peer does not receive its responses, which may carry descriptors.
         }
-        PeerProcessClient.handle(
+        PeerLookupAndRequests.handle(
                 from,
                 message,
                 () -> {
                     if (message.kind() == Kind.IDENTIFY_DEVICE) {
                         var device = require(message.subject());
-                        new DeviceDescription(device.identity(), device.state())
+                        new DeviceDescriptionMessage(device.identity(), device.state())
                                 .respond(from, message);
                     } else {
                         enqueue(from, message);
@@ -139,7 +139,7 @@ public final class OfferedDevices {
                     from,
                     isCleanUp(message) ? MAX_WAITING_CLEAN_UPS : MAX_WAITING,
                     () ->
-                            PeerProcessClient.handle(
+                            PeerLookupAndRequests.handle(
                                     from, message, () -> handle(from, message, memory)));
         } catch (Throwable e) {
             if (memory != NO_DESCRIPTOR) {

@@ -16,11 +16,11 @@ import java.util.concurrent.ExecutorService;
  * @param objects the objects that messages from other processes refer to
  */
 record ProcessContext(
-        PeerProcessClient fabric,
+        PeerLookupAndRequests fabric,
         Topology topology,
         FaultInjector faults,
         CallbackThread callbacks,
         ExecutorService workers,
         WriteBufferFlusher writeBuffers,
         DmaChannelAllocator channels,
-        MessageTargets objects) {}
+        PeerMessageRecipients objects) {}

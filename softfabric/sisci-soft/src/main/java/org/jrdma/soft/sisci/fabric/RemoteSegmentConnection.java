@@ -41,7 +41,7 @@ final class RemoteSegmentConnection {
             ObjectAnnouncementFile entry,
             Connection connection,
             int number,
-            PeerProcessClient.SharedMemory memory)
+            PeerLookupAndRequests.SharedMemory memory)
             throws FabricException {
         this.entry = entry;
         this.connection = connection;
@@ -65,7 +65,7 @@ final class RemoteSegmentConnection {
      */
     static RemoteSegmentConnection connect(
             ProcessContext context,
-            MessageTargets.ConnectedObject object,
+            PeerMessageRecipients.ConnectedObject object,
             ObjectAnnouncementFile entry,
             IntFunction<Message> request) {
         var fabric = context.fabric();

@@ -31,7 +31,7 @@ final class Topology {
     private static final Logger LOG = LoggerFactory.getLogger(Topology.class);
     private static final int ADAPTER_NUMBERS = 4;
 
-    private final PeerProcessClient fabric;
+    private final PeerLookupAndRequests fabric;
     private final int adapters;
     private final Collection<Listener> listeners = ConcurrentHashMap.newKeySet();
     private final Object refreshing = new Object();
@@ -44,7 +44,7 @@ final class Topology {
         void topologyChanged();
     }
 
-    Topology(PeerProcessClient fabric, int adapters) {
+    Topology(PeerLookupAndRequests fabric, int adapters) {
         this.fabric = fabric;
         this.adapters = adapters;
     }

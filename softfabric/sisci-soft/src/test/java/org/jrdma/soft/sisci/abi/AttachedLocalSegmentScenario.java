@@ -10,7 +10,7 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
  * A segment of the first node, to which another process of that node has attached by {@code
  * SCIAttachLocalSegment}.
  */
-final class AttachedLocalSegmentScenario implements StateScenario {
+final class AttachedLocalSegmentScenario implements ObjectStateScenario {
 
     static final Kind KIND =
             new Kind(

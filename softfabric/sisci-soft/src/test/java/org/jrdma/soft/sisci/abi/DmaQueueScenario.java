@@ -9,7 +9,7 @@ import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /** A DMA queue of a process of the second node, which copies to a segment of the first node. */
-final class DmaQueueScenario implements StateScenario {
+final class DmaQueueScenario implements ObjectStateScenario {
 
     static final Kind KIND =
             new Kind(

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 
 /** An interrupt of the first node, with or without data, which the second node triggers. */
-final class InterruptScenario implements StateScenario {
+final class InterruptScenario implements ObjectStateScenario {
 
     private static final List<String> STATES =
             List.of(

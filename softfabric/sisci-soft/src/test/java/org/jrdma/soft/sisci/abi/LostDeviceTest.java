@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.BYTES;
 import static org.jrdma.soft.sisci.abi.ThreeNodes.eventually;
-import static org.jrdma.soft.sisci.device.BorrowEvent.Kind.BORROWED;
-import static org.jrdma.soft.sisci.device.BorrowEvent.Kind.RETURNED;
+import static org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent.Kind.BORROWED;
+import static org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent.Kind.RETURNED;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ import org.jrdma.soft.sisci.FaultOptions;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.soft.sisci.device.BorrowEvent;
+import org.jrdma.soft.sisci.device.DeviceBorrowedOrReturnedEvent;
 import org.jrdma.soft.sisci.device.DeviceIdentity;
 import org.jrdma.soft.sisci.device.DeviceModel;
 import org.jrdma.soft.sisci.device.EduDevice;
@@ -111,7 +111,7 @@ class LostDeviceTest {
 
     @Test
     void shouldReportEachBorrowAndItsEnd() throws Exception {
-        var events = new CopyOnWriteArrayList<BorrowEvent>();
+        var events = new CopyOnWriteArrayList<DeviceBorrowedOrReturnedEvent>();
         var device =
                 nodes.first
                         .fabric()
@@ -135,12 +135,12 @@ class LostDeviceTest {
         var node = nodes.second.node();
         assertThat(events)
                 .containsExactly(
-                        new BorrowEvent(BORROWED, node, 1),
-                        new BorrowEvent(BORROWED, leavingNode, 2),
-                        new BorrowEvent(RETURNED, node, 1),
-                        new BorrowEvent(RETURNED, leavingNode, 0),
-                        new BorrowEvent(BORROWED, node, 1),
-                        new BorrowEvent(RETURNED, node, 0));
+                        new DeviceBorrowedOrReturnedEvent(BORROWED, node, 1),
+                        new DeviceBorrowedOrReturnedEvent(BORROWED, leavingNode, 2),
+                        new DeviceBorrowedOrReturnedEvent(RETURNED, node, 1),
+                        new DeviceBorrowedOrReturnedEvent(RETURNED, leavingNode, 0),
+                        new DeviceBorrowedOrReturnedEvent(BORROWED, node, 1),
+                        new DeviceBorrowedOrReturnedEvent(RETURNED, node, 0));
     }
 
     private List<Path> deviceSegments() throws Exception {

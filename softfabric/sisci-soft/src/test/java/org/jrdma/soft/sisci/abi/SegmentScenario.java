@@ -8,7 +8,7 @@ import java.util.List;
 import org.jrdma.abi.sisci.sisci_h;
 
 /** A segment of the first node, which the second node uses. */
-final class SegmentScenario implements StateScenario {
+final class SegmentScenario implements ObjectStateScenario {
 
     static final Kind KIND =
             new Kind(

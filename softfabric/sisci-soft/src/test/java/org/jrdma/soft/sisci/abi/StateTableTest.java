@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class StateTableTest {
 
-    private static final List<StateScenario.Kind> KINDS =
+    private static final List<ObjectStateScenario.Kind> KINDS =
             List.of(
                     SegmentScenario.KIND,
                     AttachedLocalSegmentScenario.KIND,
@@ -74,7 +74,7 @@ class StateTableTest {
         return rows;
     }
 
-    private static List<Row> rows(StateScenario.Kind kind, String state) throws IOException {
+    private static List<Row> rows(ObjectStateScenario.Kind kind, String state) throws IOException {
         return table().stream()
                 .filter(row -> row.object().equals(kind.object()) && row.state().equals(state))
                 .toList();
@@ -115,7 +115,7 @@ class StateTableTest {
 
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("states")
-    void shouldReturnTheErrorInTheTable(StateScenario.Kind kind, String state) throws Exception {
+    void shouldReturnTheErrorInTheTable(ObjectStateScenario.Kind kind, String state) throws Exception {
         var results = new ArrayList<String>();
         var expected = new ArrayList<String>();
         for (var row : rows(kind, state)) {
@@ -131,7 +131,7 @@ class StateTableTest {
 
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("states")
-    void shouldNotChangeTheStateOnAnError(StateScenario.Kind kind, String state) throws Exception {
+    void shouldNotChangeTheStateOnAnError(ObjectStateScenario.Kind kind, String state) throws Exception {
         var rows = rows(kind, state);
         for (var succeeding : rows.stream().filter(row -> !row.isError()).toList()) {
             try (var scenario = kind.create(nodes)) {

@@ -24,9 +24,9 @@ class DeviceDescriptionTest {
     @Test
     void shouldDecodeTheStateTheBorrowersAndTheIdentity() {
         for (var borrowers : List.of(List.<Integer>of(), List.of(4, 8, 8))) {
-            assertThat(DeviceDescription.decode(2, data(borrowers.size(), borrowers)))
+            assertThat(DeviceDescriptionMessage.decode(2, data(borrowers.size(), borrowers)))
                     .contains(
-                            new DeviceDescription(
+                            new DeviceDescriptionMessage(
                                     IDENTITY, new LendingState(false, true, borrowers)));
         }
     }
@@ -35,13 +35,13 @@ class DeviceDescriptionTest {
     void shouldRejectMalformedData() {
         var valid = data(2, List.of(4, 8));
         for (var length = 0; length < 4 + 8 + 28; length++) {
-            assertThat(DeviceDescription.decode(0, Arrays.copyOf(valid, length)))
+            assertThat(DeviceDescriptionMessage.decode(0, Arrays.copyOf(valid, length)))
                     .as("%d bytes", length)
                     .isEmpty();
         }
         for (var count : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 30}) {
-            assertThat(DeviceDescription.decode(0, data(count, List.of(4, 8)))).isEmpty();
+            assertThat(DeviceDescriptionMessage.decode(0, data(count, List.of(4, 8)))).isEmpty();
         }
-        assertThat(DeviceDescription.decode(0, data(256, Collections.nCopies(256, 4)))).isEmpty();
+        assertThat(DeviceDescriptionMessage.decode(0, data(256, Collections.nCopies(256, 4)))).isEmpty();
     }
 }

@@ -25,7 +25,7 @@ import org.jrdma.sisci.Sisci;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
-import org.jrdma.tck.sisci.PeerContext;
+import org.jrdma.tck.sisci.PeerTaskState;
 import org.jrdma.tck.sisci.PeerProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -262,7 +262,7 @@ class KilledPeerTest {
             other.run(context -> context.offer(SEGMENT, BYTES));
             use(node, PEER_NODE).close();
             node.close();
-            other.run(PeerContext::node);
+            other.run(PeerTaskState::node);
             other.reset();
 
             eventually(() -> files().isEmpty());

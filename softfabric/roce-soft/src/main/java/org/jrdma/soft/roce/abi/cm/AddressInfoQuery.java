@@ -13,7 +13,7 @@ import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 record AddressInfoQuery(
         @Nullable String name,
-        @Nullable Address address,
+        @Nullable RoceGid address,
         int port,
         int flags,
         int type,
@@ -78,8 +78,8 @@ record AddressInfoQuery(
      * Returns the address for a query without a host name: the wildcard address for a listener, or
      * the loopback address for a connection.
      */
-    private static Address defaultAddress(boolean passive) {
-        return Address.ipv4(passive ? 0 : 127 << 24 | 1);
+    private static RoceGid defaultAddress(boolean passive) {
+        return RoceGid.ipv4(passive ? 0 : 127 << 24 | 1);
     }
 
     /**
@@ -88,7 +88,7 @@ record AddressInfoQuery(
      *
      * @throws ErrnoException if the text is a host name and {@code numeric} is true
      */
-    private static @Nullable Address literal(String name, boolean numeric) {
+    private static @Nullable RoceGid literal(String name, boolean numeric) {
         try {
             return address(InetAddress.ofLiteral(name));
         } catch (IllegalArgumentException e) {
@@ -100,10 +100,10 @@ record AddressInfoQuery(
         }
     }
 
-    private static Address address(InetAddress inetAddress) {
+    private static RoceGid address(InetAddress inetAddress) {
         var bytes = MemorySegment.ofArray(inetAddress.getAddress());
         return bytes.byteSize() == IPV4_BYTES
-                ? Address.ipv4(bytes.get(SocketName.IPV4, 0))
+                ? RoceGid.ipv4(bytes.get(SocketName.IPV4, 0))
                 : GidCodec.read(bytes);
     }
 

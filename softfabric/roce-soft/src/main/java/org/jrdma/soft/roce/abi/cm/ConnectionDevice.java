@@ -9,7 +9,7 @@ import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
 import org.jrdma.soft.roce.connection.ConnectionManager;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.network.Routes;
 
 /**
@@ -48,7 +48,7 @@ final class ConnectionDevice {
         return object;
     }
 
-    Address address() {
+    RoceGid address() {
         return context.port().address();
     }
 
@@ -62,7 +62,7 @@ final class ConnectionDevice {
      * peer's address is link-local, the socket address contains the index of this device's network
      * interface.
      */
-    SocketName peer(Address peer, int port) {
+    SocketName peer(RoceGid peer, int port) {
         return new SocketName(peer, port, Routes.isLinkLocal(peer) ? scope : 0);
     }
 

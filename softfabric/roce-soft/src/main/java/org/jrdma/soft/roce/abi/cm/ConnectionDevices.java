@@ -11,7 +11,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
 import org.jrdma.soft.roce.abi.verbs.ControlPathFunctions;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.network.Routes;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,7 @@ final class ConnectionDevices {
      *
      * @throws ErrnoException if no device has the address, or the device cannot be opened
      */
-    ConnectionDevice at(Address address) {
+    ConnectionDevice at(RoceGid address) {
         for (var device : devices) {
             if (device.possibleAddresses().contains(address)) {
                 return retain(device, address);
@@ -131,7 +131,7 @@ final class ConnectionDevices {
                         .collect(Collectors.joining(", "));
     }
 
-    private ConnectionDevice retain(DeviceObject device, @Nullable Address address) {
+    private ConnectionDevice retain(DeviceObject device, @Nullable RoceGid address) {
         var found = open.get(device);
         if (found == null) {
             var context = new ContextObject(device, address, ControlPathFunctions.ALL);

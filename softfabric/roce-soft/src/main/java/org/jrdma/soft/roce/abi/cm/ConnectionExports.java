@@ -110,7 +110,7 @@ public final class ConnectionExports {
                 IdentifierObject.ofType(
                         devices,
                         ports,
-                        IdentifierType.of(
+                        PortSpaceAndQueueType.of(
                                 rdma_addrinfo.ai_port_space(requested),
                                 rdma_addrinfo.ai_qp_type(requested)));
         try {

@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.connection.ConnectRequest;
 import org.jrdma.soft.roce.connection.EndpointParameters;
 import org.jrdma.soft.roce.connection.Message;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * Decodes the {@code rdma_conn_param} structures that the program passes, and encodes the
@@ -131,7 +131,7 @@ final class ConnectionParameterCodec {
      * @param parameters the {@code param} member of the event
      */
     static void writeDatagrams(
-            Address peer, int trafficClass, int queuePair, int queueKey, MemorySegment parameters) {
+            RoceGid peer, int trafficClass, int queuePair, int queueKey, MemorySegment parameters) {
         var datagrams = rdma_cm_event.param.ud(parameters);
         rdma_ud_param.qp_num(datagrams, queuePair);
         rdma_ud_param.qkey(datagrams, queueKey);
@@ -145,7 +145,7 @@ final class ConnectionParameterCodec {
      * @param parameters the {@code param} member of the event
      */
     static void writeGroup(
-            Address group, int trafficClass, long context, MemorySegment parameters) {
+            RoceGid group, int trafficClass, long context, MemorySegment parameters) {
         writeDatagrams(
                 group,
                 trafficClass,
@@ -161,7 +161,7 @@ final class ConnectionParameterCodec {
      *
      * @param attributes an {@code ibv_ah_attr} that is filled with zeros
      */
-    static void address(Address peer, int trafficClass, int flowLabel, MemorySegment attributes) {
+    static void address(RoceGid peer, int trafficClass, int flowLabel, MemorySegment attributes) {
         ibv_ah_attr.is_global(attributes, (byte) 1);
         ibv_ah_attr.port_num(attributes, (byte) DeviceLimits.PORT);
         var route = ibv_ah_attr.grh(attributes);

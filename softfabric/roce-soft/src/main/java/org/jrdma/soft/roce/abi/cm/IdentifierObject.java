@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.connection.Connection;
 import org.jrdma.soft.roce.connection.EceOptions;
 import org.jrdma.soft.roce.connection.PrivateDataHeader;
 import org.jrdma.soft.roce.connection.SidrRequest;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +40,7 @@ final class IdentifierObject {
 
     private final ConnectionDevices devices;
     private final PortReservations ports;
-    private final IdentifierType type;
+    private final PortSpaceAndQueueType type;
     private final IdentifierEvents events;
     private final IdentifierOptions options = new IdentifierOptions();
     private final MulticastMemberships groups = new MulticastMemberships();
@@ -64,7 +64,7 @@ final class IdentifierObject {
             ConnectionDevices devices,
             PortReservations ports,
             EventChannelObject channel,
-            IdentifierType type,
+            PortSpaceAndQueueType type,
             State state) {
         this.devices = devices;
         this.ports = ports;
@@ -80,7 +80,7 @@ final class IdentifierObject {
             EventChannelObject channel,
             long context,
             int portSpace) {
-        this(devices, ports, channel, IdentifierType.of(portSpace), State.IDLE);
+        this(devices, ports, channel, PortSpaceAndQueueType.of(portSpace), State.IDLE);
         structure = new IdentifierStructure(this, type, channel);
         structure.context(context);
     }
@@ -90,7 +90,7 @@ final class IdentifierObject {
      * rdma_migrate_id} sets another one.
      */
     static IdentifierObject ofType(
-            ConnectionDevices devices, PortReservations ports, IdentifierType type) {
+            ConnectionDevices devices, PortReservations ports, PortSpaceAndQueueType type) {
         var channel = new EventChannelObject();
         try {
             var created = new IdentifierObject(devices, ports, channel, type, State.IDLE);
@@ -162,7 +162,7 @@ final class IdentifierObject {
         }
     }
 
-    IdentifierType type() {
+    PortSpaceAndQueueType type() {
         return type;
     }
 
@@ -416,7 +416,7 @@ final class IdentifierObject {
      * @param receives true to receive datagrams sent to the group; false only to send to the group
      * @param context the pointer that the event passes to the program
      */
-    void join(Address group, boolean receives, long context) {
+    void join(RoceGid group, boolean receives, long context) {
         ErrnoException.throwIf(!type.isDatagram(), Errno.EINVAL);
         groups.join(device(), group, receives);
         events.report(
@@ -428,7 +428,7 @@ final class IdentifierObject {
                 MemorySegment.NULL);
     }
 
-    void leave(Address group) {
+    void leave(RoceGid group) {
         groups.leave(device(), group);
     }
 

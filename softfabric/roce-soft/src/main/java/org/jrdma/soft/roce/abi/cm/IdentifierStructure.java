@@ -10,7 +10,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.Connection;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /** An {@code rdma_cm_id} structure and its path record, in native memory. */
 final class IdentifierStructure {
@@ -21,7 +21,7 @@ final class IdentifierStructure {
     private final MemorySegment memory;
     private final MemorySegment path;
 
-    IdentifierStructure(IdentifierObject object, IdentifierType type, EventChannelObject channel) {
+    IdentifierStructure(IdentifierObject object, PortSpaceAndQueueType type, EventChannelObject channel) {
         memory = StructureRegistry.allocate(rdma_cm_id.layout(), object);
         path = StructureRegistry.allocate(ibv_sa_path_rec.layout(), this);
         rdma_cm_id.ps(memory, type.portSpace());
@@ -61,7 +61,7 @@ final class IdentifierStructure {
         rdma_ib_addr.pkey(gids, (short) DeviceLimits.DEFAULT_PARTITION_KEY);
     }
 
-    void route(ConnectionDevice device, Address destination, int mtu, int trafficClass) {
+    void route(ConnectionDevice device, RoceGid destination, int mtu, int trafficClass) {
         GidCodec.write(
                 destination, rdma_ib_addr.dgid(rdma_addr.addr.ibaddr(rdma_addr.addr(address()))));
         GidCodec.write(destination, ibv_sa_path_rec.dgid(path));

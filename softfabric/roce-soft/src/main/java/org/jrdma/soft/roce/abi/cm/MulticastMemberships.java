@@ -5,7 +5,7 @@ import java.util.List;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The multicast groups that an {@code rdma_cm_id} has joined on its device. Joining a group does
@@ -21,7 +21,7 @@ final class MulticastMemberships {
      * @param receives true if datagrams sent to the group are received; false if the member only
      *     sends, which requires no socket
      */
-    private record Membership(Address group, boolean receives) {}
+    private record Membership(RoceGid group, boolean receives) {}
 
     /**
      * Joins a group.
@@ -30,7 +30,7 @@ final class MulticastMemberships {
      * @throws ErrnoException if the address is not a multicast address, or its address family is
      *     not that of the device
      */
-    void join(ConnectionDevice device, Address group, boolean receives) {
+    void join(ConnectionDevice device, RoceGid group, boolean receives) {
         ErrnoException.throwIf(
                 !group.isMulticast() || group.isIpv4() != device.address().isIpv4(), Errno.EINVAL);
         if (receives) {
@@ -48,7 +48,7 @@ final class MulticastMemberships {
      *
      * @throws ErrnoException with {@code EADDRNOTAVAIL} if the group was not joined
      */
-    void leave(ConnectionDevice device, Address group) {
+    void leave(ConnectionDevice device, RoceGid group) {
         for (var membership : memberships) {
             if (membership.group.equals(group)) {
                 memberships.remove(membership);

@@ -6,7 +6,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.connection.SidrClient;
 import org.jrdma.soft.roce.connection.SidrReply;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The client side of SIDR: an {@code rdma_cm_id} asks a peer for the queue pair of a datagram
@@ -24,7 +24,7 @@ final class SidrClientExchange implements IdentifierExchange {
      */
     SidrClientExchange(
             ConnectionDevice device,
-            Address peer,
+            RoceGid peer,
             long serviceId,
             MemorySegment data,
             IdentifierEvents events,
@@ -51,7 +51,7 @@ final class SidrClientExchange implements IdentifierExchange {
     }
 
     private record ResponseListener(
-            Address peer, IdentifierEvents events, IdentifierOptions options)
+            RoceGid peer, IdentifierEvents events, IdentifierOptions options)
             implements SidrClient.Receiver {
 
         @Override

@@ -10,7 +10,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.network.Routes;
 
 /**
@@ -20,12 +20,12 @@ import org.jrdma.soft.roce.network.Routes;
  * @param scope the index of the network interface of a link-local address; 0 for other addresses,
  *     or if the interface is unknown
  */
-record SocketName(Address address, int port, int scope) {
+record SocketName(RoceGid address, int port, int scope) {
 
     private static final short AF_INET = 2;
     private static final short AF_INET6 = 10;
-    private static final Address ANY_IPV4 = Address.ipv4(0);
-    private static final Address ANY_IPV6 = new Address(0, 0);
+    private static final RoceGid ANY_IPV4 = RoceGid.ipv4(0);
+    private static final RoceGid ANY_IPV6 = new RoceGid(0, 0);
 
     /** The IPv4 wildcard address with port number 0. */
     static final SocketName WILDCARD = new SocketName(ANY_IPV4, 0);
@@ -36,7 +36,7 @@ record SocketName(Address address, int port, int scope) {
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     /** Creates a socket name without a network interface. */
-    SocketName(Address address, int port) {
+    SocketName(RoceGid address, int port) {
         this(address, port, 0);
     }
 
@@ -56,7 +56,7 @@ record SocketName(Address address, int port, int scope) {
             case AF_INET -> {
                 var memory = CallerMemory.at(address, sockaddr_in.layout());
                 yield new SocketName(
-                        Address.ipv4(memory.get(IPV4, sockaddr_in.sin_addr$offset())),
+                        RoceGid.ipv4(memory.get(IPV4, sockaddr_in.sin_addr$offset())),
                         Short.toUnsignedInt(memory.get(PORT, sockaddr_in.sin_port$offset())));
             }
             case AF_INET6 -> {

@@ -2,15 +2,15 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import org.jrdma.abi.rdma.ibv_ah;
 import org.jrdma.soft.roce.abi.StructureRegistry;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /** The implementation of an {@code ibv_ah}, an address handle: the destination of datagrams. */
 final class AddressHandleObject extends ContextResource {
 
     private final ProtectionDomainObject domain;
-    private final Address destination;
+    private final RoceGid destination;
 
-    AddressHandleObject(ProtectionDomainObject domain, Address destination) {
+    AddressHandleObject(ProtectionDomainObject domain, RoceGid destination) {
         super(domain.context(), ibv_ah.layout());
         this.domain = domain;
         this.destination = destination;
@@ -28,7 +28,7 @@ final class AddressHandleObject extends ContextResource {
         return domain;
     }
 
-    Address destination() {
+    RoceGid destination() {
         return destination;
     }
 

@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exports;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.abi.UnacknowledgedEvents;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +58,7 @@ public final class ContextObject {
      * @param functions the functions for the function pointers in the structures of this context,
      *     by the name of the structure member
      */
-    public ContextObject(DeviceObject device, @Nullable Address address, SymbolLookup functions) {
+    public ContextObject(DeviceObject device, @Nullable RoceGid address, SymbolLookup functions) {
         this.device = device;
         this.functions = functions;
         this.descriptor = ErrnoException.convert(RaisableDescriptor::open);

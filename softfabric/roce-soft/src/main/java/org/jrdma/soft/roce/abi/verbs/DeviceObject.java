@@ -15,7 +15,7 @@ import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.connection.ConnectionManager;
 import org.jrdma.soft.roce.connection.ConnectionManagerDeviceServices;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
@@ -50,13 +50,13 @@ public final class DeviceObject {
     private final XrcDomains xrcDomains = new XrcDomains();
 
     /** The candidate addresses, in the order in which they are tried. */
-    private final List<Address> addresses;
+    private final List<RoceGid> addresses;
 
     /**
      * The address that the device had when it was last open. It is tried first, because peers may
      * remember it.
      */
-    private @Nullable Address lastAddress;
+    private @Nullable RoceGid lastAddress;
 
     private final RandomGenerator random;
     private @Nullable Port port;
@@ -80,7 +80,7 @@ public final class DeviceObject {
      */
     public DeviceObject(
             String name,
-            List<Address> addresses,
+            List<RoceGid> addresses,
             NetworkFaults faults,
             @Nullable PacketListener listener,
             RandomGenerator random) {
@@ -128,7 +128,7 @@ public final class DeviceObject {
      * @throws ErrnoException if the port cannot be opened, or the device is open with another
      *     address
      */
-    synchronized Port open(ContextObject context, @Nullable Address requested) {
+    synchronized Port open(ContextObject context, @Nullable RoceGid requested) {
         if (port == null) {
             var opened = openPort(requested);
             try {
@@ -146,7 +146,7 @@ public final class DeviceObject {
         return port;
     }
 
-    private Port openPort(@Nullable Address requested) {
+    private Port openPort(@Nullable RoceGid requested) {
         ErrnoException.throwIf(addresses.isEmpty(), Errno.EADDRNOTAVAIL);
         try {
             var candidates =
@@ -181,7 +181,7 @@ public final class DeviceObject {
                     }
 
                     @Override
-                    public void send(Address remote, MemorySegment message) {
+                    public void send(RoceGid remote, MemorySegment message) {
                         engine.sendManagement(remote, message);
                     }
 
@@ -209,12 +209,12 @@ public final class DeviceObject {
     }
 
     /** The address of the device; null if no context has the device open. */
-    public synchronized @Nullable Address address() {
+    public synchronized @Nullable RoceGid address() {
         return port == null ? null : port.address();
     }
 
     /** The address of the device if a context has it open; otherwise the candidate addresses. */
-    public synchronized List<Address> possibleAddresses() {
+    public synchronized List<RoceGid> possibleAddresses() {
         return port == null ? addresses : List.of(port.address());
     }
 

@@ -17,7 +17,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.GidCodec;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.RouteHeader;
 
 /** The functions of libibverbs for queue pairs, address handles and multicast groups. */
@@ -129,7 +129,7 @@ final class QueuePairExports {
                 (ibv_wc.wc_flags(received) & rdma_h.IBV_WC_GRH()) == 0, Errno.EINVAL);
         var header = CallerMemory.at(routeHeader, ibv_grh.layout());
         var own =
-                new Address(
+                new RoceGid(
                         RouteHeader.destinationHigh(header), RouteHeader.destinationLow(header));
         if (!own.equals(context.port().address())) {
             // The destination of the datagram is a multicast group, and an answer cannot have a
@@ -142,7 +142,7 @@ final class QueuePairExports {
         var route = ibv_ah_attr.grh(attributes);
         ibv_global_route.hop_limit(route, (byte) MAX_HOPS);
         GidCodec.write(
-                new Address(RouteHeader.sourceHigh(header), RouteHeader.sourceLow(header)),
+                new RoceGid(RouteHeader.sourceHigh(header), RouteHeader.sourceLow(header)),
                 ibv_global_route.dgid(route));
     }
 

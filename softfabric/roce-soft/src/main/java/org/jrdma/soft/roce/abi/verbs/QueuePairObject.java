@@ -19,7 +19,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.StructureRegistry;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.QueuePairState;
@@ -39,7 +39,7 @@ final class QueuePairObject extends ContextResource {
 
     private final Port port;
     private final QueuePairKind kind;
-    private final QueuePairCore core;
+    private final QueuePairStateAndAttributes core;
     private final QueuePair queuePair;
 
     /**
@@ -63,7 +63,7 @@ final class QueuePairObject extends ContextResource {
     private final @Nullable XrcDomainObject extendedDomain;
 
     /** The multicast groups that the queue pair is attached to. */
-    private final Set<Address> groups = new HashSet<>();
+    private final Set<RoceGid> groups = new HashSet<>();
 
     private final IntConsumer eventListener = this::raised;
     private boolean stopped;
@@ -99,11 +99,11 @@ final class QueuePairObject extends ContextResource {
         }
         requireValid(capacities);
         var core =
-                new QueuePairCore(
+                new QueuePairStateAndAttributes(
                         context.port(),
                         kind,
                         requested,
-                        new QueuePairCore.Dependencies(
+                        new QueuePairStateAndAttributes.Dependencies(
                                 domain.domain(),
                                 sendCompletions,
                                 receiveCompletions == null ? NO_COMPLETIONS : receiveCompletions,
@@ -157,11 +157,11 @@ final class QueuePairObject extends ContextResource {
     static QueuePairObject receiving(XrcDomainObject domain, MemorySegment requested) {
         ibv_qp_init_attr.cap(requested).fill((byte) 0);
         var core =
-                new QueuePairCore(
+                new QueuePairStateAndAttributes(
                         domain.context().port(),
                         QueuePairKind.EXTENDED_RECEIVER,
                         requested,
-                        new QueuePairCore.Dependencies(
+                        new QueuePairStateAndAttributes.Dependencies(
                                 // A new protection domain without memory, because the XRC receive
                                 // queues of the requests determine the accessible memory.
                                 new ProtectionDomain(),
@@ -174,7 +174,7 @@ final class QueuePairObject extends ContextResource {
     }
 
     /** Creates an {@code ibv_qp} for an existing XRC receive queue pair. */
-    QueuePairObject(XrcDomainObject domain, QueuePairCore core, MemorySegment userContext) {
+    QueuePairObject(XrcDomainObject domain, QueuePairStateAndAttributes core, MemorySegment userContext) {
         super(domain.context(), ibv_qp.layout());
         this.port = context().port();
         this.kind = QueuePairKind.EXTENDED_RECEIVER;
@@ -358,7 +358,7 @@ final class QueuePairObject extends ContextResource {
      * Attaches the queue pair to a multicast group ({@code ibv_attach_mcast}). If the queue pair is
      * already attached, this method has no effect.
      */
-    void join(Address group) {
+    void join(RoceGid group) {
         ErrnoException.throwIf(
                 kind != QueuePairKind.DATAGRAM || !group.isMulticast(), Errno.EINVAL);
         synchronized (groups) {
@@ -380,7 +380,7 @@ final class QueuePairObject extends ContextResource {
      *
      * @throws ErrnoException with {@code EINVAL} if the queue pair is not attached to the group
      */
-    void leave(Address group) {
+    void leave(RoceGid group) {
         synchronized (groups) {
             ErrnoException.throwIf(!groups.remove(group), Errno.EINVAL);
             port.run(engine -> engine.leaveGroup(queuePair, group));

@@ -16,7 +16,7 @@ import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.MessageLimits;
-import org.jrdma.soft.roce.engine.SendOperation;
+import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.jrdma.soft.roce.engine.SendQueue;
 import org.jrdma.soft.roce.engine.SendWork;
 import org.jrdma.soft.roce.memory.MemoryWindow;
@@ -201,7 +201,7 @@ final class SendPoster {
         begin(
                 work,
                 ibv_mw_bind.wr_id(requested),
-                SendOperation.BIND,
+                SendOperationKind.BIND,
                 ibv_mw_bind.send_flags(requested));
         var key = window.nextKey();
         work.bind(window.binding(ibv_mw_bind.bind_info(requested), key));
@@ -210,7 +210,7 @@ final class SendPoster {
         return 0;
     }
 
-    private void begin(SendWork work, long number, SendOperation operation, int flags) {
+    private void begin(SendWork work, long number, SendOperationKind operation, int flags) {
         work.begin(number, operation);
         if (allSignaled || (flags & SIGNALED) != 0) {
             work.signaled();
@@ -286,48 +286,48 @@ final class SendPoster {
      * Returns the operation for an {@code IBV_WR_} opcode, or null if the transport does not
      * support it.
      */
-    private @Nullable SendOperation operation(int opcode) {
+    private @Nullable SendOperationKind operation(int opcode) {
         if (opcode == SEND || opcode == SEND_IMMEDIATE) {
-            return SendOperation.SEND;
+            return SendOperationKind.SEND;
         }
         if (transport == Transport.DATAGRAM) {
             return null;
         }
         if (opcode == WRITE || opcode == WRITE_IMMEDIATE) {
-            return SendOperation.WRITE;
+            return SendOperationKind.WRITE;
         }
         if (opcode == BIND) {
-            return SendOperation.BIND;
+            return SendOperationKind.BIND;
         }
         if (transport == Transport.UNRELIABLE) {
             return null;
         }
         if (opcode == SEND_INVALIDATE) {
-            return SendOperation.SEND;
+            return SendOperationKind.SEND;
         }
         if (opcode == INVALIDATE) {
-            return SendOperation.INVALIDATE;
+            return SendOperationKind.INVALIDATE;
         }
         if (opcode == READ) {
-            return SendOperation.READ;
+            return SendOperationKind.READ;
         }
         if (opcode == COMPARE_AND_SWAP) {
-            return SendOperation.COMPARE_AND_SWAP;
+            return SendOperationKind.COMPARE_AND_SWAP;
         }
         if (opcode == FETCH_AND_ADD) {
-            return SendOperation.FETCH_AND_ADD;
+            return SendOperationKind.FETCH_AND_ADD;
         }
         if (transport == Transport.EXTENDED) {
             return null;
         }
         if (opcode == ATOMIC_WRITE) {
-            return SendOperation.ATOMIC_WRITE;
+            return SendOperationKind.ATOMIC_WRITE;
         }
-        return opcode == FLUSH ? SendOperation.FLUSH : null;
+        return opcode == FLUSH ? SendOperationKind.FLUSH : null;
     }
 
     private boolean isValid(
-            long request, SendOperation operation, int flags, long list, int count) {
+            long request, SendOperationKind operation, int flags, long list, int count) {
         var bytes = ScatterGatherListReader.totalLength(list, count);
         if (bytes > MessageLimits.MAX_BYTES
                 || (transport == Transport.EXTENDED

@@ -2,14 +2,14 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.soft.roce.engine.XrcDomainKey;
+import org.jrdma.soft.roce.engine.XrcDomainIdentity;
 import org.jspecify.annotations.Nullable;
 
 /** An XRC domain of a device. Several contexts may have the domain open at the same time. */
 final class XrcDomain {
 
-    private final XrcDomainKey domain = new XrcDomainKey();
-    private final Map<Integer, QueuePairCore> receivers = new ConcurrentHashMap<>();
+    private final XrcDomainIdentity domain = new XrcDomainIdentity();
+    private final Map<Integer, QueuePairStateAndAttributes> receivers = new ConcurrentHashMap<>();
 
     /** A key for the file that identifies the domain; null if the domain has no file. */
     private final @Nullable Object file;
@@ -24,7 +24,7 @@ final class XrcDomain {
         this.file = file;
     }
 
-    XrcDomainKey domain() {
+    XrcDomainIdentity domain() {
         return domain;
     }
 
@@ -33,7 +33,7 @@ final class XrcDomain {
     }
 
     /** The XRC receive queue pairs of the domain, by queue pair number. */
-    Map<Integer, QueuePairCore> receivers() {
+    Map<Integer, QueuePairStateAndAttributes> receivers() {
         return receivers;
     }
 }

@@ -34,7 +34,7 @@ import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
 import org.jrdma.soft.roce.abi.verbs.ContextObject;
 import org.jrdma.soft.roce.abi.verbs.DeviceExports;
 import org.jrdma.soft.roce.abi.verbs.DeviceObject;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,7 +70,7 @@ class ConnectionExportsTest {
         arena.close();
     }
 
-    private static Address address(long context) {
+    private static RoceGid address(long context) {
         return ContextObject.of(context).port().address();
     }
 
@@ -97,14 +97,14 @@ class ConnectionExportsTest {
     }
 
     /** Returns a pointer to a socket address. */
-    private long name(Address address, int port) {
+    private long name(RoceGid address, int port) {
         var memory = arena.allocate(128);
         new SocketName(address, port).write(memory);
         return memory.address();
     }
 
     /** Creates an rdma_cm_id that listens at an address and a free port. */
-    private long listener(Address address) {
+    private long listener(RoceGid address) {
         var listener = identifier();
         library.bind(listener, name(address, 0));
         library.listen(listener, 4);
@@ -117,7 +117,7 @@ class ConnectionExportsTest {
      * @param from a pointer to the local socket address, or 0 for any
      * @param port the listener's port
      */
-    private long routed(long from, Address to, int port) {
+    private long routed(long from, RoceGid to, int port) {
         var identifier = identifier();
         library.resolveAddress(identifier, from, name(to, port), 100);
         library.acknowledge(event(rdma_h.RDMA_CM_EVENT_ADDR_RESOLVED(), identifier));
@@ -209,7 +209,7 @@ class ConnectionExportsTest {
 
     @Test
     void shouldListenOnAllDevicesForTheWildcardAddress() {
-        var listener = listener(Address.ipv4(0));
+        var listener = listener(RoceGid.ipv4(0));
         assertThat(rdma_cm_id.verbs(structure(listener)).address()).isZero();
         for (var target : List.of(address(context), address(otherContext))) {
             var caller = routed(0, target, own(listener).port());
@@ -227,7 +227,7 @@ class ConnectionExportsTest {
     void shouldOpenTheDeviceWithTheAddress() {
         DeviceExports.closeDevice(context);
         var identifier = identifier();
-        var chosen = Address.ipv4(127 << 24 | 77 << 8 | 200);
+        var chosen = RoceGid.ipv4(127 << 24 | 77 << 8 | 200);
 
         library.bind(identifier, name(chosen, 0));
 
@@ -263,7 +263,7 @@ class ConnectionExportsTest {
     @Test
     void shouldRejectAddressesThatNoDeviceHas() {
         var identifier = identifier();
-        var external = Address.ipv4(0xc000_0201);
+        var external = RoceGid.ipv4(0xc000_0201);
         assertRejected(Errno.ENODEV, () -> library.bind(identifier, name(external, 0)));
         assertRejected(
                 Errno.ENODEV,
@@ -271,10 +271,10 @@ class ConnectionExportsTest {
         assertRejected(Errno.EINVAL, () -> library.bind(identifier, 0));
         var unknown = arena.allocate(128); // An invalid address family.
         assertRejected(Errno.EAFNOSUPPORT, () -> library.bind(identifier, unknown.address()));
-        library.bind(identifier, name(Address.ipv4(0), 0));
+        library.bind(identifier, name(RoceGid.ipv4(0), 0));
         assertRejected(
                 Errno.EINVAL,
-                () -> library.resolveAddress(identifier, 0, name(new Address(0, 1), 7), 1));
+                () -> library.resolveAddress(identifier, 0, name(new RoceGid(0, 1), 7), 1));
         destroy(identifier);
     }
 
@@ -316,11 +316,11 @@ class ConnectionExportsTest {
     /** The same link-local address may be assigned to several interfaces. */
     @Test
     void shouldRequireTheInterfaceOfALinkLocalAddress() {
-        var linkLocal = new Address(0xfe80L << 48, 0x1234);
+        var linkLocal = new RoceGid(0xfe80L << 48, 0x1234);
         var memory = arena.allocate(128);
         new SocketName(linkLocal, 7, 3).write(memory);
         assertThat(SocketName.read(memory.address())).isEqualTo(new SocketName(linkLocal, 7, 3));
-        new SocketName(new Address(0xfd78L << 48, 1), 7, 3).write(memory);
+        new SocketName(new RoceGid(0xfd78L << 48, 1), 7, 3).write(memory);
         assertThat(SocketName.read(memory.address()).scope()).isZero();
 
         var identifier = identifier();
@@ -399,7 +399,7 @@ class ConnectionExportsTest {
             assertRejected(
                     Errno.EINVAL, () -> library.createEndpoint(target.address(), invalid, 0, 0));
         }
-        var external = name(Address.ipv4(0xc000_0201), 0);
+        var external = name(RoceGid.ipv4(0xc000_0201), 0);
         assertRejected(
                 Errno.ENODEV,
                 () ->
@@ -491,13 +491,13 @@ class ConnectionExportsTest {
     @Test
     void shouldRejectInvalidMulticastGroups() {
         var datagrams = identifier(rdma_h.RDMA_PS_UDP());
-        var group = name(Address.ipv4(0xef01_0203), 0);
+        var group = name(RoceGid.ipv4(0xef01_0203), 0);
         // The identifier is not bound to a device yet.
         assertRejected(Errno.EINVAL, () -> library.join(datagrams, group, 1));
         library.bind(datagrams, name(address(context), 0));
-        var unicast = name(Address.ipv4(0xc000_0201), 0);
+        var unicast = name(RoceGid.ipv4(0xc000_0201), 0);
         assertRejected(Errno.EINVAL, () -> library.join(datagrams, unicast, 1));
-        assertRejected(Errno.EINVAL, () -> library.join(datagrams, name(new Address(-1, 1), 0), 1));
+        assertRejected(Errno.EINVAL, () -> library.join(datagrams, name(new RoceGid(-1, 1), 0), 1));
         assertRejected(Errno.EADDRNOTAVAIL, () -> library.leave(datagrams, group));
         var connected = identifier();
         library.bind(connected, name(address(context), 0));
@@ -534,7 +534,7 @@ class ConnectionExportsTest {
         assertRejected(Errno.EADDRINUSE, () -> library.bind(third, taken));
         assertRejected(
                 Errno.EADDRINUSE,
-                () -> library.bind(third, name(Address.ipv4(0), own(second).port())));
+                () -> library.bind(third, name(RoceGid.ipv4(0), own(second).port())));
         destroy(second);
         library.bind(third, taken);
         destroy(third);

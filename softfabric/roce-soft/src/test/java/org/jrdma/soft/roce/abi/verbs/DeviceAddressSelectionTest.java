@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.network.Port;
 import org.jrdma.soft.roce.network.PortOptions;
@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 class DeviceAddressSelectionTest {
 
     /** Candidate addresses that other builds on this machine are unlikely to use. */
-    private final List<Address> addresses =
+    private final List<RoceGid> addresses =
             IntStream.rangeClosed(1, 3)
                     .mapToObj(host ->
-                            Address.ipv4(
+                            RoceGid.ipv4(
                                     127 << 24
                                             | 78 << 16
                                             | (int) (ProcessHandle.current().pid() & 0xff) << 8
@@ -29,7 +29,7 @@ class DeviceAddressSelectionTest {
             new DeviceObject("soft", addresses, NetworkFaults.NONE, null, new SecureRandom());
 
     /** Opens and closes the device, and returns the address that it used. */
-    private Address openAndClose() {
+    private RoceGid openAndClose() {
         var context = DeviceExports.openDevice(device.structure().address());
         try {
             return ContextObject.of(context).port().address();

@@ -22,7 +22,7 @@ import org.jrdma.soft.roce.connection.ForgedRequestFactory;
 import org.jrdma.soft.roce.connection.PrivateDataHeader;
 import org.jrdma.soft.roce.connection.ServiceListener;
 import org.jrdma.soft.roce.connection.SidrServer;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.ManagementAgent;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.QueuePairOptions;
@@ -52,7 +52,7 @@ class ForgedConnectRequestTest {
     /** A device with a queue pair, and the events of its connection. */
     private static final class Host implements ServiceListener, AutoCloseable {
 
-        final Address address;
+        final RoceGid address;
         final DeviceObject device;
         final long context;
         final Port port;

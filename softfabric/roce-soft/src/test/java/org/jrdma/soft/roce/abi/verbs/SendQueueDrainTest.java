@@ -20,7 +20,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,7 +35,7 @@ class SendQueueDrainTest {
     private static final int STATE = rdma_h.IBV_QP_STATE();
 
     /** An address at which no port is open. */
-    private static final Address ABSENT = Address.ipv4(127 << 24 | 79 << 16 | 1);
+    private static final RoceGid ABSENT = RoceGid.ipv4(127 << 24 | 79 << 16 | 1);
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment attributes = ibv_qp_attr.allocate(arena);
@@ -70,11 +70,11 @@ class SendQueueDrainTest {
     }
 
     /** Returns the address of the device. */
-    private Address own() {
+    private RoceGid own() {
         return ContextObject.of(context).port().address();
     }
 
-    private void connect(Address peer) {
+    private void connect(RoceGid peer) {
         ibv_qp_attr.port_num(attributes, (byte) DeviceLimits.PORT);
         ibv_qp_attr.qp_access_flags(attributes, rdma_h.IBV_ACCESS_REMOTE_WRITE());
         step(
@@ -102,7 +102,7 @@ class SendQueueDrainTest {
                         | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC());
     }
 
-    private void setPeer(Address peer) {
+    private void setPeer(RoceGid peer) {
         var route = ibv_qp_attr.ah_attr(attributes);
         ibv_ah_attr.is_global(route, (byte) 1);
         ibv_ah_attr.port_num(route, (byte) DeviceLimits.PORT);

@@ -1,0 +1,170 @@
+package org.jrdma.volume.client;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.ReplyEncoding;
+import org.jrdma.volume.protocol.RequestHeader;
+
+/**
+ * Serves the blocks of a drive to clients that have no path to it.
+ *
+ * <p>The coordinator confirms each session before its first request is served, and again after this
+ * node has connected to the coordinator or its successor. When a session ends, the coordinator
+ * revokes it: pending requests are completed, and later ones are refused. This node serves no
+ * session while its own session may have ended. Safe for use by multiple threads.
+ */
+public final class DriveBlockServer {
+
+    private final Drive drive;
+    private final long firstBlock;
+    private final ClientSession own;
+    private final Map<Long, Served> sessions = new ConcurrentHashMap<>();
+    private volatile boolean isClosed;
+
+    private static final class Served {
+
+        /** Held for reading by requests, and for writing to revoke the session. */
+        private final ReentrantReadWriteLock requests = new ReentrantReadWriteLock();
+
+        /** The connection to the coordinator that has confirmed the session. */
+        private volatile long confirmedIn;
+
+        private boolean isRevoked;
+
+        void revoke() {
+            requests.writeLock().lock();
+            try {
+                isRevoked = true;
+            } finally {
+                requests.writeLock().unlock();
+            }
+        }
+    }
+
+    /**
+     * @param firstBlock the first block that clients can access, after the metadata
+     */
+    DriveBlockServer(Drive drive, long firstBlock, ClientSession own) {
+        this.drive = drive;
+        this.firstBlock = firstBlock;
+        this.own = own;
+    }
+
+    /** Returns true for the requests that a block service executes. */
+    public static boolean accepts(Operation operation) {
+        return switch (operation) {
+            case READ_BLOCKS, WRITE_BLOCKS, FLUSH_BLOCKS -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Executes a request of a client.
+     *
+     * @param bulk the memory for the blocks; empty for a flush
+     */
+    public ByteBuffer handle(ByteBuffer request, MemorySegment bulk) {
+        try {
+            var decoder = new Decoder(request);
+            var header = RequestHeader.decode(decoder);
+            execute(header, decoder, bulk);
+            return ByteBuffer.wrap(ReplyEncoding.empty());
+        } catch (VolumeException e) {
+            return ByteBuffer.wrap(ReplyEncoding.failure(e));
+        } catch (FabricException | IndexOutOfBoundsException e) {
+            return ByteBuffer.wrap(
+                    ReplyEncoding.failure(new VolumeException(String.valueOf(e.getMessage()), e)));
+        }
+    }
+
+    private void execute(RequestHeader header, Decoder request, MemorySegment bulk)
+            throws FabricException {
+        var served = served(header.session());
+        served.requests.readLock().lock();
+        try {
+            if (isClosed
+                    || served.isRevoked
+                    || served.confirmedIn != own.term()
+                    || !own.isValid()) {
+                throw new VolumeException(
+                        Failure.SESSION_LOST,
+                        "This node does not serve session %x".formatted(header.session()));
+            }
+            access(header.operation(), request, bulk);
+        } finally {
+            served.requests.readLock().unlock();
+        }
+    }
+
+    private Served served(long session) throws FabricException {
+        var known = sessions.get(session);
+        var term = own.term();
+        if (known != null && known.confirmedIn == term) {
+            return known;
+        }
+        own.call(Operation.VALIDATE, encoder -> encoder.writeLong(session)).end();
+        var served = sessions.computeIfAbsent(session, _ -> new Served());
+        served.confirmedIn = term;
+        return served;
+    }
+
+    private void access(Operation operation, Decoder request, MemorySegment bulk)
+            throws FabricException {
+        switch (operation) {
+            case READ_BLOCKS -> drive.read(block(request), bulk);
+            case WRITE_BLOCKS -> drive.write(block(request), bulk);
+            case FLUSH_BLOCKS -> drive.flush();
+            default ->
+                    throw new VolumeException(
+                            Failure.INVALID, "The block service does not execute " + operation);
+        }
+    }
+
+    private long block(Decoder request) throws VolumeException {
+        var block = request.readCount("a block");
+        request.end();
+        if (block < firstBlock) {
+            throw new VolumeException(
+                    Failure.INVALID, "Block %d contains metadata".formatted(block));
+        }
+        return block;
+    }
+
+    /** Executes a request of the coordinator to stop to serve a session. */
+    ByteBuffer handleRevocation(ByteBuffer request) {
+        try {
+            var decoder = new Decoder(request);
+            var header = RequestHeader.decode(decoder);
+            if (header.operation() != Operation.REVOKE || header.session() != own.id()) {
+                throw new VolumeException(
+                        Failure.INVALID,
+                        "Unexpected %s for session %x"
+                                .formatted(header.operation(), header.session()));
+            }
+            revoke(decoder.readLong());
+            return ByteBuffer.wrap(ReplyEncoding.empty());
+        } catch (VolumeException e) {
+            return ByteBuffer.wrap(ReplyEncoding.failure(e));
+        }
+    }
+
+    /** Stops to serve a session. Returns when its pending requests are completed. */
+    private void revoke(long session) {
+        sessions.computeIfAbsent(session, _ -> new Served()).revoke();
+    }
+
+    /** Stops to serve all sessions. Returns when the pending requests are completed. */
+    void close() {
+        isClosed = true;
+        sessions.values().forEach(Served::revoke);
+    }
+}

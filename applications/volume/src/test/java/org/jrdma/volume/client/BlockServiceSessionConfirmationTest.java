@@ -1,0 +1,149 @@
+package org.jrdma.volume.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.metadata.Decoder;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.ReplyEncoding;
+import org.jrdma.volume.protocol.RequestHeader;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests which sessions a data server serves. */
+@Timeout(60)
+class BlockServiceSessionConfirmationTest {
+
+    private static final long OTHER_SESSION = 7;
+
+    /** True if the session of the other client has ended. */
+    private final AtomicBoolean hasEnded = new AtomicBoolean();
+
+    private final AtomicBoolean isLost = new AtomicBoolean();
+
+    /** A coordinator that knows the session of the data server, and that of another client. */
+    private final class Coordinator implements ServerConnector.Connection {
+
+        private final AtomicBoolean isClosed = new AtomicBoolean();
+
+        @Override
+        public ByteBuffer call(ByteBuffer request, Duration timeout) throws FabricException {
+            if (isClosed.get() || isLost.getAndSet(false)) {
+                isClosed.set(true);
+                throw new VolumeException("The connection was lost");
+            }
+            var reply = ReplyEncoding.encoder();
+            switch (RequestHeader.decode(new Decoder(request)).operation()) {
+                case HELLO -> {
+                    reply.writeLong(1);
+                    reply.writeBoolean(false);
+                    reply.writeLong(1);
+                    reply.writeLong(60_000);
+                    reply.writeLong(2);
+                    reply.writeLong(3);
+                }
+                case VALIDATE -> {
+                    if (hasEnded.get()) {
+                        return ByteBuffer.wrap(
+                                ReplyEncoding.failure(
+                                        new VolumeException(
+                                                Failure.INVALID, "The session has ended")));
+                    }
+                }
+                default -> reply.writeInt(0);
+            }
+            return ByteBuffer.wrap(reply.bytes());
+        }
+
+        @Override
+        public String transport() {
+            return "memory";
+        }
+
+        @Override
+        public int maxTransferBytes() {
+            return Drive.BLOCK_BYTES;
+        }
+
+        @Override
+        public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration timeout) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ByteBuffer receive(ByteBuffer request, MemorySegment target, Duration timeout) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {
+            isClosed.set(true);
+        }
+    }
+
+    private static final class NoFiles implements SessionFileCallbacks {
+
+        @Override
+        public List<Report> reports() {
+            return List.of();
+        }
+
+        @Override
+        public void sessionLost() {}
+
+        @Override
+        public ByteBuffer recall(ByteBuffer request) {
+            return ByteBuffer.wrap(ReplyEncoding.empty());
+        }
+    }
+
+    private static void write(DriveBlockServer service) throws FabricException {
+        try (var arena = Arena.ofConfined()) {
+            var request = RequestHeader.of(Operation.WRITE_BLOCKS, OTHER_SESSION).encoder();
+            request.writeLong(5);
+            ReplyEncoding.decode(
+                            service.handle(
+                                    ByteBuffer.wrap(request.bytes()),
+                                    arena.allocate(Drive.BLOCK_BYTES)))
+                    .end();
+        }
+    }
+
+    @Test
+    void shouldConfirmSessionsAgainAfterItHasConnectedToACoordinator() throws FabricException {
+        var options =
+                new ClientOptions(
+                        "server",
+                        List.of(List.of("coordinator")),
+                        List.of("server"),
+                        false,
+                        Duration.ofSeconds(5),
+                        Duration.ofSeconds(5));
+        try (var own =
+                new ClientSession(
+                        options, (_, _, _) -> new Coordinator(), new NoFiles(), Optional.empty())) {
+            var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
+            write(service);
+            hasEnded.set(true);
+            write(service); // the coordinator would have revoked the session before it ended
+
+            isLost.set(true);
+            var term = own.term();
+            var _ = own.call(Operation.CAPACITY, _ -> {});
+            assertThat(own.term()).isGreaterThan(term);
+            assertThatThrownBy(() -> write(service)).hasMessageContaining("The session has ended");
+        }
+    }
+}

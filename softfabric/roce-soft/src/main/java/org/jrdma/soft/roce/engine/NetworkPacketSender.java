@@ -1,0 +1,21 @@
+package org.jrdma.soft.roce.engine;
+
+import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** Sends the packets of an engine to the network, from a limited number of buffers. */
+public interface NetworkPacketSender {
+
+    /**
+     * Returns the buffer for the next packet, or null if no buffer is free. Repeated calls return
+     * the same buffer until it is sent. If the result is null, the engine stops sending until the
+     * next call of {@link Engine#transmit()}.
+     */
+    @Nullable PacketBuffer claim();
+
+    /**
+     * Sends the packet in the buffer that {@link #claim} returned last. Must not call back into the
+     * engine.
+     */
+    void send(PacketBuffer packet);
+}
