@@ -11,7 +11,7 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.MemoryWindow;
 import org.jrdma.verbs.memory.Type2Window;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.verbs.model.FlushPlacement;
@@ -256,8 +256,8 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
             MemoryWindow window, MemoryRegion region, long offset, long length, Access... rights)
             throws FabricException, InterruptedIOException {
         Objects.checkFromIndexSize(offset, length, region.length());
-        var bound = MemoryAccess.get().window(window);
-        var registration = MemoryAccess.get().registration(region);
+        var bound = MemoryPackageInternals.get().window(window);
+        var registration = MemoryPackageInternals.get().registration(region);
         bound.prepare(queuePair().domain(), lifetime(), registration);
         queuePair().checkReceiveQueue(false);
         var access = Access.setOf(rights);
@@ -286,7 +286,7 @@ public final class AsyncQueuePair extends AbstractAsyncQueuePair implements Conn
      */
     public Transfer invalidate(Type2Window window) throws FabricException, InterruptedIOException {
         queuePair().checkReliable(Operation.INVALIDATE);
-        var bound = MemoryAccess.get().window(window);
+        var bound = MemoryPackageInternals.get().window(window);
         bound.checkBound();
         var request = begin(Operation.INVALIDATE, List.of(), bound.lifetime());
         try {

@@ -17,7 +17,7 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.flow.FlowCounters;
-import org.jrdma.verbs.flow.access.FlowAccess;
+import org.jrdma.verbs.flow.access.FlowPackageInternals;
 import org.jrdma.verbs.handle.AsyncJfrEvent;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
@@ -25,7 +25,7 @@ import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.memory.DeviceMemory;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.AsyncEvent;
 import org.jrdma.verbs.model.DeviceAttributes;
 import org.jrdma.verbs.model.DeviceDescription;
@@ -327,7 +327,7 @@ public final class Device extends NativeObject {
      *     processes
      */
     public DeviceMemory importDeviceMemory(int handle, long length) throws VerbsException {
-        return MemoryAccess.get().importDeviceMemory(this.handle, handle, length);
+        return MemoryPackageInternals.get().importDeviceMemory(this.handle, handle, length);
     }
 
     /**
@@ -398,7 +398,7 @@ public final class Device extends NativeObject {
      * @throws IllegalArgumentException if {@code alignment} is not a power of two
      */
     public DeviceMemory newDeviceMemory(long bytes, long alignment) throws VerbsException {
-        return MemoryAccess.get().deviceMemory(handle, bytes, alignment);
+        return MemoryPackageInternals.get().deviceMemory(handle, bytes, alignment);
     }
 
     /**
@@ -407,7 +407,7 @@ public final class Device extends NativeObject {
      * @throws VerbsException with EOPNOTSUPP if the device has no counters
      */
     public FlowCounters newFlowCounters() throws VerbsException {
-        return FlowAccess.get().counters(handle);
+        return FlowPackageInternals.get().counters(handle);
     }
 
     /**

@@ -13,7 +13,7 @@ import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemoryWindow;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
@@ -38,8 +38,8 @@ public final class PreparedBind extends PreparedSendRequest<PreparedBind> {
             MemoryRegion region,
             Set<Access> rights) {
         super(post, Operation.BIND);
-        this.window = MemoryAccess.get().window(window);
-        this.region = MemoryAccess.get().registration(region);
+        this.window = MemoryPackageInternals.get().window(window);
+        this.region = MemoryPackageInternals.get().registration(region);
         this.zeroBased = rights.contains(Access.ZERO_BASED);
         queuePair().checkReceiveQueue(false);
         this.window.prepare(queuePair().domain(), queuePair().lifetime(), this.region);

@@ -6,7 +6,7 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.memory.Type2Window;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.PolledWorkQueueSlots;
 import org.jrdma.verbs.queue.PostTarget;
@@ -23,7 +23,7 @@ public final class PreparedInvalidate extends PreparedSendRequest<PreparedInvali
 
     PreparedInvalidate(PostTarget<PolledWorkQueueSlots> post, Type2Window window) {
         super(post, Operation.INVALIDATE);
-        this.window = MemoryAccess.get().window(window);
+        this.window = MemoryPackageInternals.get().window(window);
         local(List.of());
     }
 

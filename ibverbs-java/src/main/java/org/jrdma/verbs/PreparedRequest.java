@@ -12,7 +12,7 @@ import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.PostException;
 import org.jrdma.verbs.model.VerbsException;
 import org.jrdma.verbs.queue.PolledWorkQueueSlots;
@@ -131,7 +131,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
             throw new IllegalArgumentException(
                     "A work request can transfer less than 2 GiB, but the length is " + length);
         }
-        var registration = MemoryAccess.get().registration(region);
+        var registration = MemoryPackageInternals.get().registration(region);
         checkCount(1);
         checkSlices(1, length, registration.isInPlace());
         request.element(0, region.startAddress() + offset, (int) length, region.localKey());
@@ -158,7 +158,7 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         RequestWriter.slices(request, slices);
         use(
                 slices.stream()
-                        .map(slice -> MemoryAccess.get().registration(slice.region()).lifetime())
+                        .map(slice -> MemoryPackageInternals.get().registration(slice.region()).lifetime())
                         .distinct());
         return self();
     }

@@ -19,7 +19,7 @@ import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.memory.Type1Window;
 import org.jrdma.verbs.memory.Type2Window;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Endpoint;
@@ -131,7 +131,7 @@ public final class ProtectionDomain extends NativeObject {
      * access rights.
      */
     public RegisteredArena newArena(RegisteredArena.PageSize pages, Access... access) {
-        return MemoryAccess.get().arena(handle, pages, Access.setOf(access));
+        return MemoryPackageInternals.get().arena(handle, pages, Access.setOf(access));
     }
 
     /**
@@ -140,7 +140,7 @@ public final class ProtectionDomain extends NativeObject {
      * @param maxBytes the limit for the total size of the buffers, at least the size of a page
      */
     public BufferPool newBufferPool(long maxBytes, Access... access) {
-        return MemoryAccess.get().bufferPool(handle, maxBytes, Access.setOf(access));
+        return MemoryPackageInternals.get().bufferPool(handle, maxBytes, Access.setOf(access));
     }
 
     /**
@@ -234,7 +234,7 @@ public final class ProtectionDomain extends NativeObject {
      */
     public MemoryRegion registerDeviceMemory(
             DeviceMemory memory, long offset, long length, Access... access) throws VerbsException {
-        return MemoryAccess.get().region(handle, memory, offset, length, Access.setOf(access));
+        return MemoryPackageInternals.get().region(handle, memory, offset, length, Access.setOf(access));
     }
 
     /**
@@ -313,11 +313,11 @@ public final class ProtectionDomain extends NativeObject {
      *     unchanged, or it is closed if the device has made it unusable
      */
     public MemoryRegion reregister(MemoryRegion region) throws VerbsException {
-        return region(MemoryAccess.get().registration(region).changeDomain(handle));
+        return region(MemoryPackageInternals.get().registration(region).changeDomain(handle));
     }
 
     private static MemoryRegion region(MemoryRegistration registration) {
-        return MemoryAccess.get().region(registration);
+        return MemoryPackageInternals.get().region(registration);
     }
 
     /**
@@ -332,7 +332,7 @@ public final class ProtectionDomain extends NativeObject {
      *     EPERM if the advice is for writing and a region is not writable
      */
     public void advise(PageAdvice advice, MemorySlice... slices) throws VerbsException {
-        MemoryAccess.get().advise(handle, advice, false, List.of(slices));
+        MemoryPackageInternals.get().advise(handle, advice, false, List.of(slices));
     }
 
     /**
@@ -340,7 +340,7 @@ public final class ProtectionDomain extends NativeObject {
      * done so. The wait has no timeout.
      */
     public void adviseAndWait(PageAdvice advice, MemorySlice... slices) throws VerbsException {
-        MemoryAccess.get().advise(handle, advice, true, List.of(slices));
+        MemoryPackageInternals.get().advise(handle, advice, true, List.of(slices));
     }
 
     /**
@@ -350,7 +350,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not support memory windows
      */
     public Type1Window newType1Window() throws VerbsException {
-        return MemoryAccess.get().type1Window(handle);
+        return MemoryPackageInternals.get().type1Window(handle);
     }
 
     /**
@@ -360,7 +360,7 @@ public final class ProtectionDomain extends NativeObject {
      * @throws VerbsException if the device does not support memory windows of type 2
      */
     public Type2Window newType2Window() throws VerbsException {
-        return MemoryAccess.get().type2Window(handle);
+        return MemoryPackageInternals.get().type2Window(handle);
     }
 
     /**

@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.flow.Flow;
 import org.jrdma.verbs.flow.FlowRule;
-import org.jrdma.verbs.flow.access.FlowAccess;
+import org.jrdma.verbs.flow.access.FlowPackageInternals;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.CompletionKind;
@@ -165,7 +165,7 @@ public abstract class QueuePair extends NativeObject {
                     "%s cannot have flows, because its type is %s. Only raw packet and datagram queue pairs can."
                             .formatted(this, type().description()));
         }
-        return FlowAccess.get()
+        return FlowPackageInternals.get()
                 .flow(queuePair.device(), queuePair.resource(), queuePair.port(), rule);
     }
 

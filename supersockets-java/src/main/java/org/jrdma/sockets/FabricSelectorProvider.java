@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.sockets.adaptor.ChannelAdaptors;
-import org.jrdma.sockets.channel.FabricDatagramChannel;
+import org.jrdma.sockets.channel.UdpDatagramChannel;
 import org.jrdma.sockets.channel.FabricSelector;
 import org.jrdma.sockets.channel.ListenerChannel;
 import org.jrdma.sockets.channel.SelectablePipe;
@@ -146,13 +146,13 @@ public final class FabricSelectorProvider extends SelectorProvider {
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
         checkNativeAccess();
-        return new FabricDatagramChannel(this, InternetFamily.standard(), adaptors);
+        return new UdpDatagramChannel(this, InternetFamily.standard(), adaptors);
     }
 
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
         checkNativeAccess();
-        return new FabricDatagramChannel(this, InternetFamily.of(family), adaptors);
+        return new UdpDatagramChannel(this, InternetFamily.of(family), adaptors);
     }
 
     @Override

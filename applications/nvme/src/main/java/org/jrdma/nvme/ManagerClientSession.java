@@ -17,10 +17,10 @@ final class ManagerClientSession {
     private static final Logger LOG = LoggerFactory.getLogger(ManagerClientSession.class);
 
     private final AdministeredController controller;
-    private final ClientQueues queues;
+    private final ManagerClientQueues queues;
     private final SocketChannel channel;
 
-    ManagerClientSession(AdministeredController controller, ClientQueues queues, SocketChannel channel) {
+    ManagerClientSession(AdministeredController controller, ManagerClientQueues queues, SocketChannel channel) {
         this.controller = controller;
         this.queues = queues;
         this.channel = channel;

@@ -120,7 +120,7 @@ public final class SharedControllerManager implements AutoCloseable {
         private final AdministeredController controller;
         private final ServerSocketChannel listener;
         private final SocketAddress address;
-        private final ClientQueues queues;
+        private final ManagerClientQueues queues;
         private final Map<ManagerClientSession, Thread> clients = new ConcurrentHashMap<>();
         private final Thread acceptor =
                 Thread.ofVirtual().name("nvme-manager").unstarted(this::acceptClients);
@@ -132,7 +132,7 @@ public final class SharedControllerManager implements AutoCloseable {
             this.controller = controller;
             this.listener = listener;
             this.address = address;
-            this.queues = new ClientQueues(controller);
+            this.queues = new ManagerClientQueues(controller);
         }
 
         void start() {

@@ -33,7 +33,7 @@ final class PeerFetcher implements AutoCloseable {
 
     private final String executor;
     private final Connector connector;
-    private final PeerDirectory directory;
+    private final PeerAddressLookupAndAvoidance directory;
     private final BufferPool buffers;
     private final ShuffleMetrics metrics;
     private final ThreadFactory threads;
@@ -50,7 +50,7 @@ final class PeerFetcher implements AutoCloseable {
     PeerFetcher(
             String executor,
             Connector connector,
-            PeerDirectory directory,
+            PeerAddressLookupAndAvoidance directory,
             BufferPool buffers,
             ShuffleMetrics metrics) {
         this(
@@ -65,7 +65,7 @@ final class PeerFetcher implements AutoCloseable {
     PeerFetcher(
             String executor,
             Connector connector,
-            PeerDirectory directory,
+            PeerAddressLookupAndAvoidance directory,
             BufferPool buffers,
             ShuffleMetrics metrics,
             ThreadFactory threads) {
@@ -118,7 +118,7 @@ final class PeerFetcher implements AutoCloseable {
                     return;
                 }
                 failures = session != null && session.hasDelivered() ? 1 : failures + 1;
-                if (failures < MAX_FAILURES && !(e instanceof PeerDirectory.NotListedException)) {
+                if (failures < MAX_FAILURES && !(e instanceof PeerAddressLookupAndAvoidance.NotListedException)) {
                     LOG.info("Reconnecting to executor {}: {}", executor, e.toString());
                 } else if (giveUp(e)) {
                     return;
@@ -178,7 +178,7 @@ final class PeerFetcher implements AutoCloseable {
     }
 
     private void avoid(Throwable cause) {
-        if (cause instanceof PeerDirectory.NotListedException) {
+        if (cause instanceof PeerAddressLookupAndAvoidance.NotListedException) {
             if (directory.avoidPermanently(executor)) {
                 LOG.info("Blocks are read over TCP: {}", cause.getMessage());
             }

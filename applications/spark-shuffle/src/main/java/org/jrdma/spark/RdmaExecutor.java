@@ -32,7 +32,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final PluginContext plugin;
     private final ShuffleMetrics metrics;
     private final ChannelSettings channels;
-    private final PeerDirectory directory;
+    private final PeerAddressLookupAndAvoidance directory;
     private final Device device;
     private final ProtectionDomain domain;
     private final MapOutputs outputs;
@@ -47,7 +47,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         this.plugin = plugin;
         this.metrics = metrics;
         this.channels = channels;
-        this.directory = new PeerDirectory(plugin);
+        this.directory = new PeerAddressLookupAndAvoidance(plugin);
         this.device = device;
         domain = device.newProtectionDomain();
         buffers = domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE);

@@ -34,7 +34,7 @@ public final class ShuffleCheck {
      */
     public static void main(String... arguments) throws InterruptedException {
         var records = Integer.parseInt(arguments[0]);
-        RdmaReadProof reads;
+        RdmaReadCountComparison reads;
         try (var context = new JavaSparkContext(new SparkConf().setAppName("RDMA shuffle check"))) {
             reads = run(context, records);
         }
@@ -50,7 +50,7 @@ public final class ShuffleCheck {
      * Sorts records, and returns the counts of the blocks that were read. Must be the first job of
      * the application.
      */
-    static RdmaReadProof run(JavaSparkContext context, int records)
+    static RdmaReadCountComparison run(JavaSparkContext context, int records)
             throws InterruptedException {
         awaitExecutors(context);
         var counter = new RemoteReadCounter();
@@ -106,12 +106,12 @@ public final class ShuffleCheck {
     }
 
     /** Waits for the reports of the executors, which arrive after the tasks have ended. */
-    private static RdmaReadProof awaitReports(RemoteReadCounter counter)
+    private static RdmaReadCountComparison awaitReports(RemoteReadCounter counter)
             throws InterruptedException {
         var start = System.nanoTime();
         while (true) {
             var reads =
-                    new RdmaReadProof(
+                    new RdmaReadCountComparison(
                             counter.blocks(),
                             counter.bytes(),
                             total(Metric.BLOCKS_READ),

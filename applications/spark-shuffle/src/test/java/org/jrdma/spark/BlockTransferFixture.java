@@ -49,7 +49,7 @@ abstract class BlockTransferFixture {
     final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
     final Map<MapOutputIndex.Key, MapOutputIndex> indexes = new ConcurrentHashMap<>();
     final FakePluginContext plugin = new FakePluginContext();
-    final PeerDirectory directory = new PeerDirectory(plugin);
+    final PeerAddressLookupAndAvoidance directory = new PeerAddressLookupAndAvoidance(plugin);
 
     /** The number of attempts to connect. */
     final AtomicInteger connections = new AtomicInteger();

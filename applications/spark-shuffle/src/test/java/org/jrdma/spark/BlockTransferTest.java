@@ -276,13 +276,13 @@ class BlockTransferTest extends BlockTransferFixture {
 
         assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
         assertThatThrownBy(() -> directory.find(SERVER))
-                .isInstanceOf(PeerDirectory.NotListedException.class);
+                .isInstanceOf(PeerAddressLookupAndAvoidance.NotListedException.class);
     }
 
     @Test
     void shouldAvoidAnExecutorWithoutAnAddressPermanently() throws Exception {
         plugin.answer = "";
-        var withoutTimedAvoidance = new PeerDirectory(plugin, Duration.ZERO);
+        var withoutTimedAvoidance = new PeerAddressLookupAndAvoidance(plugin, Duration.ZERO);
         try (var reader = peer(withoutTimedAvoidance)) {
             assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
         }
@@ -294,7 +294,7 @@ class BlockTransferTest extends BlockTransferFixture {
     @Test
     void shouldAvoidAnExecutorThatFailedForAWhile() throws Exception {
         server.close();
-        var withoutTimedAvoidance = new PeerDirectory(plugin, Duration.ZERO);
+        var withoutTimedAvoidance = new PeerAddressLookupAndAvoidance(plugin, Duration.ZERO);
         try (var reader = peer(withoutTimedAvoidance)) {
             assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
         }
@@ -303,7 +303,7 @@ class BlockTransferTest extends BlockTransferFixture {
         assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
     }
 
-    private PeerFetcher peer(PeerDirectory directory) {
+    private PeerFetcher peer(PeerAddressLookupAndAvoidance directory) {
         return new PeerFetcher(
                 SERVER, executor -> connect(executor, settings), directory, buffers, metrics);
     }

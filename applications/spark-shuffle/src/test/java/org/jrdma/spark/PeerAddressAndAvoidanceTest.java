@@ -14,12 +14,12 @@ class PeerAddressAndAvoidanceTest {
 
     private final RdmaDriverPlugin driver = new RdmaDriverPlugin();
 
-    private PeerDirectory directory(String executor, Duration avoidance) {
-        return new PeerDirectory(FakePluginContext.of(executor, driver), avoidance);
+    private PeerAddressLookupAndAvoidance directory(String executor, Duration avoidance) {
+        return new PeerAddressLookupAndAvoidance(FakePluginContext.of(executor, driver), avoidance);
     }
 
-    private PeerDirectory directory(String executor) {
-        return new PeerDirectory(FakePluginContext.of(executor, driver));
+    private PeerAddressLookupAndAvoidance directory(String executor) {
+        return new PeerAddressLookupAndAvoidance(FakePluginContext.of(executor, driver));
     }
 
     @Test
@@ -34,7 +34,7 @@ class PeerAddressAndAvoidanceTest {
         directory("1").publish(ADDRESS);
 
         assertThatThrownBy(() -> directory("2").find("3"))
-                .isInstanceOf(PeerDirectory.NotListedException.class)
+                .isInstanceOf(PeerAddressLookupAndAvoidance.NotListedException.class)
                 .hasMessageContaining("Executor 3");
     }
 
@@ -48,9 +48,9 @@ class PeerAddressAndAvoidanceTest {
                     }
                 };
 
-        assertThatThrownBy(() -> new PeerDirectory(plugin).find("1"))
+        assertThatThrownBy(() -> new PeerAddressLookupAndAvoidance(plugin).find("1"))
                 .isInstanceOf(IOException.class)
-                .isNotInstanceOf(PeerDirectory.NotListedException.class)
+                .isNotInstanceOf(PeerAddressLookupAndAvoidance.NotListedException.class)
                 .hasMessageContaining("executor 1")
                 .hasRootCauseMessage("Connection closed");
     }

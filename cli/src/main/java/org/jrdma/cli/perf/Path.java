@@ -17,7 +17,7 @@ import java.util.Optional;
 record Path(
         String name,
         String description,
-        PathDevice provider,
+        PathDeviceAndAvailability provider,
         int smallest,
         int largest,
         boolean isRoundTrip,
@@ -35,7 +35,7 @@ record Path(
         this(
                 name,
                 description,
-                PathDevice.ofSockets(missing),
+                PathDeviceAndAvailability.ofSockets(missing),
                 smallest,
                 largest,
                 isRoundTrip,

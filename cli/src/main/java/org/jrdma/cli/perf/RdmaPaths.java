@@ -25,7 +25,7 @@ final class RdmaPaths {
 
     private final Paths.Fabric fabric;
     private final Optional<String> deviceName;
-    private final PathDevice provider;
+    private final PathDeviceAndAvailability provider;
 
     /**
      * Creates the paths of a device.
@@ -92,16 +92,16 @@ final class RdmaPaths {
         LinkEnd create(RdmaConnection connection) throws IOException;
     }
 
-    private PathDevice provider() {
+    private PathDeviceAndAvailability provider() {
         try {
             var device = description();
-            return new PathDevice(
+            return new PathDeviceAndAvailability(
                     Optional.of(fabric),
                     Optional.of(device.name()),
                     unsupportedReason(device),
                     localOnlyReason(device.name()));
         } catch (FabricException e) {
-            return new PathDevice(
+            return new PathDeviceAndAvailability(
                     Optional.of(fabric),
                     Optional.empty(),
                     Optional.of(e.getMessage()),

@@ -66,8 +66,8 @@ final class SisciPaths {
         return fabric;
     }
 
-    PathDevice provider() {
-        return new PathDevice(
+    PathDeviceAndAvailability provider() {
+        return new PathDeviceAndAvailability(
                 Optional.of(fabric), Optional.empty(), unavailableReason(), localOnlyReason());
     }
 

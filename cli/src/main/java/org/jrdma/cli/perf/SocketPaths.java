@@ -102,7 +102,7 @@ final class SocketPaths {
         return path(
                 transport.name(),
                 "sockets over " + transport.name(),
-                PathDevice.ofSockets(transport.whyNot()),
+                PathDeviceAndAvailability.ofSockets(transport.whyNot()),
                 (peer, measures) ->
                         measures
                                 ? connect(transport, host.of(peer), peer)
@@ -115,7 +115,7 @@ final class SocketPaths {
         FabricSocketChannel open(ControlChannel peer, boolean measures) throws IOException;
     }
 
-    private static Path path(String name, String description, PathDevice provider, Side side) {
+    private static Path path(String name, String description, PathDeviceAndAvailability provider, Side side) {
         return new Path(
                 name,
                 description,

@@ -88,15 +88,15 @@ public final class CpCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Optional<VolumeLocation> location(String text) {
+    private Optional<VolumeFileLocation> location(String text) {
         try {
-            return VolumeLocation.parse(text);
+            return VolumeFileLocation.parse(text);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }
     }
 
-    private Path path(NodeSettings read, Optional<VolumeLocation> location, String local)
+    private Path path(NodeSettings read, Optional<VolumeFileLocation> location, String local)
             throws FabricException {
         if (location.isEmpty()) {
             return Path.of(local);

@@ -76,10 +76,10 @@ public final class LsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private VolumeLocation location() {
+    private VolumeFileLocation location() {
         try {
-            return VolumeLocation.parse(path)
-                    .orElseGet(() -> new VolumeLocation(Optional.empty(), absolute(path)));
+            return VolumeFileLocation.parse(path)
+                    .orElseGet(() -> new VolumeFileLocation(Optional.empty(), absolute(path)));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }

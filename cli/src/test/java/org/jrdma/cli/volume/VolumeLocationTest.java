@@ -22,30 +22,30 @@ class VolumeLocationTest {
         "jrdma-volume://a:1, sockets:a:1, /"
     })
     void shouldParseAServerAndAPath(String text, String server, String path) {
-        assertThat(VolumeLocation.parse(text))
-                .contains(new VolumeLocation(Optional.of(List.of(List.of(server))), path));
+        assertThat(VolumeFileLocation.parse(text))
+                .contains(new VolumeFileLocation(Optional.of(List.of(List.of(server))), path));
     }
 
     @Test
     void shouldParseSeveralServers() {
         var servers = List.of(List.of("sockets:a:1"), List.of("sockets:b:7471"));
 
-        assertThat(VolumeLocation.parse("a:1,b:/x"))
-                .contains(new VolumeLocation(Optional.of(servers), "/x"));
-        assertThat(VolumeLocation.parse("jrdma-volume://a:1,b/x"))
-                .contains(new VolumeLocation(Optional.of(servers), "/x"));
+        assertThat(VolumeFileLocation.parse("a:1,b:/x"))
+                .contains(new VolumeFileLocation(Optional.of(servers), "/x"));
+        assertThat(VolumeFileLocation.parse("jrdma-volume://a:1,b/x"))
+                .contains(new VolumeFileLocation(Optional.of(servers), "/x"));
     }
 
     @Test
     void shouldUseTheServersOfTheSettingsIfThereAreNoOthers() {
-        assertThat(VolumeLocation.parse(":/x"))
-                .contains(new VolumeLocation(Optional.empty(), "/x"));
+        assertThat(VolumeFileLocation.parse(":/x"))
+                .contains(new VolumeFileLocation(Optional.empty(), "/x"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "/a", "a:b", "./a:/b", "/a:/b", "", ":"})
     void shouldLeaveLocalFilesToTheCaller(String text) {
-        assertThat(VolumeLocation.parse(text)).isEmpty();
+        assertThat(VolumeFileLocation.parse(text)).isEmpty();
     }
 
     @ParameterizedTest
@@ -59,7 +59,7 @@ class VolumeLocationTest {
                 "jrdma-volume://a:x/"
             })
     void shouldRejectAnInvalidServerOrUri(String text) {
-        assertThatThrownBy(() -> VolumeLocation.parse(text))
+        assertThatThrownBy(() -> VolumeFileLocation.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("\"");
     }

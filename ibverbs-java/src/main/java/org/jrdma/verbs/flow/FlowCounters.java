@@ -4,7 +4,7 @@ import java.util.List;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.ffi.linkage.FieldRangeChecks;
-import org.jrdma.verbs.flow.access.FlowAccess;
+import org.jrdma.verbs.flow.access.FlowPackageInternals;
 import org.jrdma.verbs.flow.model.FlowQuantity;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
@@ -25,8 +25,8 @@ import org.jrdma.verbs.model.VerbsException;
 public final class FlowCounters extends NativeObject {
 
     static {
-        FlowAccess.open(
-                new FlowAccess() {
+        FlowPackageInternals.open(
+                new FlowPackageInternals() {
                     @Override
                     public FlowCounters counters(DeviceHandle device) throws VerbsException {
                         return create(device);

@@ -6,13 +6,13 @@ import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.handle.NativeWindow;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Gives the other packages of this module access to package-private members of this package. */
-final class MemoryAccessImpl extends MemoryAccess {
+final class MemoryAccessImpl extends MemoryPackageInternals {
 
     @Override
     public MemoryRegion region(MemoryRegistration registration) {

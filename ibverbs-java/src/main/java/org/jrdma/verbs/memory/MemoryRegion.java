@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jrdma.ffi.NativeObject;
 import org.jrdma.verbs.handle.MemoryRegistration;
 import org.jrdma.verbs.internal.MemoryFunctions;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
@@ -28,7 +28,7 @@ public final class MemoryRegion extends NativeObject {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     static {
-        MemoryAccess.open(new MemoryAccessImpl());
+        MemoryPackageInternals.open(new MemoryAccessImpl());
     }
 
     private final MemoryRegistration registration;

@@ -12,7 +12,7 @@ import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.PostException;
 import org.jspecify.annotations.Nullable;
 
@@ -118,7 +118,7 @@ public final class AsyncPoster<R extends WorkRequest> {
                 hold(lifetime);
             }
             for (var index = 0; index < local.size(); index++) {
-                hold(MemoryAccess.get().registration(local.get(index).region()).lifetime());
+                hold(MemoryPackageInternals.get().registration(local.get(index).region()).lifetime());
             }
             queue.checkNotFailed();
             RequestWriter.slices(request, local);

@@ -7,7 +7,7 @@ import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.memory.MemorySlice;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.Gid;
@@ -90,7 +90,7 @@ public final class DatagramOperations {
                     "The memory of a received datagram has at least %d bytes, but this slice has %d"
                             .formatted(GlobalRouteHeader.BYTES, into.length()));
         }
-        var region = MemoryAccess.get().registration(into.region());
+        var region = MemoryPackageInternals.get().registration(into.region());
         var device = queuePair.device();
         return GuardedCalls.call(
                 List.of(region.lifetime(), queuePair.lifetime()),

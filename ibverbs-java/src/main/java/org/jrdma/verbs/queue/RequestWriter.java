@@ -11,7 +11,7 @@ import org.jrdma.verbs.handle.NativeWindow;
 import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.WorkRequest;
 import org.jrdma.verbs.memory.MemorySlice;
-import org.jrdma.verbs.memory.access.MemoryAccess;
+import org.jrdma.verbs.memory.access.MemoryPackageInternals;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.FlushPlacement;
 import org.jrdma.verbs.model.RemoteMemory;
@@ -52,7 +52,7 @@ public final class RequestWriter {
     /** Returns true if the address of each slice in requests equals its virtual address. */
     public static boolean areInPlace(List<MemorySlice> slices) {
         for (var index = 0; index < slices.size(); index++) {
-            if (!MemoryAccess.get().registration(slices.get(index).region()).isInPlace()) {
+            if (!MemoryPackageInternals.get().registration(slices.get(index).region()).isInPlace()) {
                 return false;
             }
         }

@@ -20,13 +20,13 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrdma.sockets.channel.FabricDatagramChannel;
+import org.jrdma.sockets.channel.UdpDatagramChannel;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link DatagramSocket} that uses a datagram channel, with a receive timeout. */
 final class DatagramSocketAdaptor extends DatagramSocket {
 
-    private final FabricDatagramChannel channel;
+    private final UdpDatagramChannel channel;
     private final Map<Group, MembershipKey> memberships = new ConcurrentHashMap<>();
     private final SocketOptionsAdaptor options;
 
@@ -41,7 +41,7 @@ final class DatagramSocketAdaptor extends DatagramSocket {
 
     private record Group(InetAddress address, @Nullable NetworkInterface netIf) {}
 
-    DatagramSocketAdaptor(FabricDatagramChannel channel) {
+    DatagramSocketAdaptor(UdpDatagramChannel channel) {
         super(new UnusedDatagramImplementation());
         this.channel = channel;
         options = new SocketOptionsAdaptor(channel);

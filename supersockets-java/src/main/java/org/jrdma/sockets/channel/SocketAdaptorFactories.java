@@ -15,4 +15,4 @@ import java.util.function.Function;
 public record SocketAdaptorFactories(
         Function<StreamChannel, Socket> stream,
         Function<ListenerChannel, ServerSocket> listener,
-        Function<FabricDatagramChannel, DatagramSocket> datagram) {}
+        Function<UdpDatagramChannel, DatagramSocket> datagram) {}

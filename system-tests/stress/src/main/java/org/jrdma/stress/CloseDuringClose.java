@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = FORBIDDEN, desc = "A call of close() returned before the memory was freed.")
 public class CloseDuringClose {
 
-    private final FreeableMemory memory = new FreeableMemory();
+    private final SimulatedNativeMemory memory = new SimulatedNativeMemory();
 
     @Actor
     public void close(II_Result result) {

@@ -47,7 +47,7 @@ public class CloseDuringDelayedEnter {
     private volatile int closed;
 
     @SuppressWarnings("unused") // Accessed through CONTENT.
-    private int content = FreeableMemory.ALIVE;
+    private int content = SimulatedNativeMemory.ALIVE;
 
     @Actor
     public void call(I_Result result) {
@@ -56,7 +56,7 @@ public class CloseDuringDelayedEnter {
         guard.enter();
         result.r1 =
                 (int) CLOSED.getOpaque(this) != 0
-                        ? FreeableMemory.NOT_USED
+                        ? SimulatedNativeMemory.NOT_USED
                         : (int) CONTENT.getOpaque(this);
         guard.exit();
     }
@@ -66,7 +66,7 @@ public class CloseDuringDelayedEnter {
         storeIntoSharedLines();
         CLOSED.setVolatile(this, 1);
         CallGuard.awaitCallsInFlight();
-        CONTENT.setOpaque(this, FreeableMemory.FREED);
+        CONTENT.setOpaque(this, SimulatedNativeMemory.FREED);
     }
 
     private static void storeIntoSharedLines() {

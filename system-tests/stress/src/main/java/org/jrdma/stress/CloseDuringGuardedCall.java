@@ -21,13 +21,13 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
 public class CloseDuringGuardedCall {
 
-    private final FreeableMemory memory = new FreeableMemory();
+    private final SimulatedNativeMemory memory = new SimulatedNativeMemory();
 
     @Actor
     public void call(I_Result result) {
         var guard = CallGuard.ofCurrentThread();
         guard.enter();
-        result.r1 = memory.lifetime.isClosed() ? FreeableMemory.NOT_USED : memory.use();
+        result.r1 = memory.lifetime.isClosed() ? SimulatedNativeMemory.NOT_USED : memory.use();
         guard.exit();
     }
 

@@ -20,14 +20,14 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(expect = FORBIDDEN, desc = "The call used freed memory.")
 public class CloseDuringHold {
 
-    private final FreeableMemory memory = new FreeableMemory();
+    private final SimulatedNativeMemory memory = new SimulatedNativeMemory();
 
     @Actor
     public void call(I_Result result) {
         try {
             memory.lifetime.hold();
         } catch (IllegalStateException _) {
-            result.r1 = FreeableMemory.NOT_USED;
+            result.r1 = SimulatedNativeMemory.NOT_USED;
             return;
         }
         result.r1 = memory.use();

@@ -53,7 +53,7 @@ final class NvmCommands {
      *
      * @return the cost in bytes, by which the controller limits the work of a poll
      */
-    long execute(CommandProgress progress, Command command) throws CommandException {
+    long execute(ResumableCommandProgress progress, Command command) throws CommandException {
         if (command.opcode() == IoOpcode.FLUSH && command.namespace() == Command.ALL_NAMESPACES) {
             return flushAll(progress, command);
         }
@@ -65,7 +65,7 @@ final class NvmCommands {
         return execute(progress, command, namespace);
     }
 
-    private long execute(CommandProgress progress, Command command, Namespace namespace)
+    private long execute(ResumableCommandProgress progress, Command command, Namespace namespace)
             throws CommandException {
         var lock = namespace.lock(isShared(command.opcode()));
         lock.lock();
@@ -87,7 +87,7 @@ final class NvmCommands {
     }
 
     /** Makes one namespace durable with each poll. */
-    private long flushAll(CommandProgress progress, Command command) throws CommandException {
+    private long flushAll(ResumableCommandProgress progress, Command command) throws CommandException {
         var index = (int) progress.done();
         if (index == subsystem.namespaceCount()) {
             return 0;
@@ -115,7 +115,7 @@ final class NvmCommands {
         };
     }
 
-    private long executeLocked(CommandProgress progress, Command command, Namespace namespace)
+    private long executeLocked(ResumableCommandProgress progress, Command command, Namespace namespace)
             throws CommandException {
         switch (command.opcode()) {
             case IoOpcode.FLUSH -> {
@@ -194,7 +194,7 @@ final class NvmCommands {
         return 0;
     }
 
-    private long writeZeroes(CommandProgress progress, Namespace namespace, Command command)
+    private long writeZeroes(ResumableCommandProgress progress, Namespace namespace, Command command)
             throws CommandException {
         requireRange(namespace, command.firstBlock(), command.blocks());
         requireWriteAccess(namespace);
@@ -211,7 +211,7 @@ final class NvmCommands {
         return part + forceIfRequested(storage, command, offset, bytes);
     }
 
-    private long manageDataset(CommandProgress progress, Namespace namespace, Command command)
+    private long manageDataset(ResumableCommandProgress progress, Namespace namespace, Command command)
             throws CommandException {
         var ranges = (command.dword10() & 0xff) + 1;
         data.select(command, ranges * RANGE_BYTES);

@@ -15,7 +15,7 @@ final class SubmissionQueue {
     private int head;
     private int tail;
     private int doorbell;
-    private final CommandProgress progress = new CommandProgress();
+    private final ResumableCommandProgress progress = new ResumableCommandProgress();
     private @Nullable Command current;
 
     SubmissionQueue(int id, QueueMemory memory, int entries, CompletionQueue completions) {
@@ -87,7 +87,7 @@ final class SubmissionQueue {
     }
 
     /** Returns the progress of the command that was taken last. */
-    CommandProgress progress() {
+    ResumableCommandProgress progress() {
         return progress;
     }
 }

@@ -41,7 +41,7 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
     private final String name;
     private final Deadline connectDeadline;
     private final StagedBuffer data = new StagedBuffer();
-    private final CommandProgress progress = new CommandProgress();
+    private final ResumableCommandProgress progress = new ResumableCommandProgress();
 
     /** The commands that wait for a buffer, and those that can be executed. */
     private final Deque<TargetCommand> arrived = new ArrayDeque<>();

@@ -1,7 +1,7 @@
 package org.jrdma.interop.devinfo;
 
 import java.io.IOException;
-import org.jrdma.interop.MirrorProgram;
+import org.jrdma.interop.AbstractRdmaCoreToolProgram;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.DeviceDescription;
 import picocli.CommandLine.Command;
@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
  * rdma-core, so that scripts can read the output of both.
  */
 @Command(name = "devinfo", description = "The RDMA devices and their capabilities, as ibv_devinfo")
-public final class DevInfo extends MirrorProgram {
+public final class DevInfo extends AbstractRdmaCoreToolProgram {
 
     @Option(
             names = {"-d", "--ib-dev"},

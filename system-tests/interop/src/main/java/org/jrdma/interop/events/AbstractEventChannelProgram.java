@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
-import org.jrdma.interop.MirrorProgram;
+import org.jrdma.interop.AbstractRdmaCoreToolProgram;
 import org.jrdma.verbs.cm.model.PortSpace;
 import picocli.CommandLine.Option;
 
 /** The options that the programs of librdmacm with event channels have in common. */
-abstract class AbstractEventChannelProgram extends MirrorProgram {
+abstract class AbstractEventChannelProgram extends AbstractRdmaCoreToolProgram {
 
     /** The maximum time to wait for the next step of the other side. */
     static final Duration STEP_TIMEOUT = Duration.ofSeconds(30);

@@ -6,7 +6,7 @@ import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 
 import java.io.IOException;
 import java.time.Duration;
-import org.jrdma.interop.MirrorProgram;
+import org.jrdma.interop.AbstractRdmaCoreToolProgram;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.model.AddressQuery;
 import picocli.CommandLine.Command;
@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "rdma-client",
         description = "Connects by address and sends a message, as rdma_client")
-public final class RdmaClient extends MirrorProgram {
+public final class RdmaClient extends AbstractRdmaCoreToolProgram {
 
     private static final int BYTES = 16;
     private static final Duration STEP_TIMEOUT = ofSeconds(30);

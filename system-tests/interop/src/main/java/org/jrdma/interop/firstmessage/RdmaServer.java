@@ -7,7 +7,7 @@ import static org.jrdma.verbs.model.Access.LOCAL_WRITE;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jrdma.interop.MirrorProgram;
+import org.jrdma.interop.AbstractRdmaCoreToolProgram;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.model.AddressQuery;
@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "rdma-server",
         description = "Accepts a connection and answers a message, as rdma_server")
-public final class RdmaServer extends MirrorProgram {
+public final class RdmaServer extends AbstractRdmaCoreToolProgram {
 
     private static final int BYTES = 16;
     private static final Duration STEP_TIMEOUT = ofSeconds(30);

@@ -1,7 +1,7 @@
 package org.jrdma.interop.pingpong;
 
 import java.io.IOException;
-import org.jrdma.interop.MirrorProgram;
+import org.jrdma.interop.AbstractRdmaCoreToolProgram;
 import org.jrdma.verbs.CompletionCursor;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.model.Access;
@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The options that the ping-pongs of rdma-core have in common. */
-abstract class PingPongProgram extends MirrorProgram {
+abstract class PingPongProgram extends AbstractRdmaCoreToolProgram {
 
     @Option(
             names = {"-p", "--port"},

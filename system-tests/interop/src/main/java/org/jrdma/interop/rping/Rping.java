@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jrdma.interop.MirrorProgram;
+import org.jrdma.interop.AbstractRdmaCoreToolProgram;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.ProtectionDomain;
@@ -39,7 +39,7 @@ import picocli.CommandLine.Option;
  * each side waits for a message from the other side.
  */
 @Command(name = "rping", description = "Pings over a connection by address and port, as rping")
-public final class Rping extends MirrorProgram {
+public final class Rping extends AbstractRdmaCoreToolProgram {
 
     private static final Duration STEP_TIMEOUT = ofSeconds(30);
     private static final int MESSAGE_BYTES = 16;

@@ -64,7 +64,7 @@ class StartUpTest {
      */
     private static Duration time(String... arguments) throws Exception {
         var start = System.nanoTime();
-        try (var child = ChildJvm.start(List.of(), SingleWriteProgram.class, arguments)) {
+        try (var child = ChildJvm.start(List.of(), StartUpTimeProgram.class, arguments)) {
             var waited = Long.parseLong(child.line("waited ").substring("waited ".length()));
             child.end();
             return Duration.ofNanos(System.nanoTime() - start - waited);

@@ -101,7 +101,7 @@ class VerbsDocumentationTableTest {
 
     private static List<String> functions;
     private static JavaEquivalentsOfCFunctions java;
-    private static KitCalls kit;
+    private static ApiMethodsCalledByTests kit;
 
     @BeforeAll
     static void read() throws IOException {
@@ -110,7 +110,7 @@ class VerbsDocumentationTableTest {
             functions.addAll(table.functions());
         }
         java = JavaEquivalentsOfCFunctions.read();
-        kit = KitCalls.read();
+        kit = ApiMethodsCalledByTests.read();
     }
 
     @ParameterizedTest

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>After the lender has ended or has withdrawn the device, memory can still be unmapped and the
  * device can be returned, but all other calls fail with SCI_ERR_NOT_AVAILABLE.
  */
-public final class BorrowedDevice implements PeerMessageRecipients.ConnectedObject {
+public final class BorrowedDevice implements IncomingPeerMessageDispatcher.ConnectedObject {
 
     private static final int CREATE_FLAGS =
             SCI_FLAG_DEVICE_SIDE_ONLY()

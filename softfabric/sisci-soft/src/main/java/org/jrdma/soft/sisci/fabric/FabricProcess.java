@@ -49,7 +49,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                                         .factory()),
                         new WriteBufferFlusher(),
                         new DmaChannelAllocator(),
-                        new PeerMessageRecipients());
+                        new IncomingPeerMessageDispatcher());
         this.segments = new LocalSegments(context);
         this.interrupts = new LocalInterrupts(context);
         this.devices = new OfferedDevices(context);

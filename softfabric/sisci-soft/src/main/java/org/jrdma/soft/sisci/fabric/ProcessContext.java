@@ -23,4 +23,4 @@ record ProcessContext(
         ExecutorService workers,
         WriteBufferFlusher writeBuffers,
         DmaChannelAllocator channels,
-        PeerMessageRecipients objects) {}
+        IncomingPeerMessageDispatcher objects) {}

@@ -16,7 +16,7 @@ import org.jrdma.soft.sisci.host.SystemCalls;
  * sci_remote_interrupt_t} and {@code sci_remote_data_interrupt_t}. Safe for use by multiple
  * threads.
  */
-public final class RemoteInterrupt implements PeerMessageRecipients.ConnectedObject {
+public final class RemoteInterrupt implements IncomingPeerMessageDispatcher.ConnectedObject {
 
     /** The maximum number of bytes of data that a trigger can carry. */
     public static final int MAX_DATA = Message.MAX_DATA;

@@ -65,7 +65,7 @@ final class RemoteSegmentConnection {
      */
     static RemoteSegmentConnection connect(
             ProcessContext context,
-            PeerMessageRecipients.ConnectedObject object,
+            IncomingPeerMessageDispatcher.ConnectedObject object,
             ObjectAnnouncementFile entry,
             IntFunction<Message> request) {
         var fabric = context.fabric();

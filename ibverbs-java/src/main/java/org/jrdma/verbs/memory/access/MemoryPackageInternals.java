@@ -24,27 +24,27 @@ import org.jspecify.annotations.Nullable;
  * Gives the other packages of this module access to non-public members of {@code
  * org.jrdma.verbs.memory}.
  */
-public abstract class MemoryAccess {
+public abstract class MemoryPackageInternals {
 
-    private static @Nullable MemoryAccess registered;
+    private static @Nullable MemoryPackageInternals registered;
 
     /**
      * Initializes {@link MemoryRegion} when the accessor is first used. The static initializer of
      * {@link MemoryRegion} calls {@link #open}.
      */
     private static final class Holder {
-        static final MemoryAccess ACCESS =
+        static final MemoryPackageInternals ACCESS =
                 AccessInitializer.of(MemoryRegion.class, () -> registered);
     }
 
-    protected MemoryAccess() {}
+    protected MemoryPackageInternals() {}
 
     /** Registers the implementation. Called by the static initializer of {@link MemoryRegion}. */
-    public static void open(MemoryAccess access) {
+    public static void open(MemoryPackageInternals access) {
         registered = access;
     }
 
-    public static MemoryAccess get() {
+    public static MemoryPackageInternals get() {
         return Holder.ACCESS;
     }
 

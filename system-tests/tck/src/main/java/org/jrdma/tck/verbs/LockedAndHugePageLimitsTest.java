@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * and therefore need root privileges.
  */
 @Tag("machine")
-class LockedAndHugePagesTest {
+class LockedAndHugePageLimitsTest {
 
     private static final Path HUGE_PAGES = Path.of("/proc/sys/vm/nr_hugepages");
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Tests re-registration of memory regions, null memory regions and advice as a C program uses them.
  */
-class MemoryRegionObjectTest {
+class MemoryReregistrationAndAdviceTest {
 
     private static final int LOCAL_WRITE = rdma_h.IBV_ACCESS_LOCAL_WRITE();
     private static final int MEMORY = rdma_h.IBV_REREG_MR_CHANGE_TRANSLATION();

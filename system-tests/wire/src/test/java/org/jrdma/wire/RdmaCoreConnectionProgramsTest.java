@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Tests programs of rdma-core that use the connection manager. One side runs the C program on rxe1,
  * and the other side runs the interop program on the software fabric.
  */
-class ConnectionProgramsTest {
+class RdmaCoreConnectionProgramsTest {
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})

@@ -13,7 +13,7 @@ import org.apache.spark.api.plugin.PluginContext;
  * are avoided for a while, and executors without an address permanently. Safe for use by multiple
  * threads.
  */
-final class PeerDirectory {
+final class PeerAddressLookupAndAvoidance {
 
     /** Thrown if an executor does not offer its map outputs by RDMA, or was removed. */
     static final class NotListedException extends IOException {
@@ -37,14 +37,14 @@ final class PeerDirectory {
      */
     private final Set<String> unlisted = ConcurrentHashMap.newKeySet();
 
-    PeerDirectory(PluginContext plugin) {
+    PeerAddressLookupAndAvoidance(PluginContext plugin) {
         this(plugin, AVOIDANCE);
     }
 
     /**
      * @param avoidance the time for which executors that failed are avoided
      */
-    PeerDirectory(PluginContext plugin, Duration avoidance) {
+    PeerAddressLookupAndAvoidance(PluginContext plugin, Duration avoidance) {
         this.plugin = plugin;
         this.avoidance = avoidance;
     }

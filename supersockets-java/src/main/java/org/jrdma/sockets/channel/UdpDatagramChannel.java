@@ -28,7 +28,7 @@ import org.jrdma.sockets.internal.SocketFailure;
 import org.jspecify.annotations.Nullable;
 
 /** A datagram channel over UDP, which can be registered with a {@link FabricSelector}. */
-public final class FabricDatagramChannel extends DatagramChannel implements Selectable {
+public final class UdpDatagramChannel extends DatagramChannel implements Selectable {
 
     private static final int MAX_DATAGRAM_BYTES = 65_535;
 
@@ -50,7 +50,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
      */
     private @Nullable InetSocketAddress localBefore;
 
-    public FabricDatagramChannel(
+    public UdpDatagramChannel(
             SelectorProvider provider, InternetFamily family, SocketAdaptorFactories adaptors)
             throws IOException {
         super(provider);
@@ -72,7 +72,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     // ---- addresses
 
     @Override
-    public FabricDatagramChannel bind(@Nullable SocketAddress address) throws IOException {
+    public UdpDatagramChannel bind(@Nullable SocketAddress address) throws IOException {
         endpoint.lockBoth();
         try {
             endpoint.ensureOpen();
@@ -105,7 +105,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     }
 
     @Override
-    public FabricDatagramChannel connect(SocketAddress address) throws IOException {
+    public UdpDatagramChannel connect(SocketAddress address) throws IOException {
         endpoint.lockBoth();
         try {
             endpoint.ensureOpen();
@@ -132,7 +132,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
      * and port again.
      */
     @Override
-    public FabricDatagramChannel disconnect() throws IOException {
+    public UdpDatagramChannel disconnect() throws IOException {
         endpoint.lockBoth();
         try {
             if (!isOpen() || remote == null) {
@@ -420,7 +420,7 @@ public final class FabricDatagramChannel extends DatagramChannel implements Sele
     }
 
     @Override
-    public <T> FabricDatagramChannel setOption(SocketOption<T> name, T value) throws IOException {
+    public <T> UdpDatagramChannel setOption(SocketOption<T> name, T value) throws IOException {
         options.set(endpoint, name, value);
         return this;
     }

@@ -6,14 +6,14 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.Status;
 
 /** The queue pairs that a manager has created for its clients. Safe for use by multiple threads. */
-final class ClientQueues {
+final class ManagerClientQueues {
 
     private record Grant(ManagerClientSession client, QueueMemory memory) {}
 
     private final AdministeredController controller;
     private final Map<Integer, Grant> grants = new TreeMap<>();
 
-    ClientQueues(AdministeredController controller) {
+    ManagerClientQueues(AdministeredController controller) {
         this.controller = controller;
     }
 

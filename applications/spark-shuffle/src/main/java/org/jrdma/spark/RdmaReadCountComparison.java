@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param rdmaBlocks the number of blocks that the executors have read by RDMA
  * @param rdmaBytes the bytes of the blocks that were read by RDMA
  */
-record RdmaReadProof(long blocks, long bytes, long rdmaBlocks, long rdmaBytes) {
+record RdmaReadCountComparison(long blocks, long bytes, long rdmaBlocks, long rdmaBytes) {
 
     /** Returns why these reads do not prove that RDMA works; empty if they do. */
     Optional<String> objection() {

@@ -1,7 +1,7 @@
 package org.jrdma.nvme.soft;
 
 /** The progress of a command. A command that takes long is executed in several parts. */
-final class CommandProgress {
+final class ResumableCommandProgress {
 
     private long done;
     private boolean suspended;

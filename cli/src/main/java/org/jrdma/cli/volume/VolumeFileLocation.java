@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * @param servers the addresses of each server; empty for the servers of the settings
  * @param path the absolute path in the volume
  */
-record VolumeLocation(Optional<List<List<String>>> servers, String path) {
+record VolumeFileLocation(Optional<List<List<String>>> servers, String path) {
 
     private static final String SCHEME = "jrdma-volume:";
 
@@ -27,17 +27,17 @@ record VolumeLocation(Optional<List<List<String>>> servers, String path) {
      * @return empty if the text is the name of a local file
      * @throws IllegalArgumentException if the URI or a server is invalid
      */
-    static Optional<VolumeLocation> parse(String text) {
+    static Optional<VolumeFileLocation> parse(String text) {
         if (text.startsWith(SCHEME)) {
             return Optional.of(parseUri(text));
         }
         var form = SERVERS_AND_PATH.matcher(text);
         return form.matches()
-                ? Optional.of(new VolumeLocation(servers(form.group(1)), form.group(2)))
+                ? Optional.of(new VolumeFileLocation(servers(form.group(1)), form.group(2)))
                 : Optional.empty();
     }
 
-    private static VolumeLocation parseUri(String text) {
+    private static VolumeFileLocation parseUri(String text) {
         try {
             var uri = new URI(text);
             if (uri.getRawAuthority() == null || uri.getQuery() != null) {
@@ -45,7 +45,7 @@ record VolumeLocation(Optional<List<List<String>>> servers, String path) {
                         "\"%s\" is not a URI such as jrdma-volume://node1:7471,node2:7471/file"
                                 .formatted(text));
             }
-            return new VolumeLocation(
+            return new VolumeFileLocation(
                     servers(uri.getRawAuthority()), uri.getPath().isEmpty() ? "/" : uri.getPath());
         } catch (URISyntaxException e) {
             throw new IllegalArgumentException(

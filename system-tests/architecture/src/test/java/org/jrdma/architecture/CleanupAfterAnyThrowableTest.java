@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * OutOfMemoryError or a StackOverflowError: a catch block that releases a resource and throws an
  * exception must catch Throwable, or be followed by a block that does.
  */
-class CleanupAfterErrorTest {
+class CleanupAfterAnyThrowableTest {
 
     private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();
 

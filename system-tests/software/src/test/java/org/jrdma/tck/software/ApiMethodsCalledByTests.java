@@ -32,7 +32,7 @@ import org.jrdma.tck.verbs.Profile;
  * helpers. The tests are those of the conformance kit, which are assigned to the fabrics that they
  * run on, and those that use the recording library.
  */
-final class KitCalls {
+final class ApiMethodsCalledByTests {
 
     private static final String KIT = "org/jrdma/tck/verbs/";
     private static final String RECORDED = "org/jrdma/tck/recorded/";
@@ -80,8 +80,8 @@ final class KitCalls {
     private final Set<Member> usedOnRecorder = new HashSet<>();
 
     /** Reads the class files. */
-    static KitCalls read() throws IOException {
-        var result = new KitCalls();
+    static ApiMethodsCalledByTests read() throws IOException {
+        var result = new ApiMethodsCalledByTests();
         for (var folder : CLASSES) {
             try (var files = Files.walk(folder)) {
                 for (var file : files.filter(path -> path.toString().endsWith(".class")).toList()) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
-class WorkQueueTest {
+class WorkQueueSlotsTest {
 
     private static final Deadline EXPIRED = Deadline.after(Duration.ZERO);
 

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param missing the reason why the path is unavailable; empty if it is available
  * @param localOnly the reason why the path cannot reach other machines; empty if it can reach them
  */
-record PathDevice(
+record PathDeviceAndAvailability(
         Optional<Paths.Fabric> fabric,
         Optional<String> device,
         Optional<String> missing,
@@ -20,8 +20,8 @@ record PathDevice(
      * Returns a copy for a peer on another machine, which may be unavailable because of {@code
      * localOnly}.
      */
-    PathDevice toRemotePeer() {
-        return new PathDevice(fabric, device, missing.or(() -> localOnly), localOnly);
+    PathDeviceAndAvailability toRemotePeer() {
+        return new PathDeviceAndAvailability(fabric, device, missing.or(() -> localOnly), localOnly);
     }
 
     /**
@@ -29,7 +29,7 @@ record PathDevice(
      *
      * @param missing the reason why the sockets are not available
      */
-    static PathDevice ofSockets(Optional<String> missing) {
-        return new PathDevice(Optional.empty(), Optional.empty(), missing, Optional.empty());
+    static PathDeviceAndAvailability ofSockets(Optional<String> missing) {
+        return new PathDeviceAndAvailability(Optional.empty(), Optional.empty(), missing, Optional.empty());
     }
 }

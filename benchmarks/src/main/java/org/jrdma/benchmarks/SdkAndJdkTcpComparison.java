@@ -16,7 +16,7 @@ import org.jrdma.sockets.Transports;
  * Compares channels of the SDK over TCP with channels of the JDK, in one process over loopback. The
  * SDK and the JDK take short turns in alternating order, and the medians are compared.
  */
-public final class TcpChannelComparison {
+public final class SdkAndJdkTcpComparison {
 
     private static final int ROUNDS = 41;
     private static final int ROUNDS_TO_WARM_UP = 6;
@@ -29,7 +29,7 @@ public final class TcpChannelComparison {
     private static final SelectorProvider SDK =
             new FabricSelectorProvider(List.of(Transports.tcp()));
 
-    private TcpChannelComparison() {}
+    private SdkAndJdkTcpComparison() {}
 
     /**
      * Sets the mode of a channel (blocking or not), and opens an object that waits until the
@@ -81,23 +81,23 @@ public final class TcpChannelComparison {
         var virtual = Thread.ofVirtual();
         compare(
                 "round trip of 64 bytes, us; blocking, platform threads",
-                provider -> pingPong(provider, platform, TcpChannelComparison::blocking),
+                provider -> pingPong(provider, platform, SdkAndJdkTcpComparison::blocking),
                 "at most 1.1");
         compare(
                 "round trip of 64 bytes, us; selectors",
-                provider -> pingPong(provider, platform, TcpChannelComparison::selecting),
+                provider -> pingPong(provider, platform, SdkAndJdkTcpComparison::selecting),
                 "at most 1.1");
         compare(
                 "round trip of 64 bytes, us; blocking, virtual threads",
-                provider -> pingPong(provider, virtual, TcpChannelComparison::blocking),
+                provider -> pingPong(provider, virtual, SdkAndJdkTcpComparison::blocking),
                 "at most 1.2");
         compare(
                 "64 KiB at a time, MB/s; blocking, platform threads",
-                provider -> stream(provider, TcpChannelComparison::blocking),
+                provider -> stream(provider, SdkAndJdkTcpComparison::blocking),
                 "at least 0.95");
         compare(
                 "64 KiB at a time, MB/s; selectors",
-                provider -> stream(provider, TcpChannelComparison::selecting),
+                provider -> stream(provider, SdkAndJdkTcpComparison::selecting),
                 "at least 0.95");
     }
 

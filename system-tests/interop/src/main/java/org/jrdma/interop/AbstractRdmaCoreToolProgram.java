@@ -20,7 +20,7 @@ import picocli.CommandLine.TypeConversionException;
  * A program that mirrors a C tool of rdma-core. It has the same options and sends the same data
  * over the network. If a test compares the output of the two programs, the output is also the same.
  */
-public abstract class MirrorProgram extends AbstractExample {
+public abstract class AbstractRdmaCoreToolProgram extends AbstractExample {
 
     /**
      * Lets numeric options also accept hexadecimal numbers such as 0x10, as {@code strtol} does in
@@ -30,9 +30,9 @@ public abstract class MirrorProgram extends AbstractExample {
     protected CommandLine commandLine() {
         return super.commandLine()
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .registerConverter(PortSpace.class, MirrorProgram::portSpace)
-                .registerConverter(int.class, MirrorProgram::number)
-                .registerConverter(Integer.class, MirrorProgram::number);
+                .registerConverter(PortSpace.class, AbstractRdmaCoreToolProgram::portSpace)
+                .registerConverter(int.class, AbstractRdmaCoreToolProgram::number)
+                .registerConverter(Integer.class, AbstractRdmaCoreToolProgram::number);
     }
 
     private static PortSpace portSpace(String text) {
@@ -76,7 +76,7 @@ public abstract class MirrorProgram extends AbstractExample {
                 }
                 // The GIDs of RoCE contain IP addresses. For iWARP, the network interface has them.
                 var gidIps = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
-                (gidIps.isEmpty() ? gids.stream().flatMap(MirrorProgram::ipv4) : gidIps.stream())
+                (gidIps.isEmpty() ? gids.stream().flatMap(AbstractRdmaCoreToolProgram::ipv4) : gidIps.stream())
                         .distinct()
                         .filter(ip -> listenAddress.isAnyLocalAddress() || listenAddress.equals(ip))
                         .map(InetAddress::getHostAddress)

@@ -13,26 +13,26 @@ import org.jspecify.annotations.Nullable;
  * Gives the other packages of this module access to non-public members of {@code
  * org.jrdma.verbs.flow}.
  */
-public abstract class FlowAccess {
+public abstract class FlowPackageInternals {
 
-    private static @Nullable FlowAccess registered;
+    private static @Nullable FlowPackageInternals registered;
 
     /**
      * Initializes {@link FlowCounters} when the accessor is first used. The static initializer of
      * {@link FlowCounters} calls {@link #open}.
      */
     private static final class Holder {
-        static final FlowAccess ACCESS = AccessInitializer.of(FlowCounters.class, () -> registered);
+        static final FlowPackageInternals ACCESS = AccessInitializer.of(FlowCounters.class, () -> registered);
     }
 
-    protected FlowAccess() {}
+    protected FlowPackageInternals() {}
 
     /** Registers the implementation. Called by the static initializer of {@link FlowCounters}. */
-    public static void open(FlowAccess access) {
+    public static void open(FlowPackageInternals access) {
         registered = access;
     }
 
-    public static FlowAccess get() {
+    public static FlowPackageInternals get() {
         return Holder.ACCESS;
     }
 

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Timeout;
 
 /** The queues of the clients of a manager while its controller does not respond. */
 @Timeout(60)
-class ClientQueuesTest {
+class ManagerClientQueuesTest {
 
     private static final Duration ADMIN_TIMEOUT = Duration.ofSeconds(1);
 
     private final DriveHarness harness = new DriveHarness();
     private NvmeDrive drive;
-    private ClientQueues queues;
+    private ManagerClientQueues queues;
     private SocketChannel channel;
     private ManagerClientSession client;
 
@@ -31,7 +31,7 @@ class ClientQueuesTest {
     void open() throws IOException {
         drive = harness.open(NvmeOptions.DEFAULTS.adminTimeout(ADMIN_TIMEOUT));
         var controller = (AdministeredController) drive.controller();
-        queues = new ClientQueues(controller);
+        queues = new ManagerClientQueues(controller);
         channel = SocketChannel.open();
         client = new ManagerClientSession(controller, queues, channel);
     }

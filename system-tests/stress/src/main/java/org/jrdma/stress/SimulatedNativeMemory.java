@@ -9,7 +9,7 @@ import org.jrdma.ffi.Lifetime;
  * Represents memory that a native call uses and that close() frees. The accesses are opaque, so
  * that the compiler does not move them, as it does not move native calls.
  */
-class FreeableMemory {
+class SimulatedNativeMemory {
 
     static final int ALIVE = 0;
     static final int FREED = 1;
@@ -23,7 +23,7 @@ class FreeableMemory {
         try {
             CONTENT =
                     MethodHandles.lookup()
-                            .findVarHandle(FreeableMemory.class, "content", int.class);
+                            .findVarHandle(SimulatedNativeMemory.class, "content", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

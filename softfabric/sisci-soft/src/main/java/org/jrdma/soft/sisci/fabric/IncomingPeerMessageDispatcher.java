@@ -11,7 +11,7 @@ import org.jrdma.soft.sisci.control.Message;
  * the number of each object. Only the peer of an object can send messages to it. Safe for use by
  * multiple threads.
  */
-final class PeerMessageRecipients {
+final class IncomingPeerMessageDispatcher {
 
     private final Map<Integer, Registration> byNumber = new ConcurrentHashMap<>();
     private final AtomicInteger lastNumber = new AtomicInteger();

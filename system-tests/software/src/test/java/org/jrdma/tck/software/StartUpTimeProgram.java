@@ -13,9 +13,9 @@ import org.jrdma.verbs.Verbs;
  * A program that executes one RDMA write to its own memory. With an argument, it does nothing, so
  * that the two running times can be compared.
  */
-final class SingleWriteProgram {
+final class StartUpTimeProgram {
 
-    private SingleWriteProgram() {}
+    private StartUpTimeProgram() {}
 
     static void main(String... arguments) throws Exception {
         if (arguments.length == 0) {
