@@ -18,10 +18,10 @@ import org.jrdma.verbs.model.CompletionStatus;
 import org.jrdma.verbs.model.DeviceCapability;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.GlobalRouteHeader;
+import org.jrdma.verbs.queue.CompletedRequestQueueLookup;
 import org.jrdma.verbs.queue.CompletionDecoder;
 import org.jrdma.verbs.queue.NativeCompletionQueue;
 import org.jrdma.verbs.queue.PolledWorkQueueSlots;
-import org.jrdma.verbs.queue.CompletedRequestQueueLookup;
 import org.jspecify.annotations.Nullable;
 
 /**

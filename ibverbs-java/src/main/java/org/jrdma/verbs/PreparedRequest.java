@@ -158,7 +158,10 @@ public abstract class PreparedRequest<S extends PreparedRequest<S>> {
         RequestWriter.slices(request, slices);
         use(
                 slices.stream()
-                        .map(slice -> MemoryPackageInternals.get().registration(slice.region()).lifetime())
+                        .map(slice ->
+                                MemoryPackageInternals.get()
+                                        .registration(slice.region())
+                                        .lifetime())
                         .distinct());
         return self();
     }

@@ -234,7 +234,8 @@ public final class ProtectionDomain extends NativeObject {
      */
     public MemoryRegion registerDeviceMemory(
             DeviceMemory memory, long offset, long length, Access... access) throws VerbsException {
-        return MemoryPackageInternals.get().region(handle, memory, offset, length, Access.setOf(access));
+        return MemoryPackageInternals.get()
+                .region(handle, memory, offset, length, Access.setOf(access));
     }
 
     /**

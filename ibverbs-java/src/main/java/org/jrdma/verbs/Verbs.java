@@ -18,10 +18,10 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.handle.DeviceHandle;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.DeviceFunctions;
 import org.jrdma.verbs.internal.SoftwareFabricLoader;
 import org.jrdma.verbs.internal.VerbsContext;
+import org.jrdma.verbs.internal.VerbsEnumCodes;
 import org.jrdma.verbs.internal.VerbsLibrary;
 import org.jrdma.verbs.model.DeviceDescription;
 import org.jrdma.verbs.model.DeviceOpenOption;
@@ -117,7 +117,10 @@ public final class Verbs {
      * {@code fork}. In C: {@code ibv_is_fork_initialized}.
      */
     public ForkStatus forkStatus() {
-        return library.devices().forkStatus().map(VerbsEnumCodes.FORK_STATUS::of).orElse(ForkStatus.UNKNOWN);
+        return library.devices()
+                .forkStatus()
+                .map(VerbsEnumCodes.FORK_STATUS::of)
+                .orElse(ForkStatus.UNKNOWN);
     }
 
     /**

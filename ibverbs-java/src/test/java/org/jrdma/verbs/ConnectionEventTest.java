@@ -45,10 +45,10 @@ import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.cm.model.RejectReason;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
-import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -556,7 +556,8 @@ class ConnectionEventTest {
                     .isThrownBy(olderIdentifier::establish)
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
-                    .isThrownBy(() -> olderIdentifier.vendorOptions(new ConnectionVendorOptions(1, 2)))
+                    .isThrownBy(
+                            () -> olderIdentifier.vendorOptions(new ConnectionVendorOptions(1, 2)))
                     .withMessageContaining("EOPNOTSUPP");
             assertThatExceptionOfType(VerbsException.class)
                     .isThrownBy(olderIdentifier::peerVendorOptions)

@@ -32,7 +32,8 @@ class VerbsTest {
     @Test
     void shouldNameThePackagesOfALibraryThatIsNotInstalled() {
         var name = VerbsLibrary.NAME;
-        var missing = new LibraryNameAndInstallation("libibverbs.so.4711", name.folders(), name.advice());
+        var missing =
+                new LibraryNameAndInstallation("libibverbs.so.4711", name.folders(), name.advice());
 
         assertThatExceptionOfType(LibraryNotFoundException.class)
                 .isThrownBy(() -> NativeLibrary.open(missing))

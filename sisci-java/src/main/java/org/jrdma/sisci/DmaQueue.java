@@ -85,7 +85,8 @@ public final class DmaQueue extends SisciObject {
          * Starts a transfer. This method and the methods that abort are synchronized, so that the
          * abort of one transfer cannot affect the next.
          */
-        synchronized Running start(DmaTransferRequest transfer, Lifetime queue) throws SisciException {
+        synchronized Running start(DmaTransferRequest transfer, Lifetime queue)
+                throws SisciException {
             transfer.checkLibrary(functions, name);
             var next = new Running(transfer, running, by -> abortIfOpen(by, queue));
             // The field is set before the transfer is started, because the transfer may end

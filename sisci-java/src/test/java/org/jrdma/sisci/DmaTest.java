@@ -85,7 +85,8 @@ class DmaTest {
         assertThat(targetMap.getLong(0)).isEqualTo(2);
 
         queue.transfer(
-                DmaTransferRequest.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))), TIMEOUT);
+                DmaTransferRequest.pullPieces(local, remote, List.of(new DmaPiece(1024, 0, 16))),
+                TIMEOUT);
         assertThat(sourceMap.getLong(1024)).isEqualTo(2);
     }
 
@@ -102,11 +103,13 @@ class DmaTest {
             queue.transfer(DmaTransferRequest.pullForeign(memory, remote, 32), TIMEOUT);
             assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> DmaTransferRequest.pullForeign(memory.asReadOnly(), remote, 0));
+                    .isThrownBy(
+                            () -> DmaTransferRequest.pullForeign(memory.asReadOnly(), remote, 0));
         }
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
-                        DmaTransferRequest.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
+                        DmaTransferRequest.pushForeign(
+                                MemorySegment.ofArray(new byte[8]), remote, 0));
     }
 
     @Test
@@ -141,7 +144,8 @@ class DmaTest {
         library.fail("the transfer", sisci_h.SCI_ERR_TRANSFER_FAILED(), 2);
 
         assertThatExceptionOfType(SisciException.class)
-                .isThrownBy(() -> queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT))
+                .isThrownBy(() ->
+                        queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT))
                 .withMessage(
                         "The push of 8 bytes to segment 2 of node 4 from node 4 failed: TRANSFER_FAILED (0x40000A06)")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.TRANSFER_FAILED));
@@ -198,14 +202,15 @@ class DmaTest {
         assertThatExceptionOfType(FabricTimeoutException.class)
                 .isThrownBy(() ->
                         queue.transfer(
-                                DmaTransferRequest.push(local, 0, remote, 0, 8), Duration.ofMillis(20)))
+                                DmaTransferRequest.push(local, 0, remote, 0, 8),
+                                Duration.ofMillis(20)))
                 .withMessageStartingWith("The push of 8 bytes");
         assertThat(queue.state()).isEqualTo(DmaState.ABORTED);
 
         Thread.currentThread().interrupt();
         assertThatExceptionOfType(InterruptedIOException.class)
-                .isThrownBy(
-                        () -> queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT));
+                .isThrownBy(() ->
+                        queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT));
         assertThat(Thread.interrupted()).isTrue();
         assertThat(library.calls("SCIAbortDMAQueue")).isEqualTo(2);
     }
@@ -298,7 +303,8 @@ class DmaTest {
                     queue.start(
                             segment == local
                                     ? DmaTransferRequest.push(local, 0, remote, 0, 8)
-                                    : DmaTransferRequest.push(local, 0, (RemoteSegment) segment, 0, 8));
+                                    : DmaTransferRequest.push(
+                                            local, 0, (RemoteSegment) segment, 0, 8));
 
             segment.close();
 
@@ -331,12 +337,14 @@ class DmaTest {
                 var otherQueue = otherNode.newDmaQueue(1);
                 var channel = otherNode.requestDmaChannel(DmaChannel.Engine.ANY)) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> otherQueue.start(DmaTransferRequest.push(local, 0, remote, 0, 8)))
+                    .isThrownBy(
+                            () -> otherQueue.start(DmaTransferRequest.push(local, 0, remote, 0, 8)))
                     .withMessageContaining("Cannot use segment 2 of node 4 from node 4 (library ")
                     .withMessageContaining(library.file.toString())
                     .withMessageContaining(otherLibrary.file.toString());
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> otherQueue.post(DmaTransferRequest.push(local, 0, remote, 0, 8)));
+                    .isThrownBy(
+                            () -> otherQueue.post(DmaTransferRequest.push(local, 0, remote, 0, 8)));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.assign(queue));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.prepare(local));
             assertThatIllegalArgumentException().isThrownBy(() -> channel.unprepare(remote));

@@ -118,7 +118,9 @@ class SisciDocumentationTableTest {
                         equivalents.size(),
                         functions.size(),
                         COMMAND,
-                        functions.stream().map(SisciDocumentationTableTest::row).collect(joining("\n")));
+                        functions.stream()
+                                .map(SisciDocumentationTableTest::row)
+                                .collect(joining("\n")));
     }
 
     private static String row(String function) {

@@ -36,7 +36,9 @@ enum Implementation {
      * The SISCI transport on one node of the software fabric. The peer runs in this process or in a
      * child process.
      */
-    SISCI("sisci", List.of(InProcessSoftwareSisciNode.sharedNode().transport(""), Transports.tcp())),
+    SISCI(
+            "sisci",
+            List.of(InProcessSoftwareSisciNode.sharedNode().transport(""), Transports.tcp())),
 
     /**
      * The rsocket transport. It requires a kernel with RDMA devices, as in the guest, and uses the

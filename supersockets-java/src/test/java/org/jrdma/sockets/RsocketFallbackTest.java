@@ -66,7 +66,8 @@ class RsocketFallbackTest {
                 assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
                 for (var end : List.of(client, server)) {
                     assertThat(OpenConnections.of(end).transport()).isEqualTo("tcp");
-                    assertThat(OpenConnections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
+                    assertThat(OpenConnections.of(end).whyNotFaster())
+                            .isEqualTo("rsocket: " + WHY_NOT);
                 }
             }
         }
@@ -84,7 +85,8 @@ class RsocketFallbackTest {
                 assertThat(TestBytes.read(server, 3)).isEqualTo("abc");
                 for (var end : List.of(client, server)) {
                     assertThat(OpenConnections.of(end).transport()).isEqualTo("sisci");
-                    assertThat(OpenConnections.of(end).whyNotFaster()).isEqualTo("rsocket: " + WHY_NOT);
+                    assertThat(OpenConnections.of(end).whyNotFaster())
+                            .isEqualTo("rsocket: " + WHY_NOT);
                 }
             }
         }

@@ -35,7 +35,8 @@ class SisciNextConnectionDelayTest {
     @BeforeEach
     void open() throws Exception {
         var options = SoftSisciOptions.in(InProcessSoftwareSisciNode.newFabric());
-        listener = ChannelPair.listener(InProcessSoftwareSisciNode.of(options.node(8)).provider(""));
+        listener =
+                ChannelPair.listener(InProcessSoftwareSisciNode.of(options.node(8)).provider(""));
         provider = InProcessSoftwareSisciNode.of(options.node(4)).provider(SERVER_IS_NODE_8);
     }
 

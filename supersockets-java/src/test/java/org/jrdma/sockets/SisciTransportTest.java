@@ -215,7 +215,8 @@ class SisciTransportTest {
     @Test
     void shouldConnectManyClientsConcurrently() throws Exception {
         var provider =
-                new FabricSelectorProvider(List.of(InProcessSoftwareSisciNode.anyOfItsOwn().transport("")));
+                new FabricSelectorProvider(
+                        List.of(InProcessSoftwareSisciNode.anyOfItsOwn().transport("")));
         var end = new CountDownLatch(1);
         var accepted = new ArrayList<SocketChannel>();
         var clients = new ArrayList<SocketChannel>();
@@ -386,9 +387,11 @@ class SisciTransportTest {
     private record TwoNodes(InProcessSoftwareSisciNode client, InProcessSoftwareSisciNode server) {
 
         static TwoNodes with(FaultOptions faults) {
-            var options = SoftSisciOptions.in(InProcessSoftwareSisciNode.newFabric()).faults(faults);
+            var options =
+                    SoftSisciOptions.in(InProcessSoftwareSisciNode.newFabric()).faults(faults);
             return new TwoNodes(
-                    InProcessSoftwareSisciNode.of(options.node(4)), InProcessSoftwareSisciNode.of(options.node(8)));
+                    InProcessSoftwareSisciNode.of(options.node(4)),
+                    InProcessSoftwareSisciNode.of(options.node(8)));
         }
 
         ChannelPair connect() throws IOException {
@@ -824,7 +827,8 @@ class SisciTransportTest {
     static final class Listener {
         public static void main(String... arguments) throws Exception {
             var fabric = SoftSisciOptions.in(Path.of(arguments[0])).node(4);
-            try (var listener = ChannelPair.listener(InProcessSoftwareSisciNode.of(fabric).provider(""))) {
+            try (var listener =
+                    ChannelPair.listener(InProcessSoftwareSisciNode.of(fabric).provider(""))) {
                 System.out.println(((InetSocketAddress) listener.getLocalAddress()).getPort());
                 while (true) {
                     try (var accepted = listener.accept()) {

@@ -13,13 +13,17 @@ import org.jspecify.annotations.Nullable;
  */
 enum AdminPageKind {
     NAMESPACE(
-            0, "identification of namespace %s", AdminOpcode.IDENTIFY, IdentifyStructureCodes.NAMESPACE),
+            0,
+            "identification of namespace %s",
+            AdminOpcode.IDENTIFY,
+            IdentifyStructureCodes.NAMESPACE),
     CONTROLLER(
             1,
             "identification of the controller",
             AdminOpcode.IDENTIFY,
             IdentifyStructureCodes.CONTROLLER),
-    NAMESPACE_LIST(2, "list of namespaces", AdminOpcode.IDENTIFY, IdentifyStructureCodes.NAMESPACE_LIST),
+    NAMESPACE_LIST(
+            2, "list of namespaces", AdminOpcode.IDENTIFY, IdentifyStructureCodes.NAMESPACE_LIST),
     SMART(
             3,
             "SMART log",

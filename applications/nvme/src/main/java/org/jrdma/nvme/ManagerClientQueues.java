@@ -28,7 +28,8 @@ final class ManagerClientQueues {
      * @throws NvmeException with INVALID_FIELD if the sizes or addresses are invalid, or overlap
      *     other queues or the memory of the manager
      */
-    synchronized int create(ManagerClientSession client, QueueMemory memory) throws FabricException {
+    synchronized int create(ManagerClientSession client, QueueMemory memory)
+            throws FabricException {
         if (!memory.isValid(controller.capabilities().maxQueueEntries())) {
             throw refusal("has invalid sizes or addresses", memory);
         }

@@ -20,7 +20,8 @@ final class ManagerClientSession {
     private final ManagerClientQueues queues;
     private final SocketChannel channel;
 
-    ManagerClientSession(AdministeredController controller, ManagerClientQueues queues, SocketChannel channel) {
+    ManagerClientSession(
+            AdministeredController controller, ManagerClientQueues queues, SocketChannel channel) {
         this.controller = controller;
         this.queues = queues;
         this.channel = channel;

@@ -66,7 +66,8 @@ record RdmaConnector(Verbs verbs, ConnectionManager manager) {
                 failure.event()
                         .filter(ConnectionEvent.Rejected.class::isInstance)
                         .map(ConnectionEvent.Rejected.class::cast)
-                        .flatMap(rejected -> RdmaConnectRejection.decode(rejected.privateData().bytes()));
+                        .flatMap(rejected ->
+                                RdmaConnectRejection.decode(rejected.privateData().bytes()));
         if (rejection.isEmpty()) {
             return failure;
         }

@@ -130,7 +130,8 @@ class RealPciControllerTest {
             } finally {
                 process.destroyForcibly();
             }
-            TemporarySisciFabric.eventually("no queue", Duration.ofSeconds(10), () -> manager.queues() == 0);
+            TemporarySisciFabric.eventually(
+                    "no queue", Duration.ofSeconds(10), () -> manager.queues() == 0);
         }
     }
 

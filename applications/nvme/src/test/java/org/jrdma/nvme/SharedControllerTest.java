@@ -248,7 +248,8 @@ class SharedControllerTest {
             assertThat(malformed.read(ByteBuffer.allocate(1))).isEqualTo(-1);
             silent.write(ByteBuffer.allocate(5)); // a part of a request
             assertThat(client.smartLog().temperatureKelvin()).isEqualTo(300);
-            TemporarySisciFabric.eventually("two clients", ofSeconds(10), () -> manager.clients() == 2);
+            TemporarySisciFabric.eventually(
+                    "two clients", ofSeconds(10), () -> manager.clients() == 2);
         }
         TemporarySisciFabric.eventually("no client", ofSeconds(10), () -> manager.clients() == 0);
     }

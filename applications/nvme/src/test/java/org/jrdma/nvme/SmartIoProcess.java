@@ -55,7 +55,11 @@ final class SmartIoProcess implements AutoCloseable {
      * @param firstPage the first of the pages of 4,096 bytes that the process uses
      */
     static SmartIoProcess start(
-            TemporarySisciFabric fabric, long device, @Nullable Path manager, int firstPage, int pages)
+            TemporarySisciFabric fabric,
+            long device,
+            @Nullable Path manager,
+            int firstPage,
+            int pages)
             throws IOException {
         var process =
                 start(
@@ -78,7 +82,8 @@ final class SmartIoProcess implements AutoCloseable {
         return start(fabric);
     }
 
-    private static SmartIoProcess start(TemporarySisciFabric fabric, String... arguments) throws IOException {
+    private static SmartIoProcess start(TemporarySisciFabric fabric, String... arguments)
+            throws IOException {
         var command =
                 new ArrayList<>(
                         List.of(
@@ -175,7 +180,8 @@ final class SmartIoProcess implements AutoCloseable {
         }
     }
 
-    private static void borrow(TemporarySisciFabric fabric, BufferedReader commands, String... arguments)
+    private static void borrow(
+            TemporarySisciFabric fabric, BufferedReader commands, String... arguments)
             throws Exception {
         var id = Long.parseLong(arguments[1]);
         try (var node = Sisci.from(fabric.library()).open();
@@ -200,8 +206,8 @@ final class SmartIoProcess implements AutoCloseable {
                 : Nvme.join(access, UnixDomainSocketAddress.of(manager), NvmeOptions.DEFAULTS);
     }
 
-    private static SharedControllerManager startManager(NvmeDrive drive, TemporarySisciFabric fabric)
-            throws IOException {
+    private static SharedControllerManager startManager(
+            NvmeDrive drive, TemporarySisciFabric fabric) throws IOException {
         return SharedControllerManager.start(drive, UnixDomainSocketAddress.of(socket(fabric)));
     }
 

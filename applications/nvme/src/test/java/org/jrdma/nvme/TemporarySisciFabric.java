@@ -14,7 +14,8 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 record TemporarySisciFabric(Path folder) {
 
     static TemporarySisciFabric create() throws IOException {
-        return new TemporarySisciFabric(Files.createTempDirectory(Path.of("/dev/shm"), "nvme-fabric"));
+        return new TemporarySisciFabric(
+                Files.createTempDirectory(Path.of("/dev/shm"), "nvme-fabric"));
     }
 
     /** Returns a library that acts as a process with a node of its own. */

@@ -118,7 +118,8 @@ final class PeerFetcher implements AutoCloseable {
                     return;
                 }
                 failures = session != null && session.hasDelivered() ? 1 : failures + 1;
-                if (failures < MAX_FAILURES && !(e instanceof PeerAddressLookupAndAvoidance.NotListedException)) {
+                if (failures < MAX_FAILURES
+                        && !(e instanceof PeerAddressLookupAndAvoidance.NotListedException)) {
                     LOG.info("Reconnecting to executor {}: {}", executor, e.toString());
                 } else if (giveUp(e)) {
                     return;

@@ -21,7 +21,8 @@ record PathDeviceAndAvailability(
      * localOnly}.
      */
     PathDeviceAndAvailability toRemotePeer() {
-        return new PathDeviceAndAvailability(fabric, device, missing.or(() -> localOnly), localOnly);
+        return new PathDeviceAndAvailability(
+                fabric, device, missing.or(() -> localOnly), localOnly);
     }
 
     /**
@@ -30,6 +31,7 @@ record PathDeviceAndAvailability(
      * @param missing the reason why the sockets are not available
      */
     static PathDeviceAndAvailability ofSockets(Optional<String> missing) {
-        return new PathDeviceAndAvailability(Optional.empty(), Optional.empty(), missing, Optional.empty());
+        return new PathDeviceAndAvailability(
+                Optional.empty(), Optional.empty(), missing, Optional.empty());
     }
 }

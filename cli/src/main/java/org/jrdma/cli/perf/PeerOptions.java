@@ -75,7 +75,8 @@ final class PeerOptions {
             throw new IOException("the peer is on another machine");
         }
         return path.equals(SocketPaths.RSOCKET)
-                ? new RstreamProgramBaseline(SocketPaths.rdmaAddress(device), ClientServerProgramRunner.inPath())
+                ? new RstreamProgramBaseline(
+                        SocketPaths.rdmaAddress(device), ClientServerProgramRunner.inPath())
                 : perftest();
     }
 

@@ -11,8 +11,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 final class Responder {
 
     /**
-     * The maximum duration of one request. A request of a {@link MeasuringSide} takes far less than a
-     * second in most cases, and some minutes with the largest messages over a slow network.
+     * The maximum duration of one request. A request of a {@link MeasuringSide} takes far less than
+     * a second in most cases, and some minutes with the largest messages over a slow network.
      */
     private static final Duration MAX_REQUEST = Duration.ofMinutes(10);
 

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
  *
  * @param address the address of this machine at which the server listens
  */
-record RstreamProgramBaseline(String address, ClientServerProgramRunner programs) implements NativeBaseline {
+record RstreamProgramBaseline(String address, ClientServerProgramRunner programs)
+        implements NativeBaseline {
 
     private static final String NAME = "rstream";
     private static final String PACKAGE = "rdmacm-utils";

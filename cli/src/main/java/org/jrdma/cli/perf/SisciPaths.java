@@ -223,7 +223,8 @@ final class SisciPaths {
 
         @Override
         public void exchange(int bytes) throws IOException {
-            queue.transfer(DmaTransferRequest.push(source, 0, segments.remote(), 0, bytes), TIMEOUT);
+            queue.transfer(
+                    DmaTransferRequest.push(source, 0, segments.remote(), 0, bytes), TIMEOUT);
         }
 
         @Override

@@ -11,8 +11,8 @@ import java.net.StandardSocketOptions;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSockets;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.Transports;
 import org.jrdma.sockets.model.FabricSocketChannel;
 import org.jrdma.sockets.model.Transport;
@@ -115,7 +115,8 @@ final class SocketPaths {
         FabricSocketChannel open(ControlChannel peer, boolean measures) throws IOException;
     }
 
-    private static Path path(String name, String description, PathDeviceAndAvailability provider, Side side) {
+    private static Path path(
+            String name, String description, PathDeviceAndAvailability provider, Side side) {
         return new Path(
                 name,
                 description,

@@ -166,7 +166,8 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
-    private void measure(VolumeDataPathKind path, LentSoftwareDrive drive, java.nio.file.Path folder)
+    private void measure(
+            VolumeDataPathKind path, LentSoftwareDrive drive, java.nio.file.Path folder)
             throws IOException {
         try (var volume = MeasuredVolume.open(path, drive, folder)) {
             VolumeMeter.warmUp(volume, sizes.getFirst(), time);

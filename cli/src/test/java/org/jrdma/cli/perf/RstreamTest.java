@@ -31,7 +31,8 @@ class RstreamTest {
     @TempDir private Path folder;
 
     private RstreamProgramBaseline rstream() {
-        return new RstreamProgramBaseline("10.77.0.1", new ClientServerProgramRunner(List.of(folder)));
+        return new RstreamProgramBaseline(
+                "10.77.0.1", new ClientServerProgramRunner(List.of(folder)));
     }
 
     private void program(String script) throws Exception {

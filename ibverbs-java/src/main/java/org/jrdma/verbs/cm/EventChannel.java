@@ -87,7 +87,10 @@ public final class EventChannel extends NativeObject {
         return new EventChannel(library, devices, false);
     }
 
-    /** Creates a channel that passes each event to the {@link IdentifierEventQueue} of its identifier. */
+    /**
+     * Creates a channel that passes each event to the {@link IdentifierEventQueue} of its
+     * identifier.
+     */
     static EventChannel dispatching(ConnectionLibrary library, LocalDeviceAddresses devices)
             throws VerbsException {
         return new EventChannel(library, devices, true);

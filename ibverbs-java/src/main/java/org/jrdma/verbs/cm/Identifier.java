@@ -26,10 +26,10 @@ import org.jrdma.verbs.internal.IdentifierFunctions;
 import org.jrdma.verbs.internal.IdentifierOption;
 import org.jrdma.verbs.internal.IdentifierReader;
 import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.QueuePairType;
-import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 

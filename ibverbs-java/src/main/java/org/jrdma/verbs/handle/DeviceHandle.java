@@ -58,7 +58,8 @@ public final class DeviceHandle {
         this.context = context;
         this.lifetime = lifetime(library, description, context);
         try {
-            this.hotPath = PostAndPollFunctions.of(context, critical, library.library().isProvided());
+            this.hotPath =
+                    PostAndPollFunctions.of(context, critical, library.library().isProvided());
             this.events = new AsyncEventSubjects(context.asyncDescriptor());
         } catch (FabricException e) {
             lifetime.close();

@@ -37,7 +37,8 @@ final class AddressVectorCodec {
      * kernel may have reported a code for an existing path that the SDK does not know.
      */
     private static int rate(StaticRate rate) {
-        return VerbsEnumCodes.STATIC_RATE.code(rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
+        return VerbsEnumCodes.STATIC_RATE.code(
+                rate == StaticRate.UNKNOWN ? StaticRate.UNLIMITED : rate);
     }
 
     /**

@@ -145,7 +145,8 @@ public final class CompletionFunctions {
             ibv_cq_init_attr_ex.cqe(attributes, capacity);
             ibv_cq_init_attr_ex.channel(attributes, channel);
             ibv_cq_init_attr_ex.comp_vector(attributes, vector);
-            ibv_cq_init_attr_ex.wc_flags(attributes, VerbsEnumCodes.COMPLETION_FIELD.bits(extension.fields));
+            ibv_cq_init_attr_ex.wc_flags(
+                    attributes, VerbsEnumCodes.COMPLETION_FIELD.bits(extension.fields));
             var flags =
                     (extension.singleThreaded ? rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED() : 0)
                             | (extension.ignoringOverrun

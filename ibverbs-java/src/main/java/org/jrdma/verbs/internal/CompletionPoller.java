@@ -30,8 +30,12 @@ public abstract sealed class CompletionPoller permits CompletionPoller.Plain, Ex
      * @param oneByOne true if each native poll must end after one completion
      */
     public static CompletionPoller extended(
-            PostAndPollFunctions hotPath, MemorySegment queue, Set<CompletionField> fields, boolean oneByOne) {
-        return new ExtendedPoller(hotPath, queue, VerbsEnumCodes.COMPLETION_FIELD.bits(fields), oneByOne);
+            PostAndPollFunctions hotPath,
+            MemorySegment queue,
+            Set<CompletionField> fields,
+            boolean oneByOne) {
+        return new ExtendedPoller(
+                hotPath, queue, VerbsEnumCodes.COMPLETION_FIELD.bits(fields), oneByOne);
     }
 
     private static final class Plain extends CompletionPoller {

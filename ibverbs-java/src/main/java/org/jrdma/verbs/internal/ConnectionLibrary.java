@@ -22,7 +22,8 @@ public record ConnectionLibrary(
 
     /** The name of the library and the names of the packages that contain the library. */
     public static final LibraryNameAndInstallation NAME =
-            new LibraryNameAndInstallation("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+            new LibraryNameAndInstallation(
+                    "librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
     public ConnectionLibrary(NativeLibrary library) throws LibraryNotFoundException {
         this(

@@ -88,7 +88,8 @@ final class ExtendedPoller extends CompletionPoller {
      *     bits
      * @param oneByOne true if each native poll must end after one completion
      */
-    ExtendedPoller(PostAndPollFunctions hotPath, MemorySegment queue, int fields, boolean oneByOne) {
+    ExtendedPoller(
+            PostAndPollFunctions hotPath, MemorySegment queue, int fields, boolean oneByOne) {
         this.hotPath = hotPath;
         this.queue = queue.address();
         this.fields = fields;

@@ -139,7 +139,8 @@ public final class FlowFunctions {
         var function = context.require(verbs_context.attach_counters_point_flow$offset(), attempt);
         try (var arena = Arena.ofConfined()) {
             var attributes = ibv_counter_attach_attr.allocate(arena);
-            ibv_counter_attach_attr.counter_desc(attributes, VerbsEnumCodes.FLOW_QUANTITY.code(quantity));
+            ibv_counter_attach_attr.counter_desc(
+                    attributes, VerbsEnumCodes.FLOW_QUANTITY.code(quantity));
             ibv_counter_attach_attr.index(attributes, place);
             attempt.errno(() ->
                     (int)

@@ -22,9 +22,9 @@ import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.model.AsyncEventType;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
-import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -303,7 +303,10 @@ public final class IdentifierFunctions {
         attempt.minusOne(() ->
                 (int)
                         NOTIFY.invokeExact(
-                                notify, segment(), identifier, VerbsEnumCodes.ASYNC_EVENT_TYPE.code(event)));
+                                notify,
+                                segment(),
+                                identifier,
+                                VerbsEnumCodes.ASYNC_EVENT_TYPE.code(event)));
     }
 
     /** Sets an option. The value of a flag is 0 or 1. */
@@ -359,7 +362,8 @@ public final class IdentifierFunctions {
     }
 
     /** Sets the ECE options that the {@code rdma_cm_id} sends with its connection parameters. */
-    public void setEnhanced(MemorySegment identifier, ConnectionVendorOptions options, CheckedCall attempt)
+    public void setEnhanced(
+            MemorySegment identifier, ConnectionVendorOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setLocalEce, WITH_ECE);
         try (var arena = Arena.ofConfined()) {

@@ -50,7 +50,8 @@ public sealed class PostAndPollFunctions permits PostAndPollFunctions.JavaHotPat
      * @param critical true to link the functions with {@code Linker.Option.critical}
      * @param provided true if the library may be written in Java
      */
-    public static PostAndPollFunctions of(VerbsContext context, boolean critical, boolean provided) {
+    public static PostAndPollFunctions of(
+            VerbsContext context, boolean critical, boolean provided) {
         return provided ? new JavaHotPath(context) : new PostAndPollFunctions(context, critical);
     }
 

@@ -26,7 +26,9 @@ final class QueuePairAttributeCodec {
     private static void write(
             MemorySegment attr, QueuePairAttribute attribute, QueuePairChange change) {
         switch (attribute) {
-            case STATE -> ibv_qp_attr.qp_state(attr, VerbsEnumCodes.QUEUE_PAIR_STATE.code(change.state()));
+            case STATE ->
+                    ibv_qp_attr.qp_state(
+                            attr, VerbsEnumCodes.QUEUE_PAIR_STATE.code(change.state()));
             case CURRENT_STATE ->
                     ibv_qp_attr.cur_qp_state(
                             attr, VerbsEnumCodes.QUEUE_PAIR_STATE.code(change.currentState()));
@@ -34,7 +36,8 @@ final class QueuePairAttributeCodec {
                     ibv_qp_attr.en_sqd_async_notify(
                             attr, (byte) (change.drainNotification() ? 1 : 0));
             case ACCESS ->
-                    ibv_qp_attr.qp_access_flags(attr, VerbsEnumCodes.ACCESS.bits(change.accessRights()));
+                    ibv_qp_attr.qp_access_flags(
+                            attr, VerbsEnumCodes.ACCESS.bits(change.accessRights()));
             case PARTITION_KEY_INDEX ->
                     ibv_qp_attr.pkey_index(attr, (short) change.partitionKeyIndex());
             case PORT -> ibv_qp_attr.port_num(attr, (byte) change.port());
@@ -118,12 +121,15 @@ final class QueuePairAttributeCodec {
     private static QueuePairChange with(
             QueuePairChange change, QueuePairAttribute attribute, MemorySegment attr) {
         return switch (attribute) {
-            case STATE -> change.state(VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
+            case STATE ->
+                    change.state(VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.qp_state(attr)));
             case CURRENT_STATE ->
-                    change.currentState(VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.cur_qp_state(attr)));
+                    change.currentState(
+                            VerbsEnumCodes.QUEUE_PAIR_STATE.of(ibv_qp_attr.cur_qp_state(attr)));
             case DRAIN_NOTIFICATION ->
                     change.drainNotification(ibv_qp_attr.en_sqd_async_notify(attr) != 0);
-            case ACCESS -> change.access(VerbsEnumCodes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)));
+            case ACCESS ->
+                    change.access(VerbsEnumCodes.ACCESS.ofBits(ibv_qp_attr.qp_access_flags(attr)));
             case PARTITION_KEY_INDEX ->
                     change.partitionKeyIndex(Short.toUnsignedInt(ibv_qp_attr.pkey_index(attr)));
             case PORT -> change.port(Byte.toUnsignedInt(ibv_qp_attr.port_num(attr)));

@@ -26,12 +26,12 @@ import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
 import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.DataOrder;
 import org.jrdma.verbs.model.QueuePairAttributes;
 import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairType;
 import org.jrdma.verbs.model.RateLimit;
-import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
@@ -422,7 +422,8 @@ public final class QueuePairFunctions {
      * Sets the vendor options of a queue pair ({@code ibv_set_ece}). The C function returns 0 or an
      * errno.
      */
-    public void setEnhanced(MemorySegment queuePair, ConnectionVendorOptions options, CheckedCall attempt)
+    public void setEnhanced(
+            MemorySegment queuePair, ConnectionVendorOptions options, CheckedCall attempt)
             throws VerbsException {
         var function = attempt.require(setEce);
         try (var arena = Arena.ofConfined()) {

@@ -19,9 +19,9 @@ import org.jrdma.verbs.model.SharedReceiveQueueAttributes;
 import org.jrdma.verbs.model.VerbsException;
 
 /**
- * Calls the C functions of shared receive queues. The functions that post are in {@link PostAndPollFunctions}.
- * If the library lacks a function, the method fails with EOPNOTSUPP, as with a device that does not
- * support it.
+ * Calls the C functions of shared receive queues. The functions that post are in {@link
+ * PostAndPollFunctions}. If the library lacks a function, the method fails with EOPNOTSUPP, as with
+ * a device that does not support it.
  */
 public final class SharedReceiveQueueFunctions {
 

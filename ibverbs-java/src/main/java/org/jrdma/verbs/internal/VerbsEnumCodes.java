@@ -36,7 +36,8 @@ public final class VerbsEnumCodes {
      */
     private static final int NO_CODE = -1;
 
-    public static final EnumCodes<Access> ACCESS = new EnumCodes<>(Access.class, null, VerbsEnumCodes::code);
+    public static final EnumCodes<Access> ACCESS =
+            new EnumCodes<>(Access.class, null, VerbsEnumCodes::code);
     public static final EnumCodes<CompletionStatus> COMPLETION_STATUS =
             new EnumCodes<>(CompletionStatus.class, CompletionStatus.UNKNOWN, VerbsEnumCodes::code);
     public static final EnumCodes<CompletionKind> COMPLETION_KIND =
@@ -57,7 +58,8 @@ public final class VerbsEnumCodes {
     public static final EnumCodes<TransportType> TRANSPORT_TYPE =
             new EnumCodes<>(TransportType.class, TransportType.UNKNOWN, VerbsEnumCodes::code);
     public static final EnumCodes<PortAttributes.State> PORT_STATE =
-            new EnumCodes<>(PortAttributes.State.class, PortAttributes.State.UNKNOWN, VerbsEnumCodes::code);
+            new EnumCodes<>(
+                    PortAttributes.State.class, PortAttributes.State.UNKNOWN, VerbsEnumCodes::code);
     public static final EnumCodes<LinkLayer> LINK_LAYER =
             new EnumCodes<>(LinkLayer.class, LinkLayer.UNSPECIFIED, VerbsEnumCodes::code);
     public static final EnumCodes<AtomicCapability> ATOMIC_CAPABILITY =
@@ -85,7 +87,8 @@ public final class VerbsEnumCodes {
     public static final EnumCodes<PortSpace> PORT_SPACE =
             new EnumCodes<>(PortSpace.class, null, VerbsEnumCodes::code);
     public static final EnumCodes<ConnectionEventType> CONNECTION_EVENT_TYPE =
-            new EnumCodes<>(ConnectionEventType.class, ConnectionEventType.UNKNOWN, VerbsEnumCodes::code);
+            new EnumCodes<>(
+                    ConnectionEventType.class, ConnectionEventType.UNKNOWN, VerbsEnumCodes::code);
 
     private VerbsEnumCodes() {}
 

@@ -118,7 +118,10 @@ public final class AsyncPoster<R extends WorkRequest> {
                 hold(lifetime);
             }
             for (var index = 0; index < local.size(); index++) {
-                hold(MemoryPackageInternals.get().registration(local.get(index).region()).lifetime());
+                hold(
+                        MemoryPackageInternals.get()
+                                .registration(local.get(index).region())
+                                .lifetime());
             }
             queue.checkNotFailed();
             RequestWriter.slices(request, local);

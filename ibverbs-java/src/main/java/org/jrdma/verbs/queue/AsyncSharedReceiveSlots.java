@@ -11,7 +11,8 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
      * All shared receive queues of the asynchronous API. Their receives can complete in any
      * completion dispatcher.
      */
-    public static final CompletedRequestQueueLookup<AsyncWorkQueueSlots> TABLE = CompletedRequestQueueLookup.ofShared();
+    public static final CompletedRequestQueueLookup<AsyncWorkQueueSlots> TABLE =
+            CompletedRequestQueueLookup.ofShared();
 
     private final SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharing =
             new SharedReceiveCompletionReservations<>(this);

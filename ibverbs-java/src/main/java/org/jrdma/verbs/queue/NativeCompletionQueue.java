@@ -19,8 +19,8 @@ import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.CompletionFunctions;
 import org.jrdma.verbs.internal.CompletionPoller;
-import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.ProviderDefects;
 import org.jrdma.verbs.internal.VerbsContext;
 import org.jrdma.verbs.internal.WorkCompletions;
@@ -98,7 +98,8 @@ public final class NativeCompletionQueue<W extends WorkQueueSlots> {
      * @param shared the shared receive queues whose receives can complete in the queue
      */
     public static <W extends WorkQueueSlots> NativeCompletionQueue<W> create(
-            DeviceHandle device, Config config, CompletedRequestQueueLookup<W> shared) throws VerbsException {
+            DeviceHandle device, Config config, CompletedRequestQueueLookup<W> shared)
+            throws VerbsException {
         var parent = config.parentDomain;
         if (parent != null && parent.device() != device) {
             throw new IllegalArgumentException(
@@ -113,7 +114,10 @@ public final class NativeCompletionQueue<W extends WorkQueueSlots> {
     }
 
     private NativeCompletionQueue(
-            DeviceHandle device, Config config, List<Lifetime> owners, CompletedRequestQueueLookup<W> shared)
+            DeviceHandle device,
+            Config config,
+            List<Lifetime> owners,
+            CompletedRequestQueueLookup<W> shared)
             throws VerbsException {
         this.functions = device.library().completions();
         this.context = device.context();

@@ -19,7 +19,8 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
      * All shared receive queues of the polled API. Their receives can complete in any polled
      * completion queue.
      */
-    public static final CompletedRequestQueueLookup<PolledWorkQueueSlots> TABLE = CompletedRequestQueueLookup.ofShared();
+    public static final CompletedRequestQueueLookup<PolledWorkQueueSlots> TABLE =
+            CompletedRequestQueueLookup.ofShared();
 
     private static final VarHandle FREED;
 

@@ -12,8 +12,8 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.NativeResource;
 import org.jrdma.verbs.internal.CheckedCall;
-import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
+import org.jrdma.verbs.internal.PostAndPollFunctions;
 import org.jrdma.verbs.internal.ProviderDefects;
 import org.jrdma.verbs.internal.QueuePairFunctions;
 import org.jrdma.verbs.internal.WorkRequest.Operation;
@@ -250,7 +250,8 @@ public final class QueuePairCreation {
     }
 
     /** A new native queue pair and the functions that post to it. */
-    private record Created(MemorySegment queuePair, int inlineBytes, PostAndPollFunctions hotPath) {}
+    private record Created(
+            MemorySegment queuePair, int inlineBytes, PostAndPollFunctions hotPath) {}
 
     private Created create(QueuePairFunctions.Specification specification, boolean faulty)
             throws VerbsException {

@@ -52,7 +52,9 @@ public final class RequestWriter {
     /** Returns true if the address of each slice in requests equals its virtual address. */
     public static boolean areInPlace(List<MemorySlice> slices) {
         for (var index = 0; index < slices.size(); index++) {
-            if (!MemoryPackageInternals.get().registration(slices.get(index).region()).isInPlace()) {
+            if (!MemoryPackageInternals.get()
+                    .registration(slices.get(index).region())
+                    .isInPlace()) {
                 return false;
             }
         }
@@ -137,7 +139,8 @@ public final class RequestWriter {
     /** Sets a whole remote memory region as the memory that a flush request covers. */
     public static void flushRegion(
             WorkRequest.Send request, RemoteMemory remote, Set<FlushPlacement> placements) {
-        request.flushRegion(remote.address(), remote.key(), VerbsEnumCodes.FLUSH_PLACEMENT.bits(placements));
+        request.flushRegion(
+                remote.address(), remote.key(), VerbsEnumCodes.FLUSH_PLACEMENT.bits(placements));
     }
 
     /**

@@ -149,10 +149,22 @@ class CodesTest {
                         QueuePairType.class,
                         Set.of(),
                         "IBV_QPT_(RC|UC|UD|XRC_SEND|XRC_RECV|RAW_PACKET)$"),
-                mapping(VerbsEnumCodes.FLOW_KIND, FlowKind.class, Set.of(), "IBV_FLOW_ATTR_(?!FLAGS)"),
-                mapping(VerbsEnumCodes.FLOW_OPTION, FlowOption.class, Set.of(), "IBV_FLOW_ATTR_FLAGS_"),
+                mapping(
+                        VerbsEnumCodes.FLOW_KIND,
+                        FlowKind.class,
+                        Set.of(),
+                        "IBV_FLOW_ATTR_(?!FLAGS)"),
+                mapping(
+                        VerbsEnumCodes.FLOW_OPTION,
+                        FlowOption.class,
+                        Set.of(),
+                        "IBV_FLOW_ATTR_FLAGS_"),
                 mapping(VerbsEnumCodes.FLOW_QUANTITY, FlowQuantity.class, Set.of(), "IBV_COUNTER_"),
-                mapping(VerbsEnumCodes.DEVICE_CAPABILITY, DeviceCapability.class, Set.of(), "IBV_DEVICE_"),
+                mapping(
+                        VerbsEnumCodes.DEVICE_CAPABILITY,
+                        DeviceCapability.class,
+                        Set.of(),
+                        "IBV_DEVICE_"),
                 mapping(
                         VerbsEnumCodes.ASYNC_EVENT_TYPE,
                         AsyncEventType.class,
@@ -230,7 +242,8 @@ class CodesTest {
 
     @Test
     void shouldConvertTheOpcodesOfCompletions() {
-        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_SEND())).isEqualTo(CompletionKind.SEND);
+        assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_SEND()))
+                .isEqualTo(CompletionKind.SEND);
         assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_WRITE()))
                 .isEqualTo(CompletionKind.WRITE);
         assertThat(VerbsEnumCodes.COMPLETION_KIND.of(rdma_h.IBV_WC_RDMA_READ()))

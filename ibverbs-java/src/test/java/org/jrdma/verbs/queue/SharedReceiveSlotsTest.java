@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class SharedReceiveSlotsTest {
 
-    private static final CompletedRequestQueueLookup<PolledWorkQueueSlots> TABLE = CompletedRequestQueueLookup.ofShared();
+    private static final CompletedRequestQueueLookup<PolledWorkQueueSlots> TABLE =
+            CompletedRequestQueueLookup.ofShared();
 
     private static PolledSharedReceiveSlots shared(int capacity) {
         var receives = new PolledSharedReceiveSlots(capacity);
@@ -166,7 +167,8 @@ class SharedReceiveSlotsTest {
     @Nested
     class Table {
 
-        private final CompletedRequestQueueLookup<PolledWorkQueueSlots> firstTable = new CompletedRequestQueueLookup<>(TABLE);
+        private final CompletedRequestQueueLookup<PolledWorkQueueSlots> firstTable =
+                new CompletedRequestQueueLookup<>(TABLE);
         private final CompletedRequestQueueLookup<PolledWorkQueueSlots> secondTable =
                 new CompletedRequestQueueLookup<>(TABLE);
 
@@ -206,7 +208,8 @@ class SharedReceiveSlotsTest {
     class Reservations {
 
         private final PolledSharedReceiveSlots receives = shared(8);
-        private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing = receives.sharing();
+        private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing =
+                receives.sharing();
         private final CompletionQueueReservations<PolledWorkQueueSlots> source =
                 new CompletionQueueReservations<>(20, TABLE);
 

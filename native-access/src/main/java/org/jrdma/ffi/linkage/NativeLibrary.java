@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.ffi.guard.Barrier;
 import org.jrdma.ffi.guard.StackSpace;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +51,8 @@ public final class NativeLibrary {
      *     packages that contain it
      * @throws IllegalArgumentException if a system property of the SDK is invalid
      */
-    public static NativeLibrary open(LibraryNameAndInstallation name) throws LibraryNotFoundException {
+    public static NativeLibrary open(LibraryNameAndInstallation name)
+            throws LibraryNotFoundException {
         prepareProcess();
         try {
             var symbols = allowed(() -> SymbolLookup.libraryLookup(name.soname(), Arena.global()));
@@ -76,9 +77,9 @@ public final class NativeLibrary {
 
     /**
      * Opens a library written in Java that implements the ABI of a C library. The library is a
-     * service of type {@link JavaImplementedLibrary}. It is searched with the context class loader of the
-     * current thread, and then with the class loader of the SDK: on the threads of some frameworks,
-     * the context class loader sees neither the SDK nor its libraries.
+     * service of type {@link JavaImplementedLibrary}. It is searched with the context class loader
+     * of the current thread, and then with the class loader of the SDK: on the threads of some
+     * frameworks, the context class loader sees neither the SDK nor its libraries.
      *
      * @param soname the name of the C library
      * @param artifact the name of the artifact with the library, for the message if the library is

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.CapturedLog;
 import org.jrdma.ffi.ChildJvm;
+import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.LibraryProvider;
-import org.jrdma.ffi.JavaImplementedLibrary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +58,8 @@ class NativeLibraryTest {
 
         var found =
                 NativeLibrary.open(
-                        new LibraryNameAndInstallation("libverify.so", List.of(elsewhere, folder), ""));
+                        new LibraryNameAndInstallation(
+                                "libverify.so", List.of(elsewhere, folder), ""));
 
         assertThat(found).hasToString(folder.resolve("libverify.so").toString());
         assertThatExceptionOfType(LibraryNotFoundException.class)
@@ -93,7 +94,8 @@ class NativeLibraryTest {
             throws Exception {
         var services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(
-                services.resolve(JavaImplementedLibrary.class.getName()), FabledLibrary.class.getName());
+                services.resolve(JavaImplementedLibrary.class.getName()),
+                FabledLibrary.class.getName());
 
         var child = ChildJvm.onClassPath(main, "-Dtest.folder=" + folder);
 
@@ -106,7 +108,8 @@ class NativeLibraryTest {
             throws Exception {
         var services = Files.createDirectories(folder.resolve("META-INF/services"));
         Files.writeString(
-                services.resolve(JavaImplementedLibrary.class.getName()), LargeLibrary.class.getName());
+                services.resolve(JavaImplementedLibrary.class.getName()),
+                LargeLibrary.class.getName());
 
         var child = ChildJvm.onClassPath(TooLargeSoftware.class, "-Dtest.folder=" + folder);
 

@@ -442,9 +442,9 @@ public final class UdpDatagramChannel extends DatagramChannel implements Selecta
     @Override
     public String toString() {
         if (!isOpen()) {
-            return "FabricDatagramChannel[closed]";
+            return "UdpDatagramChannel[closed]";
         }
         var to = remote == null ? "" : " to " + remote;
-        return "FabricDatagramChannel[%s%s]".formatted(local == null ? "unbound" : local, to);
+        return "UdpDatagramChannel[%s%s]".formatted(local == null ? "unbound" : local, to);
     }
 }

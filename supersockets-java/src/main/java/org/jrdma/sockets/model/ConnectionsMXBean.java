@@ -64,8 +64,8 @@ public interface ConnectionsMXBean {
     String getReport();
 
     /**
-     * Returns the text that {@link org.jrdma.sockets.OpenConnections#superSocketsCounters()} returns;
-     * empty if the program of the driver is not installed.
+     * Returns the text that {@link org.jrdma.sockets.OpenConnections#superSocketsCounters()}
+     * returns; empty if the program of the driver is not installed.
      */
     String getSuperSocketsCounters();
 

@@ -29,7 +29,8 @@ import org.jrdma.sockets.internal.SocketCalls;
 final class RsocketCalls {
 
     static final LibraryNameAndInstallation NAME =
-            new LibraryNameAndInstallation("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+            new LibraryNameAndInstallation(
+                    "librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
     static final int POLLERR = 8;
     static final int POLLHUP = 16;

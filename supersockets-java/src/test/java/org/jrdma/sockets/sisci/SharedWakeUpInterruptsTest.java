@@ -18,7 +18,8 @@ class SharedWakeUpInterruptsTest {
 
     private static final int UNUSED_NUMBER = 4_711;
 
-    private static CompletableFuture<SharedWakeUpInterrupts.WakeUp> take(SharedWakeUpInterrupts wakeUps, int node, int number) {
+    private static CompletableFuture<SharedWakeUpInterrupts.WakeUp> take(
+            SharedWakeUpInterrupts wakeUps, int node, int number) {
         var result = new CompletableFuture<SharedWakeUpInterrupts.WakeUp>();
         Thread.ofPlatform()
                 .daemon()
@@ -42,7 +43,9 @@ class SharedWakeUpInterruptsTest {
 
             var taken = take(wakeUps, node.id(), interrupt.number());
 
-            assertThat(taken).succeedsWithin(ofSeconds(1)).satisfies(SharedWakeUpInterrupts.WakeUp::release);
+            assertThat(taken)
+                    .succeedsWithin(ofSeconds(1))
+                    .satisfies(SharedWakeUpInterrupts.WakeUp::release);
             assertThat(waiting).isNotDone();
             assertThat(waiting).failsWithin(ofSeconds(5));
         }

@@ -76,7 +76,9 @@ public abstract class AbstractRdmaCoreToolProgram extends AbstractExample {
                 }
                 // The GIDs of RoCE contain IP addresses. For iWARP, the network interface has them.
                 var gidIps = gids.stream().flatMap(gid -> gid.gid().ipv4().stream()).toList();
-                (gidIps.isEmpty() ? gids.stream().flatMap(AbstractRdmaCoreToolProgram::ipv4) : gidIps.stream())
+                (gidIps.isEmpty()
+                                ? gids.stream().flatMap(AbstractRdmaCoreToolProgram::ipv4)
+                                : gidIps.stream())
                         .distinct()
                         .filter(ip -> listenAddress.isAnyLocalAddress() || listenAddress.equals(ip))
                         .map(InetAddress::getHostAddress)

@@ -22,7 +22,8 @@ import org.jrdma.verbs.model.ConnectionVendorOptions;
  */
 final class KernelConnectionProgram {
 
-    static final ConnectionVendorOptions OFFERED = new ConnectionVendorOptions(0x71_7273, 0x8162_6364);
+    static final ConnectionVendorOptions OFFERED =
+            new ConnectionVendorOptions(0x71_7273, 0x8162_6364);
 
     private static final Duration TIMEOUT = Duration.ofSeconds(40);
 

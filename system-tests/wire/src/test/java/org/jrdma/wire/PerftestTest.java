@@ -379,7 +379,9 @@ class PerftestTest {
         try (var side = QueuePairFixture.software(family, Run.bytesNeeded());
                 var listener = new ServerSocket()) {
             listener.bind(new InetSocketAddress(PerftestDialogue.PORT));
-            try (var client = Program.start(VethLinkToKernel.atKernel(options.toArray(String[]::new)));
+            try (var client =
+                            Program.start(
+                                    VethLinkToKernel.atKernel(options.toArray(String[]::new)));
                     var dialogue = PerftestDialogue.withClient(listener)) {
                 execute(tool, new Run(side, dialogue, false, tool.bytes, mtu, reads), client);
             }
@@ -390,7 +392,8 @@ class PerftestTest {
             throws Exception {
         VethLinkToKernel.pathMtu(mtu);
         var options = tool.options(family, mtu, more);
-        try (var server = Program.start(VethLinkToKernel.atKernel(options.toArray(String[]::new)))) {
+        try (var server =
+                Program.start(VethLinkToKernel.atKernel(options.toArray(String[]::new)))) {
             server.awaitListening(PerftestDialogue.PORT);
             try (var side = QueuePairFixture.software(family, Run.bytesNeeded());
                     var dialogue = PerftestDialogue.withServer(Family.IPV4.kernel())) {

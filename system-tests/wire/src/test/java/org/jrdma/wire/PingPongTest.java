@@ -92,7 +92,11 @@ class PingPongTest {
             throws IOException {
         var words = new ArrayList<String>();
         if (isC) {
-            words.addAll(List.of("ibv_" + transport + "_pingpong", "-d", VethLinkToKernel.KERNEL_DEVICE));
+            words.addAll(
+                    List.of(
+                            "ibv_" + transport + "_pingpong",
+                            "-d",
+                            VethLinkToKernel.KERNEL_DEVICE));
             words.addAll(List.of("-g", String.valueOf(family.kernelGid())));
         } else {
             words.add(transport + "-pingpong");
@@ -100,7 +104,9 @@ class PingPongTest {
         words.addAll(options);
         words.addAll(host);
         var command = words.toArray(String[]::new);
-        return isC ? Program.start(VethLinkToKernel.atKernel(command)) : VethLinkToKernel.startExample(family, command);
+        return isC
+                ? Program.start(VethLinkToKernel.atKernel(command))
+                : VethLinkToKernel.startExample(family, command);
     }
 
     private static void assertSucceeded(Program program) throws Exception {

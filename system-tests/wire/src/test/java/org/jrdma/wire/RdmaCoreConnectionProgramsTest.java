@@ -23,17 +23,21 @@ class RdmaCoreConnectionProgramsTest {
         var serverAddress = isC ? family.kernel() : family.software();
         try (var serving =
                 isC
-                        ? Program.start(VethLinkToKernel.atKernel("rdma_server", "-s", serverAddress))
-                        : VethLinkToKernel.startExample(family, "rdma-server", "-s", serverAddress)) {
+                        ? Program.start(
+                                VethLinkToKernel.atKernel("rdma_server", "-s", serverAddress))
+                        : VethLinkToKernel.startExample(
+                                family, "rdma-server", "-s", serverAddress)) {
             if (!isC) {
                 serving.awaitOutput("waiting at");
             }
             var output =
                     runUntilSuccess(() ->
                             isC
-                                    ? VethLinkToKernel.startExample(family, "rdma-client", "-s", serverAddress)
+                                    ? VethLinkToKernel.startExample(
+                                            family, "rdma-client", "-s", serverAddress)
                                     : Program.start(
-                                            VethLinkToKernel.atKernel("rdma_client", "-s", serverAddress)));
+                                            VethLinkToKernel.atKernel(
+                                                    "rdma_client", "-s", serverAddress)));
             assertThat(serving.await()).as(serving.output()).isZero();
             assertThat(isC ? output : serving.output()).contains("received 16 bytes: ");
         }

@@ -64,6 +64,8 @@ class RpingTest {
         words.addAll(List.of(options));
         words.addAll(List.of("-v", "-C", PINGS, "-S", "100"));
         var command = words.toArray(String[]::new);
-        return isC ? Program.start(VethLinkToKernel.atKernel(command)) : VethLinkToKernel.startExample(family, command);
+        return isC
+                ? Program.start(VethLinkToKernel.atKernel(command))
+                : VethLinkToKernel.startExample(family, command);
     }
 }

@@ -87,7 +87,8 @@ final class NvmCommands {
     }
 
     /** Makes one namespace durable with each poll. */
-    private long flushAll(ResumableCommandProgress progress, Command command) throws CommandException {
+    private long flushAll(ResumableCommandProgress progress, Command command)
+            throws CommandException {
         var index = (int) progress.done();
         if (index == subsystem.namespaceCount()) {
             return 0;
@@ -115,7 +116,8 @@ final class NvmCommands {
         };
     }
 
-    private long executeLocked(ResumableCommandProgress progress, Command command, Namespace namespace)
+    private long executeLocked(
+            ResumableCommandProgress progress, Command command, Namespace namespace)
             throws CommandException {
         switch (command.opcode()) {
             case IoOpcode.FLUSH -> {
@@ -194,7 +196,8 @@ final class NvmCommands {
         return 0;
     }
 
-    private long writeZeroes(ResumableCommandProgress progress, Namespace namespace, Command command)
+    private long writeZeroes(
+            ResumableCommandProgress progress, Namespace namespace, Command command)
             throws CommandException {
         requireRange(namespace, command.firstBlock(), command.blocks());
         requireWriteAccess(namespace);
@@ -211,7 +214,8 @@ final class NvmCommands {
         return part + forceIfRequested(storage, command, offset, bytes);
     }
 
-    private long manageDataset(ResumableCommandProgress progress, Namespace namespace, Command command)
+    private long manageDataset(
+            ResumableCommandProgress progress, Namespace namespace, Command command)
             throws CommandException {
         var ranges = (command.dword10() & 0xff) + 1;
         data.select(command, ranges * RANGE_BYTES);

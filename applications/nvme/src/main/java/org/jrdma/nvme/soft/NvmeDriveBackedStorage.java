@@ -52,9 +52,11 @@ final class NvmeDriveBackedStorage extends BlockStorage {
         this.bufferBytes = bufferBytes;
     }
 
-    static NvmeDriveBackedStorage open(NvmeDrive drive, NvmeNamespace namespace) throws FabricException {
+    static NvmeDriveBackedStorage open(NvmeDrive drive, NvmeNamespace namespace)
+            throws FabricException {
         var bytes = Math.min(drive.maxTransferBytes(), HostDataBuffer.MAX_BYTES);
-        var created = new NvmeDriveBackedStorage(drive, namespace, drive.newAsyncQueue(DEPTH), bytes);
+        var created =
+                new NvmeDriveBackedStorage(drive, namespace, drive.newAsyncQueue(DEPTH), bytes);
         try {
             for (var i = 0; i < DEPTH; i++) {
                 created.buffers.add(drive.newMemory(bytes));

@@ -96,7 +96,8 @@ final class DataPathSelector implements AutoCloseable {
         var path = current;
         return switch (path) {
             case null -> state(DataPathState.Kind.NONE, Optional.empty());
-            case DirectOrRedirectedDataPath.Direct _ -> state(DataPathState.Kind.DIRECT, Optional.empty());
+            case DirectOrRedirectedDataPath.Direct _ ->
+                    state(DataPathState.Kind.DIRECT, Optional.empty());
             case DirectOrRedirectedDataPath.Redirected redirected ->
                     state(DataPathState.Kind.REDIRECTED, Optional.of(redirected.connection()));
         };
@@ -185,7 +186,8 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     /** Returns false if the session or the lease has ended, so that there was no access. */
-    private boolean run(DirectOrRedirectedDataPath path, long lease, Access access) throws FabricException {
+    private boolean run(DirectOrRedirectedDataPath path, long lease, Access access)
+            throws FabricException {
         return switch (path) {
             case DirectOrRedirectedDataPath.Direct(var drive) -> {
                 var lock = session.registration().access();

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.metadata.Attributes;
-import org.jrdma.volume.metadata.FileExtent;
 import org.jrdma.volume.metadata.ExtentMap;
+import org.jrdma.volume.metadata.FileExtent;
 import org.jrdma.volume.metadata.FreeSpace;
 import org.jrdma.volume.metadata.FreeSpace.Range;
 import org.jrdma.volume.metadata.Namespace;
@@ -51,7 +51,8 @@ final class FileContent {
      * @param session the session that the lease belongs to
      * @param committed the extents that the coordinator knows
      */
-    FileContent(DataPathSelector paths, long session, Attributes attributes, List<FileExtent> committed)
+    FileContent(
+            DataPathSelector paths, long session, Attributes attributes, List<FileExtent> committed)
             throws VolumeException {
         this.paths = paths;
         this.session = session;

@@ -78,7 +78,8 @@ public final class ExtentMap {
     }
 
     private static FileExtent join(FileExtent first, FileExtent second) {
-        return new FileExtent(first.fileBlock(), first.driveBlock(), first.blocks() + second.blocks());
+        return new FileExtent(
+                first.fileBlock(), first.driveBlock(), first.blocks() + second.blocks());
     }
 
     /**
@@ -93,8 +94,10 @@ public final class ExtentMap {
             var extent = containing.get();
             var kept = fileBlock - extent.fileBlock();
             byFileBlock.put(
-                    extent.fileBlock(), new FileExtent(extent.fileBlock(), extent.driveBlock(), kept));
-            removed.add(new FileExtent(fileBlock, extent.driveBlock() + kept, extent.blocks() - kept));
+                    extent.fileBlock(),
+                    new FileExtent(extent.fileBlock(), extent.driveBlock(), kept));
+            removed.add(
+                    new FileExtent(fileBlock, extent.driveBlock() + kept, extent.blocks() - kept));
         }
         var tail = byFileBlock.tailMap(fileBlock, true);
         removed.addAll(tail.values());

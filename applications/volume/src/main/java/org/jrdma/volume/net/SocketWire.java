@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.FabricSockets;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.volume.model.VolumeException;
 
 /**

@@ -16,7 +16,11 @@ import org.jrdma.volume.model.VolumeException;
  * @param hasMore true if the file has further extents
  */
 public record LeaseGrant(
-        LeaseMode mode, long number, Attributes attributes, List<FileExtent> extents, boolean hasMore) {
+        LeaseMode mode,
+        long number,
+        Attributes attributes,
+        List<FileExtent> extents,
+        boolean hasMore) {
 
     /** The largest number of extents in one message. */
     public static final int MAX_EXTENTS = 2000;

@@ -41,7 +41,8 @@ final class ClientProgram {
     private volatile boolean isFilling;
     private @Nullable Thread filler;
 
-    private ClientProgram(SoftSisci fabric, VolumeClient client, RandomClientOperations operations) {
+    private ClientProgram(
+            SoftSisci fabric, VolumeClient client, RandomClientOperations operations) {
         this.fabric = fabric;
         this.client = client;
         this.operations = operations;

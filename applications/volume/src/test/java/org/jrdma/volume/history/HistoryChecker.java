@@ -132,7 +132,8 @@ final class HistoryChecker {
             throws FabricException {
         var folders =
                 LongStream.range(0, 2)
-                        .filter(folder -> exists(volume, RandomClientOperations.token(number, folder)))
+                        .filter(folder ->
+                                exists(volume, RandomClientOperations.token(number, folder)))
                         .boxed()
                         .toList();
         assertThat(folders)

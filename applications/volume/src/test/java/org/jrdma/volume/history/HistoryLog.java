@@ -15,7 +15,8 @@ import org.jrdma.volume.model.Failure;
  * it remains if the process is killed. Used by one thread.
  *
  * <p>A line contains the time of {@link System#nanoTime()}, which is the same clock in all
- * processes of a machine, the event and its arguments. {@link RecordedClientHistory} reads the file.
+ * processes of a machine, the event and its arguments. {@link RecordedClientHistory} reads the
+ * file.
  */
 final class HistoryLog {
 

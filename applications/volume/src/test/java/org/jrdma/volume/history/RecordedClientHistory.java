@@ -70,7 +70,8 @@ final class RecordedClientHistory {
     }
 
     /** Reads a file, and adds its registers to those of other clients. */
-    static RecordedClientHistory read(Path file, RegisterHistoryChecker registers) throws IOException {
+    static RecordedClientHistory read(Path file, RegisterHistoryChecker registers)
+            throws IOException {
         var history = new RecordedClientHistory(file, registers);
         if (Files.exists(file)) { // otherwise, the client was killed before its first operation
             var text = Files.readString(file);
@@ -184,7 +185,11 @@ final class RecordedClientHistory {
 
     private void loseUnfinished() {
         notDurable.forEach(each ->
-                registers.wrote(each.register(), each.value(), each.started(), RegisterHistoryChecker.NEVER));
+                registers.wrote(
+                        each.register(),
+                        each.value(),
+                        each.started(),
+                        RegisterHistoryChecker.NEVER));
         notDurable.clear();
         extension = NONE;
         loseUnfinishedOperation();
@@ -193,7 +198,10 @@ final class RecordedClientHistory {
     private void loseUnfinishedOperation() {
         if (current != null && current.kind() == Kind.WRITE) {
             registers.wrote(
-                    (int) current.first(), current.second(), current.time(), RegisterHistoryChecker.NEVER);
+                    (int) current.first(),
+                    current.second(),
+                    current.time(),
+                    RegisterHistoryChecker.NEVER);
         }
         current = null;
     }

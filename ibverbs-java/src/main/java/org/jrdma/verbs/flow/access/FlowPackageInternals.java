@@ -22,7 +22,8 @@ public abstract class FlowPackageInternals {
      * {@link FlowCounters} calls {@link #open}.
      */
     private static final class Holder {
-        static final FlowPackageInternals ACCESS = AccessInitializer.of(FlowCounters.class, () -> registered);
+        static final FlowPackageInternals ACCESS =
+                AccessInitializer.of(FlowCounters.class, () -> registered);
     }
 
     protected FlowPackageInternals() {}

@@ -138,7 +138,9 @@ class CutLinkTransferTest extends AbstractMultiNodeTest {
             assertFails(SisciError.TRANSFER_FAILED, () -> sequence.copyFrom(block, 0));
             assertFails(
                     SisciError.TRANSFER_FAILED,
-                    () -> queue.transfer(DmaTransferRequest.push(local, 0, remote, 0, BYTES), TIMEOUT));
+                    () ->
+                            queue.transfer(
+                                    DmaTransferRequest.push(local, 0, remote, 0, BYTES), TIMEOUT));
         }
         peer.run(context -> assertThat(context.memory(SEGMENT).getLong(8)).isZero());
     }

@@ -76,7 +76,8 @@ class DmaTest extends AbstractMultiNodeTest {
     void shouldPush(DmaEngineKind engine) throws Exception {
         assertThat(queue.state()).isEqualTo(DmaState.IDLE);
 
-        queue.transfer(DmaTransferRequest.push(local, 64, remote, 128, 4096).withEngine(engine), TIMEOUT);
+        queue.transfer(
+                DmaTransferRequest.push(local, 64, remote, 128, 4096).withEngine(engine), TIMEOUT);
 
         assertThat(queue.state()).isEqualTo(DmaState.DONE);
         assertPeerHas(128, 4096, memory.segment().asSlice(64, 4096));
@@ -121,7 +122,8 @@ class DmaTest extends AbstractMultiNodeTest {
             assertPeerHas(0, BYTES, own);
 
             peer.run(context -> TestPattern.fill(context.memory(SEGMENT).segment(), 4));
-            queue.transfer(DmaTransferRequest.pullForeign(own.asSlice(0, 512), remote, 512), TIMEOUT);
+            queue.transfer(
+                    DmaTransferRequest.pullForeign(own.asSlice(0, 512), remote, 512), TIMEOUT);
             assertThat(
                             own.asSlice(0, 512)
                                     .mismatch(
@@ -157,7 +159,9 @@ class DmaTest extends AbstractMultiNodeTest {
 
         eventually(() -> queue.state() == DmaState.DONE);
         assertPeerHas(0, BYTES, memory.segment());
-        queue.post(DmaTransferRequest.pull(local, 0, remote, 0, BYTES)); // The queue can be used again.
+        queue.post(
+                DmaTransferRequest.pull(
+                        local, 0, remote, 0, BYTES)); // The queue can be used again.
         eventually(() -> queue.state() == DmaState.DONE);
     }
 
@@ -194,9 +198,11 @@ class DmaTest extends AbstractMultiNodeTest {
                 .isThrownBy(() -> DmaTransferRequest.pushPieces(local, remote, List.of()));
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
-                        DmaTransferRequest.pushForeign(MemorySegment.ofArray(new byte[8]), remote, 0));
+                        DmaTransferRequest.pushForeign(
+                                MemorySegment.ofArray(new byte[8]), remote, 0));
         queue.transfer(
-                DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
+                DmaTransferRequest.push(local, 0, remote, 0, 8),
+                TIMEOUT); // The queue is still usable.
     }
 
     private static DmaPiece piece(int number) {
@@ -260,7 +266,8 @@ class DmaTest extends AbstractMultiNodeTest {
         assertThat(refused).isPositive();
         assertThat(aborted).isPositive();
         queue.transfer(
-                DmaTransferRequest.push(local, 0, remote, 0, 8), TIMEOUT); // The queue is still usable.
+                DmaTransferRequest.push(local, 0, remote, 0, 8),
+                TIMEOUT); // The queue is still usable.
     }
 
     @Test
@@ -310,7 +317,8 @@ class DmaTest extends AbstractMultiNodeTest {
         var big = node.connect(peer.node(), SEGMENT + 2, TIMEOUT);
         for (var i = 0; i < 20; i++) {
             try (var arena = Arena.ofShared()) {
-                var transfer = DmaTransferRequest.pullForeign(arena.allocate(LARGE_BYTES, 4096), big, 0);
+                var transfer =
+                        DmaTransferRequest.pullForeign(arena.allocate(LARGE_BYTES, 4096), big, 0);
 
                 assertThatExceptionOfType(FabricTimeoutException.class)
                         .isThrownBy(() -> queue.transfer(transfer, ofNanos(1)));

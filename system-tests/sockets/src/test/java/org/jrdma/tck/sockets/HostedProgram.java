@@ -89,8 +89,8 @@ final class HostedProgram implements AutoCloseable {
     }
 
     /**
-     * Returns the streams that the program reports. With {@link StreamReportingMain#REPORT_CLOSED}, the
-     * program also reports its closed streams.
+     * Returns the streams that the program reports. With {@link StreamReportingMain#REPORT_CLOSED},
+     * the program also reports its closed streams.
      */
     List<Connection> connections() throws IOException {
         var requests = process.outputWriter(UTF_8);

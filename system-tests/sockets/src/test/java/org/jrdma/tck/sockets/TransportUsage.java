@@ -16,8 +16,8 @@ import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.model.Connection;
 
 /**
- * Checks the transports of the connections of a program, as {@link OpenConnections} reports them. Fails
- * if the program has no connection. Writes a table of all programs to {@code
+ * Checks the transports of the connections of a program, as {@link OpenConnections} reports them.
+ * Fails if the program has no connection. Writes a table of all programs to {@code
  * target/transports-TRANSPORT.md}.
  */
 final class TransportUsage {

@@ -13,6 +13,7 @@ import org.jrdma.verbs.model.AddressVector;
 import org.jrdma.verbs.model.AlternatePath;
 import org.jrdma.verbs.model.AsyncEventType;
 import org.jrdma.verbs.model.CompletionKind;
+import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.DataOrder;
 import org.jrdma.verbs.model.Gid;
 import org.jrdma.verbs.model.MigrationState;
@@ -20,7 +21,6 @@ import org.jrdma.verbs.model.QueuePairChange;
 import org.jrdma.verbs.model.QueuePairState;
 import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.StaticRate;
-import org.jrdma.verbs.model.ConnectionVendorOptions;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -179,7 +179,8 @@ class OptionalQueuePairFeaturesTest {
         }
     }
 
-    private static void assertRejectsOptions(RecordingDeviceFixture side, ConnectionVendorOptions options) {
+    private static void assertRejectsOptions(
+            RecordingDeviceFixture side, ConnectionVendorOptions options) {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(side.queuePair()::vendorOptions)
                 .withMessageContaining("ibv_query_ece")

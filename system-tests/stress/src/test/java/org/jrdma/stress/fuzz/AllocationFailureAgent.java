@@ -50,7 +50,8 @@ public final class AllocationFailureAgent {
     static Path jar(Path folder) throws IOException {
         var manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().putValue("Premain-Class", AllocationFailureAgent.class.getName());
+        manifest.getMainAttributes()
+                .putValue("Premain-Class", AllocationFailureAgent.class.getName());
         Files.createDirectories(folder);
         var file = folder.resolve("failure-agent.jar");
         new JarOutputStream(Files.newOutputStream(file), manifest).close();
@@ -91,7 +92,8 @@ public final class AllocationFailureAgent {
                 };
         // The class files are read, because loading a class while it is transformed would fail.
         var hierarchy =
-                ClassHierarchyResolver.ofResourceParsing(AllocationFailureAgent.class.getClassLoader());
+                ClassHierarchyResolver.ofResourceParsing(
+                        AllocationFailureAgent.class.getClassLoader());
         var file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(hierarchy));
         return file.transformClass(
                 file.parse(bytes), ClassTransform.transformingMethodBodies(insert));

@@ -81,7 +81,9 @@ class ApiFuzzTest {
     @ValueSource(strings = {"roce", "sisci", "sisci-sockets"})
     @Tag("fuzz")
     void shouldSurviveFailedAllocationsOfServiceThreadsAndUpcalls(String target) throws Exception {
-        var agent = "-javaagent:" + AllocationFailureAgent.jar(Path.of("target", "fuzz").toAbsolutePath());
+        var agent =
+                "-javaagent:"
+                        + AllocationFailureAgent.jar(Path.of("target", "fuzz").toAbsolutePath());
         var failures = "-Djrdma.fuzz.failures=" + FAILURES / 3;
         var jvmOptions = List.of(agent, failures);
         run("inject-" + target, target, CALLS_AT_LIMIT, List.of(), jvmOptions, "inject");
@@ -128,7 +130,11 @@ class ApiFuzzTest {
             var arguments = List.of(target, "" + CLASS_LOADERS);
             var child =
                     Child.start(
-                            "loaders-" + target, List.of(), options, ClassLoaderUnloading.class, arguments);
+                            "loaders-" + target,
+                            List.of(),
+                            options,
+                            ClassLoaderUnloading.class,
+                            arguments);
             System.out.println(
                     child.awaitSuccess(TIMEOUT)
                             .lines()

@@ -148,7 +148,11 @@ final class FuzzChildMain {
             var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
             threads.add(builder.name("fuzzer-" + index).unstarted(fuzzer));
         }
-        var watchdog = Thread.ofPlatform().daemon().name("watchdog").start(new WaitingCallWatchdog(fuzzers));
+        var watchdog =
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("watchdog")
+                        .start(new WaitingCallWatchdog(fuzzers));
         // The first epoch loads the classes, and is not disturbed.
         AllocationFailureAgent.arm(options.contains("inject") && !isFirst);
         var heapFiller = options.contains("heap") && !isFirst ? HeapFiller.start() : null;

@@ -13,8 +13,8 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.ConnectionVendorOptions;
+import org.jrdma.verbs.model.RateLimit;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,7 +52,9 @@ class UnofferedTest {
                 entry("ibv_query_port_speed", () -> device.portSpeed(1)),
                 entry("ibv_modify_qp_rate_limit", () -> queuePair.limitRate(RateLimit.NONE)),
                 entry("ibv_query_ece", () -> queuePair.vendorOptions()),
-                entry("ibv_set_ece", () -> queuePair.vendorOptions(new ConnectionVendorOptions(1, 1))),
+                entry(
+                        "ibv_set_ece",
+                        () -> queuePair.vendorOptions(new ConnectionVendorOptions(1, 1))),
                 entry("ibv_create_counters", () -> device.newFlowCounters()),
                 entry(
                         "ibv_create_qp",

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.random.RandomGenerator;
-import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.ManagementAgent;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.MalformedPacketException;
 import org.jspecify.annotations.Nullable;
 

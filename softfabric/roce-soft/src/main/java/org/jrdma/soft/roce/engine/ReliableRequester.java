@@ -208,7 +208,8 @@ final class ReliableRequester implements Requester {
         }
         if (work.bytes() > MessageLimits.MAX_BYTES
                 || (work.operation.isAtomic() && work.bytes() < Long.BYTES)
-                || (work.operation == SendOperationKind.ATOMIC_WRITE && work.bytes() != Long.BYTES)) {
+                || (work.operation == SendOperationKind.ATOMIC_WRITE
+                        && work.bytes() != Long.BYTES)) {
             return CompletionStatus.LOCAL_LENGTH_ERROR;
         }
         return work.permitted(engine.memory(), queuePair.domain())

@@ -2,8 +2,8 @@ package org.jrdma.soft.roce.network;
 
 import java.time.Instant;
 import org.jrdma.soft.roce.connection.Message;
-import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.ManagementAgent;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.PacketListener;
 import org.jrdma.soft.roce.model.TracedPacket;
 import org.jrdma.soft.roce.packet.AcknowledgeHeader;

@@ -9,9 +9,9 @@ import java.util.function.Function;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.PollingBudget;
-import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.Engine;
 import org.jrdma.soft.roce.engine.QueuePair;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
@@ -95,7 +95,8 @@ public final class Port implements AutoCloseable {
         var socket = resources.socket();
         address = options.address();
         memory = new MemoryRegistry(options.random());
-        sockets = new PortAndMulticastSockets(socket, localInterface, options.socketBuffer(), calls);
+        sockets =
+                new PortAndMulticastSockets(socket, localInterface, options.socketBuffer(), calls);
         outgoing =
                 new PacketTransmitter(
                         socket,

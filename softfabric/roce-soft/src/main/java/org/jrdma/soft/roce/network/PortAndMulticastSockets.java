@@ -27,7 +27,8 @@ final class PortAndMulticastSockets {
      */
     private UdpSocket[] sockets;
 
-    PortAndMulticastSockets(UdpSocket own, LocalInterface localInterface, int socketBuffer, SystemCalls calls) {
+    PortAndMulticastSockets(
+            UdpSocket own, LocalInterface localInterface, int socketBuffer, SystemCalls calls) {
         this.own = own;
         this.localInterface = localInterface;
         this.socketBuffer = socketBuffer;

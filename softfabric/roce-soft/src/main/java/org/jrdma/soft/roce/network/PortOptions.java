@@ -3,8 +3,8 @@ package org.jrdma.soft.roce.network;
 import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 import org.jrdma.ffi.CheckReturnValue;
-import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.EngineOptions;
+import org.jrdma.soft.roce.engine.RoceGid;
 
 /**
  * The options of a port.

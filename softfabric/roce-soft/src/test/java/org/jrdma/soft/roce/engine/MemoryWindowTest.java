@@ -242,7 +242,8 @@ class MemoryWindowTest {
 
         for (var key : new int[] {one.key(), otherWindow.key(), region.key(), one.key() ^ 0x100}) {
             reconnect();
-            var done = completionOf(left, left.work(3, SendOperationKind.INVALIDATE).invalidate(key));
+            var done =
+                    completionOf(left, left.work(3, SendOperationKind.INVALIDATE).invalidate(key));
             assertThat(done.status()).isEqualTo(CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
             reconnect();
             left.receive(9, 0, 100);

@@ -31,7 +31,10 @@ class ReliableConnectionTest {
     void shouldTransferMessagesOfEveryLengthAcrossTheSequenceNumberWrap(int mtu) {
         for (var bytes : new int[] {0, 1, mtu - 1, mtu, mtu + 1, 2 * mtu, 70 * mtu + 3}) {
             for (var operation :
-                    List.of(SendOperationKind.SEND, SendOperationKind.WRITE, SendOperationKind.READ)) {
+                    List.of(
+                            SendOperationKind.SEND,
+                            SendOperationKind.WRITE,
+                            SendOperationKind.READ)) {
                 for (var immediate : new boolean[] {false, true}) {
                     if (operation != SendOperationKind.READ || !immediate) {
                         assertTransfers(mtu, bytes, operation, immediate);

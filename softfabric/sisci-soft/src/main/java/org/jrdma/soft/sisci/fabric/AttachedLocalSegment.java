@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * A segment of another process of this node, to which this process has attached by {@code
  * SCIAttachLocalSegment}. Another process of this node owns the segment and its state.
  */
-public final class AttachedLocalSegment implements LocalSegment, IncomingPeerMessageDispatcher.ConnectedObject {
+public final class AttachedLocalSegment
+        implements LocalSegment, IncomingPeerMessageDispatcher.ConnectedObject {
 
     private final SciDescriptor descriptor;
     private final ProcessContext context;

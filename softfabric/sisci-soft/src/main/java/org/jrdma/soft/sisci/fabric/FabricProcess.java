@@ -258,7 +258,8 @@ public final class FabricProcess implements FabricConnections.Listener {
             case SEGMENT_GONE, SEGMENT_EVENT, INTERRUPT_GONE, TAKEN, DEVICE_SIGNAL, DEVICE_GONE ->
                     context.objects().received(from, message);
             case REFRESH ->
-                    PeerLookupAndRequests.handle(from, message, () -> refreshAndRespond(from, message));
+                    PeerLookupAndRequests.handle(
+                            from, message, () -> refreshAndRespond(from, message));
         }
     }
 

@@ -229,7 +229,9 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
     private void report(DeviceBorrowedOrReturnedEvent.Kind kind, Borrower borrower) {
         updateState(state.isAvailable());
         try {
-            listener.accept(new DeviceBorrowedOrReturnedEvent(kind, borrower.connection().node(), borrows.size()));
+            listener.accept(
+                    new DeviceBorrowedOrReturnedEvent(
+                            kind, borrower.connection().node(), borrows.size()));
         } catch (RuntimeException e) {
             LOG.error("A listener of a lent device failed", e);
         }

@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * A connection to a segment of another node or of this node, or to a group of segments. In C:
  * {@code sci_remote_segment_t}. Safe for use by multiple threads.
  */
-public final class RemoteSegment implements IncomingPeerMessageDispatcher.ConnectedObject, Topology.Listener {
+public final class RemoteSegment
+        implements IncomingPeerMessageDispatcher.ConnectedObject, Topology.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteSegment.class);
     private static final int CONNECT_FLAGS = SCI_FLAG_USE_CALLBACK() | SCI_FLAG_BROADCAST();

@@ -115,7 +115,8 @@ class StateTableTest {
 
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("states")
-    void shouldReturnTheErrorInTheTable(ObjectStateScenario.Kind kind, String state) throws Exception {
+    void shouldReturnTheErrorInTheTable(ObjectStateScenario.Kind kind, String state)
+            throws Exception {
         var results = new ArrayList<String>();
         var expected = new ArrayList<String>();
         for (var row : rows(kind, state)) {
@@ -131,7 +132,8 @@ class StateTableTest {
 
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("states")
-    void shouldNotChangeTheStateOnAnError(ObjectStateScenario.Kind kind, String state) throws Exception {
+    void shouldNotChangeTheStateOnAnError(ObjectStateScenario.Kind kind, String state)
+            throws Exception {
         var rows = rows(kind, state);
         for (var succeeding : rows.stream().filter(row -> !row.isError()).toList()) {
             try (var scenario = kind.create(nodes)) {

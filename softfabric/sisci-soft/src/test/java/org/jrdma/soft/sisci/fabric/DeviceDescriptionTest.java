@@ -42,6 +42,7 @@ class DeviceDescriptionTest {
         for (var count : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 30}) {
             assertThat(DeviceDescriptionMessage.decode(0, data(count, List.of(4, 8)))).isEmpty();
         }
-        assertThat(DeviceDescriptionMessage.decode(0, data(256, Collections.nCopies(256, 4)))).isEmpty();
+        assertThat(DeviceDescriptionMessage.decode(0, data(256, Collections.nCopies(256, 4))))
+                .isEmpty();
     }
 }

@@ -21,7 +21,8 @@ final class IdentifierStructure {
     private final MemorySegment memory;
     private final MemorySegment path;
 
-    IdentifierStructure(IdentifierObject object, PortSpaceAndQueueType type, EventChannelObject channel) {
+    IdentifierStructure(
+            IdentifierObject object, PortSpaceAndQueueType type, EventChannelObject channel) {
         memory = StructureRegistry.allocate(rdma_cm_id.layout(), object);
         path = StructureRegistry.allocate(ibv_sa_path_rec.layout(), this);
         rdma_cm_id.ps(memory, type.portSpace());

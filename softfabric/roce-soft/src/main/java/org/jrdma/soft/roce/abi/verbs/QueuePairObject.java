@@ -19,10 +19,10 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.ReferenceCount;
 import org.jrdma.soft.roce.abi.StructureRegistry;
-import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.engine.CompletionSink;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.QueuePairState;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
 import org.jrdma.soft.roce.network.Port;
 import org.jspecify.annotations.Nullable;
@@ -174,7 +174,8 @@ final class QueuePairObject extends ContextResource {
     }
 
     /** Creates an {@code ibv_qp} for an existing XRC receive queue pair. */
-    QueuePairObject(XrcDomainObject domain, QueuePairStateAndAttributes core, MemorySegment userContext) {
+    QueuePairObject(
+            XrcDomainObject domain, QueuePairStateAndAttributes core, MemorySegment userContext) {
         super(domain.context(), ibv_qp.layout());
         this.port = context().port();
         this.kind = QueuePairKind.EXTENDED_RECEIVER;

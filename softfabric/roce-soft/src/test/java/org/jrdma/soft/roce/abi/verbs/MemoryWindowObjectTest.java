@@ -22,8 +22,8 @@ import org.jrdma.abi.rdma.rdma_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.DeviceLimits;
-import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.ExportedFunctionTestSupport;
+import org.jrdma.soft.roce.abi.GidCodec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +48,9 @@ class MemoryWindowObjectTest {
      * be bound.
      */
     MemoryWindowObjectTest() {
-        context = DeviceExports.openDevice(ExportedFunctionTestSupport.newDevice().structure().address());
+        context =
+                DeviceExports.openDevice(
+                        ExportedFunctionTestSupport.newDevice().structure().address());
         domain = DomainAndMemoryExports.allocateDomain(context);
         queue = CompletionExports.createQueue(context, 16, 0, 0, 0);
         var config = ibv_qp_init_attr.allocate(arena);
@@ -115,7 +117,8 @@ class MemoryWindowObjectTest {
 
     /** Binds a window and waits for the completion. */
     private void complete(long window, MemorySegment config) {
-        assertThat(WindowAndDeviceMemoryFunctions.bindWindow(queuePair, window, config.address())).isZero();
+        assertThat(WindowAndDeviceMemoryFunctions.bindWindow(queuePair, window, config.address()))
+                .isZero();
         var deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (DataPathFunctions.pollCompletions(queue, 1, completion.address()) == 0) {
             assertThat(deadline - System.nanoTime()).as("time left to wait").isPositive();
@@ -200,9 +203,12 @@ class MemoryWindowObjectTest {
 
     @Test
     void shouldRejectAnUnknownWindowType() {
-        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(domain, 0));
-        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(domain, 3));
-        assertRejected(Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(queue, TYPE_1));
+        assertRejected(
+                Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(domain, 0));
+        assertRejected(
+                Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(domain, 3));
+        assertRejected(
+                Errno.EINVAL, () -> WindowAndDeviceMemoryFunctions.allocateWindow(queue, TYPE_1));
     }
 
     @Test
