@@ -1,12 +1,13 @@
 package org.jrdma.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jrdma.cli.Jrdma;
 import org.jrdma.cli.StrictJson;
@@ -72,29 +73,36 @@ class NvmePerfCommandTest {
     /**
      * Without a warm-up of both processes, the first point takes more than ten times as long as the
      * same point later. On a busy machine, the warm-up may end too early, but then the point must
-     * be marked.
+     * be marked. Other load that ends after the first point has the same effect, so one of three
+     * runs suffices.
      */
     @Test
     @Tag("slow")
     void shouldMeasureTheFirstPointWithCompiledCodeOrMarkIt() {
         System.setProperty("jrdma.fabric", "software"); // also for the child process
         try {
-            assertThat(execute("perf", "nvme", "--json", "-d", "1,1,1,1", "-t", "400", "rdma"))
-                    .as("%s", errors)
-                    .isZero();
+            var runs = new ArrayList<List<Map<String, Object>>>();
+            do {
+                runs.add(fourEqualReads());
+            } while (runs.size() < 3 && !isFirstCompiledOrMarked(runs.getLast()));
+            assertThat(runs.getLast()).matches(NvmePerfCommandTest::isFirstCompiledOrMarked);
         } finally {
             System.clearProperty("jrdma.fabric");
         }
-        var reads = StrictJson.parseObjects(output.toString()).subList(0, 4);
+    }
+
+    private List<Map<String, Object>> fourEqualReads() {
+        output.getBuffer().setLength(0);
+        assertThat(execute("perf", "nvme", "--json", "-d", "1,1,1,1", "-t", "400", "rdma"))
+                .as("%s", errors)
+                .isZero();
+        return StrictJson.parseObjects(output.toString()).subList(0, 4);
+    }
+
+    private static boolean isFirstCompiledOrMarked(List<Map<String, Object>> reads) {
         var later = reads.stream().skip(1).mapToDouble(NvmePerfCommandTest::median).min();
-        assertThat(reads.getFirst())
-                .as("%s", output)
-                .satisfiesAnyOf(
-                        first -> assertThat(median(first)).isLessThan(3 * later.orElseThrow()),
-                        first ->
-                                assertThat(first.get("stable"))
-                                        .asInstanceOf(MAP)
-                                        .containsEntry("latency", false));
+        var isStable = ((Map<?, ?>) reads.getFirst().get("stable")).get("latency");
+        return median(reads.getFirst()) < 3 * later.orElseThrow() || isStable.equals(false);
     }
 
     private static double median(Map<String, Object> result) {
