@@ -7,7 +7,6 @@ import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
 import static org.jrdma.ffi.linkage.Downcalls.run;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Set;
@@ -49,8 +48,17 @@ public final class CompletionFunctions {
     private static final MethodHandle ACK_CQ_EVENTS =
             capturingErrno(rdma_h.ibv_ack_cq_events$descriptor());
 
-    /** The layout of the results of {@link #takeEvent}: the queue and its context. */
-    public static final MemoryLayout EVENT = MemoryLayout.sequenceLayout(2, ADDRESS);
+    /**
+     * The memory for the results of {@link #takeEvent}, to which the C function writes the address
+     * of the queue, which it reads again, and the context of the queue. Threads may share the
+     * memory if the channel has only one queue.
+     */
+    public record EventMemory(MemorySegment queue, MemorySegment context) {
+
+        public static EventMemory allocate(Arena arena) {
+            return new EventMemory(arena.allocate(ADDRESS), arena.allocate(ADDRESS));
+        }
+    }
 
     private final MemorySegment createChannel;
     private final MemorySegment destroyChannel;
@@ -211,11 +219,8 @@ public final class CompletionFunctions {
     /**
      * Takes an event from a completion channel whose descriptor is non-blocking. Returns false if
      * there is no event. The C function returns -1 and sets errno on failure.
-     *
-     * @param event memory of {@link #EVENT}, to which the C function writes the address of the
-     *     queue, and reads it again. Threads may share the memory if the channel has only one queue
      */
-    public boolean takeEvent(MemorySegment channel, MemorySegment event, CheckedCall attempt)
+    public boolean takeEvent(MemorySegment channel, EventMemory event, CheckedCall attempt)
             throws VerbsException {
         int result =
                 call(() ->
@@ -224,8 +229,8 @@ public final class CompletionFunctions {
                                         getCqEvent,
                                         segment(),
                                         channel,
-                                        event,
-                                        event.asSlice(ADDRESS.byteSize())));
+                                        event.queue,
+                                        event.context));
         if (result < 0) {
             if (CapturedErrno.value() == Errno.EAGAIN) {
                 return false;

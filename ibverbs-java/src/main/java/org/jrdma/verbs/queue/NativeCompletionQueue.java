@@ -1,5 +1,7 @@
 package org.jrdma.verbs.queue;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import org.jrdma.verbs.handle.DomainHandle;
 import org.jrdma.verbs.handle.GuardedCalls;
 import org.jrdma.verbs.internal.CheckedCall;
 import org.jrdma.verbs.internal.CompletionFunctions;
+import org.jrdma.verbs.internal.CompletionFunctions.EventMemory;
 import org.jrdma.verbs.internal.CompletionPoller;
 import org.jrdma.verbs.internal.LockedMemoryAdvice;
 import org.jrdma.verbs.internal.PostAndPollFunctions;
@@ -55,10 +58,10 @@ public final class NativeCompletionQueue<W extends WorkQueueSlots> {
     private final int descriptor;
 
     /**
-     * The memory for the results of {@link #takeEvents}, and the name of the call for errors. NULL
+     * The memory for the results of {@link #takeEvents}, and the name of the call for errors. Null
      * without a channel.
      */
-    private final MemorySegment event;
+    private final @Nullable EventMemory event;
 
     private final CheckedCall takeEvent;
     private final int maxCapacity;
@@ -127,10 +130,7 @@ public final class NativeCompletionQueue<W extends WorkQueueSlots> {
         var attributes = device.attributes();
         this.maxCapacity = attributes.maxCompletions();
         this.channel = config.withEvents ? openChannel(device) : null;
-        this.event =
-                config.withEvents
-                        ? Arena.ofAuto().allocate(CompletionFunctions.EVENT)
-                        : MemorySegment.NULL;
+        this.event = config.withEvents ? EventMemory.allocate(Arena.ofAuto()) : null;
         this.descriptor = channel == null ? -1 : CompletionFunctions.descriptor(channel);
         try {
             this.queue = config.extended ? createExtended(device, config) : create(device, config);
@@ -340,7 +340,7 @@ public final class NativeCompletionQueue<W extends WorkQueueSlots> {
         descriptor(); // Throws if the queue was created without events.
         var taken = false;
         try (var _ = lifetime.held()) {
-            while (functions.takeEvent(channel, event, takeEvent)) {
+            while (functions.takeEvent(channel, requireNonNull(event), takeEvent)) {
                 taken = true;
                 if (unacknowledged.incrementAndGet() >= EVENTS_ACKNOWLEDGED_AT_ONCE) {
                     functions.acknowledge(queue, unacknowledged.getAndSet(0));
