@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
@@ -21,7 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Selects the path to the data: direct while the drive works, otherwise redirected to a data
  * server. An access that fails is repeated over the next path, so that a program notices no error.
- * When the drive works again, the direct path is used again. Each switch is logged with its reason.
+ * When the drive works again, the direct path is used again, and when a preferred transport to the
+ * data server works again, that transport. Each switch is logged with its reason.
  */
 final class DataPathSelector implements AutoCloseable {
 
@@ -45,6 +47,15 @@ final class DataPathSelector implements AutoCloseable {
 
     /** The time of the last return to the direct path. */
     private long directSince = System.nanoTime() - 2 * MAX_PROBE_PAUSE.toNanos();
+
+    /** The start of the access that has failed over the last path. */
+    private long failedSince;
+
+    /** The time of the last attempt to use a preferred transport. */
+    private volatile long preferredAt = directSince;
+
+    /** The pause before the next attempt to use a preferred transport. It grows. */
+    private volatile Duration preferredPause = PROBE_PAUSE;
 
     private volatile boolean isClosed;
     private volatile String reason;
@@ -81,9 +92,7 @@ final class DataPathSelector implements AutoCloseable {
                         .daemon()
                         .name("volume-probe-" + options.name())
                         .unstarted(this::probe);
-        if (direct.isPresent()) {
-            prober.start();
-        }
+        prober.start();
     }
 
     /** Returns the current path and the reason of the last switch, for messages. */
@@ -154,7 +163,7 @@ final class DataPathSelector implements AutoCloseable {
                 }
             } catch (FabricException | IllegalStateException e) {
                 if (path != null && !Thread.currentThread().isInterrupted()) {
-                    failed(path, String.valueOf(e.getMessage()));
+                    failed(path, String.valueOf(e.getMessage()), started);
                 }
                 if (e instanceof BufferInUseException) { // a repetition would use the same memory
                     excludeFromDrive(e);
@@ -253,15 +262,32 @@ final class DataPathSelector implements AutoCloseable {
         // one
         closeSpare();
         var addresses = servers.get(nextServer++ % servers.size());
+        var path = redirect(addresses, addresses);
+        if (System.nanoTime() - preferredAt > 2 * MAX_PROBE_PAUSE.toNanos()) {
+            preferredPause = PROBE_PAUSE;
+        }
+        switchTo(path, reason);
+        return path;
+    }
+
+    /**
+     * Connects to a data server.
+     *
+     * @param server all addresses of the server
+     * @param addresses those to use
+     */
+    private DirectOrRedirectedDataPath.Redirected redirect(
+            List<String> server, List<String> addresses) throws FabricException {
         var connection =
                 connector.connect(
                         addresses,
                         request -> request, // a data server sends no requests
                         options.callTimeout());
-        var drive = new RedirectedDrive(connection, session.id(), blocks, options.callTimeout());
-        var path = new DirectOrRedirectedDataPath.Redirected(drive, addresses, connection.state());
-        switchTo(path, reason);
-        return path;
+        var state = connection.state();
+        return new DirectOrRedirectedDataPath.Redirected(
+                new RedirectedDrive(connection, session.id(), blocks, options.callTimeout()),
+                new ConnectionDescription(
+                        server, state.transport(), state.description(), state.unused()));
     }
 
     private List<List<String>> otherServers() {
@@ -271,7 +297,13 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     private void switchTo(DirectOrRedirectedDataPath path, String why) {
-        LOG.info("{} uses the path: {} ({})", options.name(), path, why);
+        var isPause = hasHadPath && current == null;
+        LOG.info(
+                "{} uses the path: {}{} ({})",
+                options.name(),
+                path,
+                isPause ? pauseText() : "",
+                why);
         if (hasHadPath) {
             switches.incrementAndGet();
         }
@@ -280,8 +312,14 @@ final class DataPathSelector implements AutoCloseable {
         reason = why;
     }
 
-    private synchronized void failed(DirectOrRedirectedDataPath path, String why) {
+    private String pauseText() {
+        var seconds = (System.nanoTime() - failedSince) / 1e9;
+        return String.format(Locale.ROOT, " after a pause of %.1f s", seconds);
+    }
+
+    private synchronized void failed(DirectOrRedirectedDataPath path, String why, long started) {
         if (current == path) {
+            failedSince = started;
             LOG.info("{} leaves the path: {} ({})", options.name(), path, why);
             current = null;
             reason = why;
@@ -295,40 +333,90 @@ final class DataPathSelector implements AutoCloseable {
 
     private void adaptProbePause() {
         var isShort = System.nanoTime() - directSince < 2 * MAX_PROBE_PAUSE.toNanos();
-        var longer = probePause.multipliedBy(2);
-        probePause =
-                !isShort
-                        ? PROBE_PAUSE
-                        : longer.compareTo(MAX_PROBE_PAUSE) > 0 ? MAX_PROBE_PAUSE : longer;
+        probePause = isShort ? longer(probePause) : PROBE_PAUSE;
     }
 
-    /** Uses the direct path again when the drive works. */
+    private static Duration longer(Duration pause) {
+        var longer = pause.multipliedBy(2);
+        return longer.compareTo(MAX_PROBE_PAUSE) > 0 ? MAX_PROBE_PAUSE : longer;
+    }
+
+    /** Uses the direct path, or a preferred transport, again when it works. */
     private void probe() {
-        var drive = java.util.Objects.requireNonNull(direct);
-        while (!isClosed) {
-            try {
+        try {
+            while (!isClosed) {
                 Thread.sleep(probePause);
-                if (!(current instanceof DirectOrRedirectedDataPath.Direct)) {
-                    try (var arena = Arena.ofConfined()) {
-                        drive.read(0, arena.allocate(Drive.BLOCK_BYTES));
-                    }
-                    if (session.isValid()) {
-                        session.registration().registerIfFailed();
-                    }
-                    returnToDirect(drive);
-                }
-            } catch (FabricException | IllegalStateException e) {
-                LOG.debug("The direct path does not work: {}", e.getMessage());
-            } catch (InterruptedException e) {
-                return; // close()
+                attempt(this::probeDirect);
+                attempt(this::probePreferred);
             }
+        } catch (InterruptedException e) {
+            // close()
         }
     }
 
+    @FunctionalInterface
+    private interface Probe {
+        void run() throws FabricException;
+    }
+
+    private static void attempt(Probe probe) {
+        try {
+            probe.run();
+        } catch (FabricException | IllegalStateException e) {
+            LOG.debug("The preferred path does not work: {}", e.getMessage());
+        }
+    }
+
+    private void probeDirect() throws FabricException {
+        if (direct == null || current instanceof DirectOrRedirectedDataPath.Direct) {
+            return;
+        }
+        try (var arena = Arena.ofConfined()) {
+            direct.read(0, arena.allocate(Drive.BLOCK_BYTES));
+        }
+        if (session.isValid()) {
+            session.registration().registerIfFailed();
+        }
+        returnToDirect(direct);
+    }
+
     private synchronized void returnToDirect(Drive drive) {
-        var former = current;
-        switchTo(new DirectOrRedirectedDataPath.Direct(drive), "the drive works again");
+        returnTo(new DirectOrRedirectedDataPath.Direct(drive), "the drive works again");
         directSince = System.nanoTime();
+    }
+
+    /** Connects over the transports that did not work. */
+    private void probePreferred() throws FabricException {
+        if (!(current instanceof DirectOrRedirectedDataPath.Redirected path)
+                || path.connection().unused().isEmpty()
+                || System.nanoTime() - preferredAt < preferredPause.toNanos()) {
+            return;
+        }
+        preferredAt = System.nanoTime();
+        preferredPause = longer(preferredPause);
+        var server = path.connection().server();
+        var preferred =
+                server.stream()
+                        .filter(address ->
+                                path.connection().unused().stream()
+                                        .anyMatch(reason -> reason.startsWith(address + ": ")))
+                        .toList();
+        replace(path, redirect(server, preferred));
+    }
+
+    private synchronized void replace(
+            DirectOrRedirectedDataPath.Redirected former,
+            DirectOrRedirectedDataPath.Redirected preferred) {
+        if (current == former && !isClosed) {
+            returnTo(preferred, "a preferred transport works again");
+        } else {
+            preferred.drive().close();
+        }
+    }
+
+    private void returnTo(DirectOrRedirectedDataPath preferred, String why) {
+        var former = current;
+        switchTo(preferred, why);
         closeSpare();
         if (former instanceof DirectOrRedirectedDataPath.Redirected) {
             spare = former.drive(); // other threads may still use it

@@ -1,6 +1,5 @@
 package org.jrdma.volume.client;
 
-import java.util.List;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.model.ConnectionDescription;
 
@@ -19,11 +18,11 @@ sealed interface DirectOrRedirectedDataPath {
     }
 
     /** Block redirection: another node accesses the drive. */
-    record Redirected(RedirectedDrive drive, List<String> server, ConnectionDescription connection)
+    record Redirected(RedirectedDrive drive, ConnectionDescription connection)
             implements DirectOrRedirectedDataPath {
         @Override
         public String toString() {
-            return "redirected to %s, %s".formatted(server, drive);
+            return "redirected to %s, %s".formatted(connection.server(), drive);
         }
     }
 }
