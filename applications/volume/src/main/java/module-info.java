@@ -3,9 +3,9 @@
 module org.jrdma.volume {
     requires transitive org.jrdma.ffi;
     requires transitive org.jrdma.nvme;
+    requires transitive org.jrdma.sisci;
     requires transitive org.jrdma.sockets;
     requires org.jrdma.verbs;
-    requires org.jrdma.sisci;
     requires org.slf4j;
     requires static transitive org.jspecify;
 

@@ -18,6 +18,12 @@ public final class JrdmaProcess {
      * @param arguments the arguments of the command
      */
     public static Program start(List<String> options, List<String> arguments) throws IOException {
+        return start(Jrdma.class, options, arguments);
+    }
+
+    /** Starts another program in the same way. */
+    public static Program start(Class<?> program, List<String> options, List<String> arguments)
+            throws IOException {
         var words =
                 new ArrayList<>(
                         List.of(
@@ -26,7 +32,7 @@ public final class JrdmaProcess {
                                 "-XX:TieredStopAtLevel=1",
                                 "--enable-native-access=ALL-UNNAMED"));
         words.addAll(options);
-        words.addAll(List.of("-cp", System.getProperty("java.class.path"), Jrdma.class.getName()));
+        words.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
         words.addAll(arguments);
         return Program.start(words);
     }

@@ -1,13 +1,13 @@
 package org.jrdma.cli.perf;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jrdma.cli.drive.BorrowedDrive;
 import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.model.HostIdentifier;
 import org.jrdma.sisci.Sisci;
 
 /**
@@ -20,14 +20,14 @@ final class LentSoftwareDrive implements AutoCloseable {
     static final Pattern DEVICE = Pattern.compile("\"device\":\"(0x[0-9a-f]+)\"");
 
     private final Process process;
-    private final Path ofServer;
-    private final Path ofClient;
+    private final String ofServer;
+    private final String ofClient;
 
     private LentSoftwareDrive(Process process) throws IOException {
         this.process = process;
         try {
-            ofServer = Path.of(ChildProcessPeer.awaitLine(process, DEVICE).group(1));
-            ofClient = Path.of(ChildProcessPeer.awaitLine(process, DEVICE).group(1));
+            ofServer = ChildProcessPeer.awaitLine(process, DEVICE).group(1);
+            ofClient = ChildProcessPeer.awaitLine(process, DEVICE).group(1);
         } catch (IOException e) {
             close();
             throw e;
@@ -46,12 +46,12 @@ final class LentSoftwareDrive implements AutoCloseable {
     }
 
     /** Returns the id of the controller for the server. */
-    Path ofServer() {
+    String ofServer() {
         return ofServer;
     }
 
     /** Returns the id of the controller for the client. */
-    Path ofClient() {
+    String ofClient() {
         return ofClient;
     }
 
@@ -59,8 +59,9 @@ final class LentSoftwareDrive implements AutoCloseable {
     BorrowedDrive borrow() throws FabricException {
         return BorrowedDrive.open(
                 Sisci.configured(),
-                FabricDeviceId.parse(ofClient.toString()),
-                NvmeOptions.DEFAULTS);
+                FabricDeviceId.parse(ofClient),
+                NvmeOptions.DEFAULTS.hostIdentifier(
+                        HostIdentifier.of(ProcessHandle.current().pid())));
     }
 
     @Override

@@ -9,16 +9,18 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.Transports;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
+import org.jrdma.volume.drive.NvmeBlockDrive;
+import org.jrdma.volume.drive.ReopeningDrive;
 import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.net.NodeOptions;
 
@@ -31,6 +33,8 @@ final class MeasuredVolume implements AutoCloseable {
     static final int FILE_BYTES = 32 << 20;
 
     static final int MAX_ACCESS_BYTES = 4 << 20;
+
+    private static final Duration DRIVE_TIMEOUT = Duration.ofSeconds(5);
 
     /** The node of the server in the SISCI fabric, far from the numbers that are free first. */
     private static final int SERVER_NODE = 200;
@@ -144,9 +148,11 @@ final class MeasuredVolume implements AutoCloseable {
         };
     }
 
-    private VolumeOptions direct(VolumeOptions options, LentSoftwareDrive drive)
-            throws IOException {
-        return options.drive(keep(FileOrLentDrive.open(drive.ofClient())).drive());
+    /** Uses the drive without a {@link ReopeningDrive}, which would copy the data. */
+    private VolumeOptions direct(VolumeOptions options, LentSoftwareDrive lent) throws IOException {
+        var drive = keep(lent.borrow()).drive();
+        return options.drive(
+                keep(new NvmeBlockDrive(drive, drive.namespaces().getFirst(), DRIVE_TIMEOUT)));
     }
 
     /** Writes the whole file, so that the accesses allocate nothing. */

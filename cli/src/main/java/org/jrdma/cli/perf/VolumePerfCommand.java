@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.DriveName;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -107,8 +107,8 @@ public final class VolumePerfCommand implements Callable<Integer> {
             if (paths.contains(VolumeDataPathKind.DIRECT)) {
                 run("raw driver", () -> measureDriver(drive)); // writes to all blocks
             }
-            try (var created = FileOrLentDrive.open(drive.ofClient())) {
-                VolumeServer.create(created.drive());
+            try (var created = new DriveName(drive.ofClient()).open()) {
+                VolumeServer.create(created);
             }
             for (var path : paths) {
                 run(path.toString(), () -> measure(path, drive, folder));

@@ -1,17 +1,16 @@
 package org.jrdma.cli.volume;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.model.VolumeException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,19 +45,18 @@ public final class CheckCommand implements Callable<Integer> {
             paramLabel = "DRIVE",
             description =
                     "The drive of the volume: a file, or the id of a lent NVMe controller, such as 0x401.")
-    private Path location;
+    private String location;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Checked checked;
-        try (var opened = FileOrLentDrive.open(location)) {
-            var drive = opened.drive();
+        try (var drive = new DriveName(location).open()) {
             if (isInUse(drive)) {
                 throw new IOException(
                         "A server uses the volume in %s. Stop all servers before the check."
                                 .formatted(location));
             }
-            checked = new Checked(location.toString(), VolumeServer.check(drive));
+            checked = new Checked(location, VolumeServer.check(drive));
         }
         var out = command.commandLine().getOut();
         if (output.isJson()) {

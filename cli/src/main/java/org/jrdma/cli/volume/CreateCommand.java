@@ -5,11 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.drive.FileDrive;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -63,8 +63,7 @@ public final class CreateCommand implements Callable<Integer> {
                     "The size must be from 4 to %d MiB, but is %d"
                             .formatted(MAX_MEBIBYTES, mebibytes));
         }
-        try (var opened = open()) {
-            var drive = opened.drive();
+        try (var drive = open()) {
             VolumeServer.create(drive);
             var created = new Created(location.toString(), drive.blocks() * Drive.BLOCK_BYTES);
             command.commandLine()
@@ -81,17 +80,17 @@ public final class CreateCommand implements Callable<Integer> {
         return 0;
     }
 
-    private FileOrLentDrive open() throws IOException {
-        var isDevice = FileOrLentDrive.isDevice(location);
-        if (!isDevice && !Files.exists(location)) {
-            return FileOrLentDrive.of(
-                    FileDrive.create(location, mebibytes * MEBIBYTE / Drive.BLOCK_BYTES));
+    private Drive open() throws IOException {
+        var name = new DriveName(location.toString());
+        if (!name.isDevice() && !Files.exists(location)) {
+            return FileDrive.create(location, mebibytes * MEBIBYTE / Drive.BLOCK_BYTES);
         }
         if (!isOverwriting) {
             throw new IOException(
                     "%s %s. With --overwrite, its content is replaced by an empty volume."
-                            .formatted(location, isDevice ? "is a device" : "exists already"));
+                            .formatted(
+                                    location, name.isDevice() ? "is a device" : "exists already"));
         }
-        return FileOrLentDrive.open(location);
+        return name.open();
     }
 }

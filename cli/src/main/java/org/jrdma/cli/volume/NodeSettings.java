@@ -8,7 +8,6 @@ import java.io.Reader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +17,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
 
@@ -31,7 +31,7 @@ import org.jrdma.volume.net.TransportKind;
 record NodeSettings(
         List<List<String>> servers,
         List<TransportKind> transports,
-        Optional<Path> drive,
+        Optional<DriveName> drive,
         String name,
         InetSocketAddress listen,
         Duration lease,
@@ -68,7 +68,7 @@ record NodeSettings(
         return new NodeSettings(
                 parse(values, "servers", Addresses::servers),
                 parse(values, "transports", NodeSettings::transports),
-                parse(values, "drive", NodeSettings::path),
+                parse(values, "drive", NodeSettings::drive),
                 parse(values, "name", name -> name),
                 parse(values, "listen", Addresses::local),
                 parse(values, "lease.millis", NodeSettings::millis),
@@ -115,8 +115,8 @@ record NodeSettings(
         return transports;
     }
 
-    private static Optional<Path> path(String text) {
-        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text));
+    private static Optional<DriveName> drive(String text) {
+        return text.isEmpty() ? Optional.empty() : Optional.of(new DriveName(text));
     }
 
     private static Duration millis(String text) {

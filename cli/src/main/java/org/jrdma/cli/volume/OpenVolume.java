@@ -4,21 +4,21 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
+import org.jrdma.volume.drive.Drive;
 
 /** A volume that a command uses, and its drive if there is a path to it. */
 final class OpenVolume implements AutoCloseable {
 
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
-    private final Optional<FileOrLentDrive> drive;
+    private final Optional<Drive> drive;
     private final Volume volume;
 
-    private OpenVolume(Optional<FileOrLentDrive> drive, Volume volume) {
+    private OpenVolume(Optional<Drive> drive, Volume volume) {
         this.drive = drive;
         this.volume = volume;
     }
@@ -32,8 +32,8 @@ final class OpenVolume implements AutoCloseable {
             throws FabricException {
         var drive =
                 settings.drive().isPresent()
-                        ? Optional.of(FileOrLentDrive.open(settings.drive().get()))
-                        : Optional.<FileOrLentDrive>empty();
+                        ? Optional.of(settings.drive().get().open())
+                        : Optional.<Drive>empty();
         // another volume of this process has another name
         var name =
                 "%s-%d-%d"
@@ -47,14 +47,13 @@ final class OpenVolume implements AutoCloseable {
                         .retryTimeout(settings.retry());
         try {
             return new OpenVolume(
-                    drive,
-                    Volume.open(drive.isPresent() ? options.drive(drive.get().drive()) : options));
+                    drive, Volume.open(drive.isPresent() ? options.drive(drive.get()) : options));
         } catch (FabricTimeoutException e) {
-            drive.ifPresent(FileOrLentDrive::close);
+            drive.ifPresent(Drive::close);
             throw new FabricTimeoutException(
                     "%s. %s".formatted(e.getMessage(), QueriedServer.HINT), e);
         } catch (FabricException | RuntimeException e) {
-            drive.ifPresent(FileOrLentDrive::close);
+            drive.ifPresent(Drive::close);
             throw e;
         }
     }
@@ -75,6 +74,6 @@ final class OpenVolume implements AutoCloseable {
     @Override
     public void close() {
         volume.close();
-        drive.ifPresent(FileOrLentDrive::close);
+        drive.ifPresent(Drive::close);
     }
 }

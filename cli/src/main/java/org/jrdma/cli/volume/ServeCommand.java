@@ -1,20 +1,19 @@
 package org.jrdma.cli.volume;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jrdma.cli.drive.FileOrLentDrive;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
 import org.jrdma.cli.perf.ChildProcessPeer;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.drive.DriveName;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -79,7 +78,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var read = settings.read(options());
-        var drive = FileOrLentDrive.open(drive(read)).drive();
+        var drive = drive(read).open();
         if (isChild) {
             ChildProcessPeer.exitWithParent();
         }
@@ -111,7 +110,7 @@ public final class ServeCommand implements Callable<Integer> {
         return options;
     }
 
-    private Path drive(NodeSettings read) {
+    private DriveName drive(NodeSettings read) {
         return read.drive()
                 .orElseThrow(() ->
                         new ParameterException(

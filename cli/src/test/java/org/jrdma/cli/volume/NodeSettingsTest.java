@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,7 +67,7 @@ class NodeSettingsTest {
                         List.of("sockets:[fd00::1]:7"));
         assertThat(settings.nodeOptions().transports())
                 .containsExactly(TransportKind.SOCKETS, TransportKind.VERBS);
-        assertThat(settings.drive()).contains(Path.of("/other"));
+        assertThat(settings.drive()).contains(new DriveName("/other"));
         assertThat(settings.nodeName()).isEqualTo("n");
         assertThat(settings.lease()).isEqualTo(Duration.ofMillis(700));
     }

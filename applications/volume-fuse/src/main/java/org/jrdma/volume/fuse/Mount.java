@@ -15,7 +15,6 @@ import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,7 @@ public final class Mount implements AutoCloseable {
     private static final String LIBRARY_PROPERTY = "jrdma.libfuse3";
 
     private final Path mountPoint;
-    private final Optional<FileDrive> drive;
+    private final Optional<Drive> drive;
     private final VolumeClient client;
     private final Fuse fuse;
     private boolean isClosed;
@@ -42,8 +41,8 @@ public final class Mount implements AutoCloseable {
         mountPoint = options.mountPoint();
         var builder = Fuse.builder();
         builder.setLibraryPath(library());
-        var file = options.drive();
-        drive = file.isEmpty() ? Optional.empty() : Optional.of(FileDrive.open(file.get()));
+        var named = options.drive();
+        drive = named.isEmpty() ? Optional.empty() : Optional.of(named.get().open());
         var name = "mount-" + ProcessHandle.current().pid();
         client =
                 new VolumeClient(
@@ -55,7 +54,7 @@ public final class Mount implements AutoCloseable {
                                 CALL_TIMEOUT,
                                 options.retry()),
                         new NodeConnector(NodeOptions.ALL.transports(options.transports())),
-                        drive.map(Drive.class::cast));
+                        drive);
         var process = Path.of("/proc/self");
         var user = (int) Files.getAttribute(process, "unix:uid");
         var group = (int) Files.getAttribute(process, "unix:gid");
@@ -147,7 +146,7 @@ public final class Mount implements AutoCloseable {
             LOG.warn("Cannot unmount {}", mountPoint, e);
         }
         client.close();
-        drive.ifPresent(FileDrive::close);
+        drive.ifPresent(Drive::close);
     }
 
     private boolean unmount(String option) throws IOException {

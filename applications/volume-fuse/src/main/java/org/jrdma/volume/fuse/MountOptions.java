@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.regex.Pattern;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.TransportKind;
 
 /**
@@ -15,12 +16,12 @@ import org.jrdma.volume.net.TransportKind;
  * Settings that a mount does not need are ignored.
  *
  * @param servers the addresses of each server
- * @param drive the file that is the drive of the volume; empty to redirect all data
+ * @param drive the drive of the volume; empty to redirect all data
  */
 record MountOptions(
         Path mountPoint,
         List<List<String>> servers,
-        Optional<Path> drive,
+        Optional<DriveName> drive,
         List<TransportKind> transports,
         Duration retry,
         boolean isForAllUsers) {
@@ -32,7 +33,8 @@ record MountOptions(
 
               --allow-other      gives all users access, subject to the permissions
               --config=FILE      a file with settings, which the options replace
-              --drive=FILE       the file that is the drive (default: redirected)
+              --drive=DRIVE      the drive: a file, or the id of a lent NVMe controller
+                                 (default: redirected)
               --servers=LIST     the servers (default: localhost:7471)
               --transports=LIST  the transports, the most preferred first
                                  (default: verbs,sisci,sockets)
@@ -80,7 +82,7 @@ record MountOptions(
                         .toList(),
                 Optional.of(settings.getProperty("drive", ""))
                         .filter(drive -> !drive.isBlank())
-                        .map(drive -> Path.of(drive.strip())),
+                        .map(drive -> new DriveName(drive.strip())),
                 list(settings.getProperty("transports", "verbs,sisci,sockets"), ",").stream()
                         .map(MountOptions::transport)
                         .toList(),

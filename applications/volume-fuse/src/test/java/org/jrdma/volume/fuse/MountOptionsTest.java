@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jrdma.volume.drive.DriveName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,7 +58,7 @@ class MountOptionsTest {
                         List.of("sockets:node2:1", "verbs:10.0.0.1:2"),
                         List.of("sockets:[fd00::1]:7471"));
         assertThat(read.transports()).containsExactly(SOCKETS, VERBS);
-        assertThat(read.drive()).contains(Path.of("/drive"));
+        assertThat(read.drive()).contains(new DriveName("/drive"));
         assertThat(read.retry()).isEqualTo(Duration.ofSeconds(5));
 
         var replaced = parse("--allow-other --drive= --servers=a --config=" + file);

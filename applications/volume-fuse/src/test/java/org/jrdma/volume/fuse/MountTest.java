@@ -26,11 +26,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.nvme.soft.BlockStorage;
+import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.processes.FreePorts;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.soft.sisci.SoftSisci;
+import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
@@ -49,6 +56,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MountTest {
 
     private static final long BLOCKS = 65_536;
+    private static final int CLIENT_NODE = 100;
     private static final NodeOptions SOCKETS = NodeOptions.of(TransportKind.SOCKETS);
     private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
@@ -58,12 +66,15 @@ class MountTest {
     private Path drive;
     private Path mounted;
     private List<Integer> ports;
+    private final List<String> javaOptions = new ArrayList<>();
+    private final List<Node> nodes = new ArrayList<>();
+    private Path fabric;
     private final List<Process> servers = new ArrayList<>();
     private Process mount;
     private Volume other;
 
     @BeforeEach
-    void startServers() throws Exception {
+    void createVolume() throws Exception {
         if (!Files.isWritable(Path.of("/dev/fuse"))) {
             throw missing("/dev/fuse does not exist, or this user cannot use it");
         }
@@ -78,8 +89,7 @@ class MountTest {
             VolumeServer.create(created);
         }
         ports = FreePorts.of(2);
-        servers.add(server(ports.get(0), ports.get(1)));
-        servers.add(server(ports.get(1), ports.get(0)));
+        startServers(drive.toString(), drive.toString());
         mounted = Files.createDirectory(folder.resolve("mounted"));
     }
 
@@ -105,10 +115,22 @@ class MountTest {
         mount("--drive=" + drive);
     }
 
-    private Process server(int port, int otherPort) throws IOException {
+    private void startServers(String first, String second) throws IOException {
+        servers.add(server(first, ports.get(0), ports.get(1)));
+        servers.add(server(second, ports.get(1), ports.get(0)));
+    }
+
+    private void stopServers() throws InterruptedException {
+        for (var server : servers) {
+            server.destroyForcibly().waitFor();
+        }
+        servers.clear();
+    }
+
+    private Process server(String name, int port, int otherPort) throws IOException {
         return java(
                 VolumeServerProgram.class,
-                drive.toString(),
+                name,
                 Integer.toString(port),
                 Integer.toString(otherPort));
     }
@@ -120,10 +142,9 @@ class MountTest {
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                 "-XX:+UseSerialGC",
                                 "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                program.getName()));
+                                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(javaOptions);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -158,8 +179,10 @@ class MountTest {
             if (mount != null) {
                 mount.destroyForcibly().waitFor();
             }
-            for (var server : servers) {
-                server.destroyForcibly().waitFor();
+            stopServers();
+            nodes.reversed().forEach(Node::close);
+            if (fabric != null) {
+                run("rm -r " + fabric);
             }
         }
         if (other != null) {
@@ -210,10 +233,8 @@ class MountTest {
         run("rm -r mounted/copy; test -z \"$(ls -A mounted)\"");
     }
 
-    @Test
-    void shouldEndACopyCorrectlyAfterTheCoordinatorWasKilled() throws Exception {
-        mount();
-        createTree();
+    /** Starts to copy the tree. Returns when the first files are there. */
+    private Process startCopy() throws Exception {
         var copy =
                 new ProcessBuilder("cp", "-a", "tree", "mounted/copy")
                         .directory(folder.toFile())
@@ -224,11 +245,60 @@ class MountTest {
             assertThat(deadline.hasPassed()).isFalse();
         }
         assertThat(copy.isAlive()).isTrue();
+        return copy;
+    }
+
+    @Test
+    void shouldEndACopyCorrectlyAfterTheCoordinatorWasKilled() throws Exception {
+        mount();
+        createTree();
+        var copy = startCopy();
         var killed = coordinator();
         servers.get(killed).destroyForcibly().waitFor();
         assertThat(copy.waitFor()).as(this::log).isZero();
         assertThat(coordinator()).isNotEqualTo(killed);
         run("copy=mounted/copy\n" + SAME);
+    }
+
+    @Test
+    void shouldCopyATreeWhileThePathToALentDriveIsCut() throws Exception {
+        createTree();
+        stopServers();
+        fabric = Files.createTempDirectory(Path.of("/dev/shm"), "mount");
+        var lent = lendDrive();
+        var link = new SoftSisci(SoftSisciOptions.in(fabric).node(CLIENT_NODE));
+        nodes.add(Sisci.from(link).open());
+        javaOptions.addAll(List.of("-Djrdma.fabric=software", "-Djrdma.sisci.fabric=" + fabric));
+        startServers(lent.get(0), lent.get(1));
+        javaOptions.add("-Djrdma.sisci.node=" + CLIENT_NODE);
+        mount("--drive=" + lent.get(2));
+
+        var copy = startCopy();
+        link.cutLink(0);
+        assertThat(copy.waitFor()).as(this::log).isZero();
+        assertThat(log()).contains("uses the path: redirected");
+        run("copy=mounted/copy\n" + SAME);
+        link.restoreLink(0);
+        var deadline = Deadline.after(START_TIMEOUT);
+        while (!log().contains("uses the path: direct (the drive works again)")) {
+            assertThat(deadline.hasPassed()).as(this::log).isFalse();
+            Thread.sleep(50);
+        }
+        run("cp -a mounted/copy back; copy=back\n" + SAME);
+    }
+
+    /** Lends the drive through a controller for each server and the mount, and returns the ids. */
+    private List<String> lendDrive() throws IOException {
+        var library = new SoftSisci(SoftSisciOptions.in(fabric));
+        nodes.add(Sisci.from(library).open());
+        var subsystem = new Subsystem("lender", "drive of a test");
+        var _ = subsystem.addNamespace(BlockStorage.inFile(drive, BLOCKS, Drive.BLOCK_BYTES));
+        var ids = new ArrayList<String>();
+        while (ids.size() <= ports.size()) {
+            var device = library.lend(subsystem.newController());
+            ids.add("0x" + Long.toHexString(device.fabricDeviceId()));
+        }
+        return ids;
     }
 
     /** Returns the number of the server that is the coordinator. */

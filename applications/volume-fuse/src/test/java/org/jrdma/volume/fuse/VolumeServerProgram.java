@@ -2,13 +2,12 @@ package org.jrdma.volume.fuse;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
-import org.jrdma.volume.drive.FileDrive;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
 
@@ -23,7 +22,7 @@ final class VolumeServerProgram {
         return "sockets:127.0.0.1:" + port;
     }
 
-    /** Runs a server: the file of the drive, its port, and the port of the other server. */
+    /** Runs a server: the name of the drive, its port, and the port of the other server. */
     public static void main(String... arguments) throws Exception {
         var port = Integer.parseInt(arguments[1]);
         var others =
@@ -33,7 +32,7 @@ final class VolumeServerProgram {
         var local = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         var _ =
                 VolumeServer.start(
-                        FileDrive.open(Path.of(arguments[0])),
+                        new DriveName(arguments[0]).open(),
                         ServerOptions.named("server-" + port)
                                 .others(others.toList())
                                 .node(NodeOptions.of(TransportKind.SOCKETS).socketAddress(local))

@@ -64,6 +64,11 @@ public interface Drive extends AutoCloseable {
         return Arena.ofAuto().allocate(bytes, BLOCK_BYTES);
     }
 
+    /** Returns a text that no drive with other content has; empty if this drive has none. */
+    default String serialNumber() {
+        return "";
+    }
+
     /** Returns the means to exclude other nodes from this drive. */
     Fence fence();
 

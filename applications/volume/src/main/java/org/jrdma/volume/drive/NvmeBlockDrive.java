@@ -13,9 +13,17 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.NvmeNamespace;
+import org.jrdma.nvme.NvmeOptions;
+import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.pcie.BorrowedController;
+import org.jrdma.sisci.Node;
+import org.jrdma.sisci.smartio.BorrowMode;
+import org.jrdma.sisci.smartio.BorrowedDevice;
+import org.jrdma.sisci.smartio.SmartIo;
 import org.jrdma.volume.model.BufferInUseException;
 import org.jrdma.volume.model.VolumeException;
 import org.slf4j.Logger;
@@ -38,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * <p>The {@link #fence()} uses reservations if the drive supports them, and was opened with a host
  * identifier. Nodes with the same controller are then excluded together.
  *
- * <p>Owns the {@link NvmeDrive}.
+ * <p>Owns the {@link NvmeDrive}, and the controller if {@link #borrow} has borrowed it.
  */
 public final class NvmeBlockDrive implements Drive {
 
@@ -52,6 +60,10 @@ public final class NvmeBlockDrive implements Drive {
     private final NvmeDrive drive;
     private final NvmeNamespace namespace;
     private final Duration timeout;
+
+    /** Closes what the drive needs. */
+    private final Runnable afterwards;
+
     private final int shift;
     private final Fence fence;
     private final DmaMemoryRegistry buffers = new DmaMemoryRegistry();
@@ -76,14 +88,73 @@ public final class NvmeBlockDrive implements Drive {
      */
     public NvmeBlockDrive(NvmeDrive drive, NvmeNamespace namespace, Duration timeout)
             throws VolumeException {
+        this(drive, namespace, timeout, () -> {});
+    }
+
+    private NvmeBlockDrive(
+            NvmeDrive drive, NvmeNamespace namespace, Duration timeout, Runnable afterwards)
+            throws VolumeException {
         if (namespace.bytes() < BLOCK_BYTES) {
             throw Drive.tooSmall(drive.toString(), namespace.bytes());
         }
         this.drive = drive;
         this.namespace = namespace;
         this.timeout = timeout;
+        this.afterwards = afterwards;
         this.shift = Integer.numberOfTrailingZeros(BLOCK_BYTES) - namespace.blockShift();
         this.fence = newFence();
+    }
+
+    /**
+     * Borrows a controller exclusively, resets it, and uses its first namespace. Closing the drive
+     * returns the controller.
+     *
+     * @param node the node that borrows, which the caller closes after the drive
+     * @param fabricDeviceId the id of the controller in the fabric
+     * @param host the identifier by which the drive distinguishes this host
+     * @param timeout the time after which a call, or a command of the driver, fails
+     * @throws FabricException if there is no such controller, another node has borrowed it, it does
+     *     not start, or it has no namespace of at least one block
+     */
+    public static NvmeBlockDrive borrow(
+            Node node, long fabricDeviceId, HostIdentifier host, Duration timeout)
+            throws FabricException {
+        var device = SmartIo.of(node).borrow(fabricDeviceId, BorrowMode.EXCLUSIVE);
+        try {
+            return start(node, device, host, timeout);
+        } catch (Throwable e) {
+            device.close();
+            throw e;
+        }
+    }
+
+    private static NvmeBlockDrive start(
+            Node node, BorrowedDevice device, HostIdentifier host, Duration timeout)
+            throws FabricException {
+        var controller = BorrowedController.of(node, device);
+        try {
+            var options = NvmeOptions.DEFAULTS.adminTimeout(timeout).hostIdentifier(host);
+            var drive = Nvme.open(controller, options);
+            try {
+                if (drive.namespaces().isEmpty()) {
+                    throw new VolumeException(drive + " has no active namespace");
+                }
+                return new NvmeBlockDrive(
+                        drive,
+                        drive.namespaces().getFirst(),
+                        timeout,
+                        () -> {
+                            controller.close();
+                            device.close();
+                        });
+            } catch (Throwable e) {
+                drive.close();
+                throw e;
+            }
+        } catch (Throwable e) {
+            controller.close();
+            throw e;
+        }
     }
 
     private Fence newFence() {
@@ -246,6 +317,11 @@ public final class NvmeBlockDrive implements Drive {
     }
 
     @Override
+    public String serialNumber() {
+        return drive.identity().serialNumber();
+    }
+
+    @Override
     public Fence fence() {
         return fence;
     }
@@ -260,6 +336,7 @@ public final class NvmeBlockDrive implements Drive {
                 ioThreads.shutdown();
                 channels.values().forEach(IoChannel::close);
                 drive.close();
+                afterwards.run();
             }
         } finally {
             lifetime.writeLock().unlock();

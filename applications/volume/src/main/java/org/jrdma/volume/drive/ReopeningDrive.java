@@ -43,7 +43,9 @@ public final class ReopeningDrive implements Drive {
     }
 
     private final Opener opener;
+    private final Runnable afterwards;
     private final long blocks;
+    private final String serialNumber;
     private final String name;
     private final Fence fence = new CurrentFence();
 
@@ -61,9 +63,21 @@ public final class ReopeningDrive implements Drive {
      * @throws FabricException if the drive cannot be opened
      */
     public ReopeningDrive(Opener opener) throws FabricException {
+        this(opener, () -> {});
+    }
+
+    /**
+     * Opens a drive.
+     *
+     * @param afterwards closes what the opener needs, after the drive was closed
+     * @throws FabricException if the drive cannot be opened
+     */
+    public ReopeningDrive(Opener opener, Runnable afterwards) throws FabricException {
         this.opener = opener;
+        this.afterwards = afterwards;
         var drive = opener.open();
         this.blocks = drive.blocks();
+        this.serialNumber = drive.serialNumber();
         this.name = drive.toString();
         this.current = drive;
     }
@@ -141,11 +155,16 @@ public final class ReopeningDrive implements Drive {
             drive.close();
         }
         var opened = opener.open();
-        if (opened.blocks() != blocks) {
+        if (opened.blocks() != blocks || !opened.serialNumber().equals(serialNumber)) {
             opened.close();
             throw new VolumeException(
-                    "%s has %d blocks. The drive that was lost has %d."
-                            .formatted(opened, opened.blocks(), blocks));
+                    "%s has %d blocks and the serial number \"%s\". The drive that was lost has %d and \"%s\"."
+                            .formatted(
+                                    opened,
+                                    opened.blocks(),
+                                    opened.serialNumber(),
+                                    blocks,
+                                    serialNumber));
         }
         LOG.info("Opened {} again", opened);
         current = opened;
@@ -160,6 +179,11 @@ public final class ReopeningDrive implements Drive {
             LOG.info("{} is lost: {}", drive, e.getMessage());
             return false;
         }
+    }
+
+    @Override
+    public String serialNumber() {
+        return serialNumber;
     }
 
     /** Returns the fence of the drive that is open. */
@@ -193,12 +217,16 @@ public final class ReopeningDrive implements Drive {
 
     @Override
     public synchronized void close() {
+        if (isClosed) {
+            return;
+        }
         isClosed = true;
         var drive = current;
         current = null;
         if (drive != null) {
             drive.close();
         }
+        afterwards.run();
     }
 
     @Override

@@ -39,7 +39,7 @@ import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.drive.FileDrive;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.NodeOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * The authority has the servers, which are connected over sockets.
  *
  * <p>The optional property {@code drive} of {@link #newFileSystem(URI, Map)} is a {@link Drive} or
- * the name of the file of a {@link FileDrive}. Without it, all data is redirected to a server.
+ * a {@link DriveName}. Without it, all data is redirected to a server.
  */
 public final class VolumeFileSystemProvider extends FileSystemProvider {
 
@@ -98,7 +98,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
                         : Optional.of(
                                 given instanceof Drive shared
                                         ? shared
-                                        : FileDrive.open(Path.of(given.toString())));
+                                        : new DriveName(given.toString()).open());
         Runnable onClose = () -> drive.filter(_ -> !isShared).ifPresent(Drive::close);
         var servers =
                 List.of(authority.split(",")).stream()

@@ -11,7 +11,7 @@ import org.jrdma.volume.model.VolumeException;
  * A drive in memory, which records its writes, so that a test can create the content after an
  * interruption at any time. Fails on demand.
  */
-public final class MemoryDrive implements Drive {
+public class MemoryDrive implements Drive {
 
     /** A write of one block; a flush if the block is negative. */
     @SuppressWarnings("ArrayRecordComponent") // writes are not compared

@@ -17,6 +17,7 @@ class ReopeningDriveTest {
     private final List<MemoryDrive> opened = new ArrayList<>();
     private boolean isLent = true;
     private long blocks = 8;
+    private String serialNumber = "1";
     private final ReopeningDrive drive;
 
     ReopeningDriveTest() throws FabricException {
@@ -27,7 +28,14 @@ class ReopeningDriveTest {
         if (!isLent) {
             throw new VolumeException("not lent on purpose");
         }
-        opened.add(new MemoryDrive(blocks));
+        var number = serialNumber;
+        opened.add(
+                new MemoryDrive(blocks) {
+                    @Override
+                    public String serialNumber() {
+                        return number;
+                    }
+                });
         return opened.getLast();
     }
 
@@ -76,6 +84,18 @@ class ReopeningDriveTest {
                 .hasMessageContaining("has 9 blocks")
                 .hasMessageContaining("has 8");
         blocks = 8;
+        write();
+    }
+
+    @Test
+    void shouldRejectADriveWithOtherContent() throws FabricException {
+        opened.getFirst().fail(true);
+        assertThatThrownBy(this::write).hasMessageContaining("on purpose");
+        serialNumber = "2";
+        assertThatThrownBy(this::write)
+                .hasMessageContaining("the serial number \"2\"")
+                .hasMessageContaining("has 8 and \"1\"");
+        serialNumber = "1";
         write();
     }
 
