@@ -122,7 +122,7 @@ class ClientHistoryTest {
         Files.writeString(file, "12345 EN", StandardOpenOption.APPEND);
         var history = read();
 
-        assertThat(history.incremented).isZero();
+        assertThat(history.incremented).isEmpty();
         assertThat(history.maybeIncremented).isEqualTo(1);
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -119,11 +120,13 @@ final class HistoryChecker {
     }
 
     private void checkCounter(VolumeClient volume) throws FabricException {
+        var values = clients.stream().flatMap(client -> client.incremented.stream()).toList();
+        assertThat(values).as("%s: increments", seed).doesNotHaveDuplicates();
         try (var file = volume.open(RandomClientOperations.COUNTER_FILE, Creation.EXISTING, 0)) {
             assertThat(RandomClientOperations.readCounter(file))
                     .as(seed)
                     .isBetween(
-                            clients.stream().mapToLong(client -> client.incremented).sum(),
+                            values.stream().mapToLong(Long::longValue).max().orElse(0),
                             clients.stream().mapToLong(client -> client.maybeIncremented).sum());
         }
     }
@@ -144,6 +147,25 @@ final class HistoryChecker {
         assertThat(exists(volume, own) ? volume.attributes(own).size() : 0)
                 .as("%s: size of %s", seed, own)
                 .isIn(history.ownSizes);
+        if (exists(volume, own)) {
+            checkOwnContent(volume, number);
+        }
+    }
+
+    /** All bytes are zero, except those of the last extension. */
+    private void checkOwnContent(VolumeClient volume, int number) throws FabricException {
+        try (var file = volume.open(RandomClientOperations.ownFile(number), Creation.EXISTING, 0)) {
+            var content = new byte[(int) file.size()];
+            var _ = file.read(0, MemorySegment.ofArray(content));
+            var text = new String(content, StandardCharsets.ISO_8859_1).replace('\0', ' ');
+            assertThat(text.strip())
+                    .as("%s: content of the file of client %d", seed, number)
+                    .matches(
+                            "%c{0,%d}"
+                                    .formatted(
+                                            RandomClientOperations.ownByte(number),
+                                            RandomClientOperations.EXTENSION_BYTES));
+        }
     }
 
     private static boolean exists(VolumeClient volume, FilePath path) {

@@ -44,7 +44,7 @@ final class HistoryLog {
         READ,
         /** Appends a value to the common file: the value. */
         APPEND,
-        /** Increments the common counter. */
+        /** Increments the common counter: the value after it. */
         INCREMENT,
         /** Creates the folders of the client, and its token in the first one. */
         CREATE,

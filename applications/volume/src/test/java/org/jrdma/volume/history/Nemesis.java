@@ -30,6 +30,8 @@ final class Nemesis {
         KILL_COORDINATOR,
         /** Stops the coordinator until another server has taken over. */
         STOP_COORDINATOR,
+        /** Kills a standby, and starts it again. */
+        KILL_STANDBY,
         /** Stops a standby for a random time. */
         STOP_STANDBY,
         /** Kills the lender of the drive, and starts it again. */
@@ -48,6 +50,7 @@ final class Nemesis {
             List.of(
                     Fault.KILL_COORDINATOR,
                     Fault.STOP_COORDINATOR,
+                    Fault.KILL_STANDBY,
                     Fault.STOP_STANDBY,
                     Fault.KILL_LENDER);
     private static final List<Fault> OF_CLIENTS =
@@ -152,11 +155,12 @@ final class Nemesis {
                 var coordinator = awaitCoordinator(epoch - 1);
                 stopUntil(coordinator, () -> awaitCoordinator(epoch));
             }
-            case STOP_STANDBY -> {
-                var coordinator = awaitCoordinator(epoch - 1);
-                var standby = servers.stream().filter(server -> server != coordinator).findAny();
-                stopUntil(standby.orElseThrow(), () -> pause(random, 3000));
+            case KILL_STANDBY -> {
+                var standby = standby();
+                standby.kill();
+                standby.start();
             }
+            case STOP_STANDBY -> stopUntil(standby(), () -> pause(random, 3000));
             case KILL_LENDER -> {
                 lender.kill();
                 lender.start();
@@ -167,6 +171,11 @@ final class Nemesis {
             case CUT_PATH -> cutPath(random);
             case FILL_DRIVE -> fillDrive(random);
         }
+    }
+
+    private ServerProcess standby() throws Exception {
+        var coordinator = awaitCoordinator(epoch - 1);
+        return servers.stream().filter(server -> server != coordinator).findAny().orElseThrow();
     }
 
     private static void stopUntil(JavaProcess process, Callable<?> recovery) throws Exception {

@@ -2,6 +2,7 @@ package org.jrdma.volume.history;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -14,6 +15,7 @@ import org.jrdma.volume.history.HistoryLog.Kind;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of one client: it writes and reads registers, appends records, increments a
@@ -32,6 +34,9 @@ final class RandomClientOperations {
 
     static final int RECORD_BYTES = 16;
 
+    /** The bytes at the end of a file that its client has extended. */
+    static final int EXTENSION_BYTES = 100;
+
     /** Makes room for other processes of the machine. */
     private static final int PAUSE_MILLIS = 2;
 
@@ -44,6 +49,10 @@ final class RandomClientOperations {
     private long lastValue;
     private int tokenFolder = UNKNOWN;
     private long ownSize = UNKNOWN;
+
+    /** The content of the own file; null if it is unknown. */
+    private byte @Nullable [] ownContent;
+
     private volatile boolean isEnding;
 
     /**
@@ -59,6 +68,11 @@ final class RandomClientOperations {
 
     static FilePath ownFile(int client) {
         return FilePath.of("/own-" + client);
+    }
+
+    /** Returns the byte that a client writes to its file. */
+    static byte ownByte(int client) {
+        return (byte) ('A' + client % 26);
     }
 
     static FilePath token(int client, long folder) {
@@ -96,7 +110,7 @@ final class RandomClientOperations {
             throw e;
         }
         log.sessionLost();
-        ownSize = UNKNOWN;
+        ownIsUnknown();
     }
 
     private static void pause() {
@@ -254,30 +268,72 @@ final class RandomClientOperations {
     private void resize(FileHandle own) throws FabricException {
         if (ownSize != UNKNOWN) {
             checkOwnSize(own.size());
+            checkOwnContent(own);
         }
         var size = random.nextInt(50_000);
         var isExtending = random.nextBoolean();
-        ownSize = UNKNOWN;
         truncate(own, isExtending ? 0 : size);
         if (isExtending) {
-            log.begin(Kind.EXTEND, size + 100L);
-            if (hasSpace(() -> own.write(size, MemorySegment.ofArray(new byte[100])))) {
-                log.end();
-                ownSize = size + 100L;
-            }
+            extend(own, size);
         }
         if (ownSize != UNKNOWN) {
             var attributes = client.attributes(ownFile(number));
             var _ = own.size(); // fails if the session was lost, and what was written with it
             checkOwnSize(attributes.size());
+            checkOwnContent(own);
         }
     }
 
-    private void truncate(FileHandle own, long size) throws FabricException {
+    private void ownIsUnknown() {
+        ownSize = UNKNOWN;
+        ownContent = null;
+    }
+
+    private void truncate(FileHandle own, int size) throws FabricException {
+        var before = size == 0 ? new byte[0] : ownContent;
+        ownIsUnknown();
         log.begin(Kind.TRUNCATE, size);
         own.truncate(size);
         log.end();
         ownSize = size;
+        ownContent = before == null ? null : Arrays.copyOf(before, size);
+    }
+
+    /** Writes after the end of an empty file. */
+    private void extend(FileHandle own, int position) throws FabricException {
+        var size = position + EXTENSION_BYTES;
+        var content = new byte[size];
+        Arrays.fill(content, position, size, ownByte(number));
+        ownIsUnknown();
+        log.begin(Kind.EXTEND, size);
+        if (hasSpace(
+                () ->
+                        own.write(
+                                position,
+                                MemorySegment.ofArray(content)
+                                        .asSlice(position, EXTENSION_BYTES)))) {
+            log.end();
+            ownSize = size;
+            ownContent = content;
+        }
+    }
+
+    private void checkOwnContent(FileHandle own) throws FabricException {
+        if (ownContent != null && ownSize > 0) {
+            var content = new byte[(int) ownSize];
+            var _ = own.read(0, MemorySegment.ofArray(content));
+            var difference = Arrays.mismatch(content, ownContent);
+            if (difference >= 0) {
+                throw new AssertionError(
+                        "%s has %d at byte %d of %d instead of %d"
+                                .formatted(
+                                        ownFile(number),
+                                        content[difference],
+                                        difference,
+                                        ownSize,
+                                        ownContent[difference]));
+            }
+        }
     }
 
     private void checkOwnSize(long size) {

@@ -49,9 +49,11 @@ final class RecordedClientHistory {
     /** The folders that can contain the token. */
     final Set<Long> tokenFolders = new HashSet<>();
 
+    /** The values of the counter after the increments. */
+    final List<Long> incremented = new ArrayList<>();
+
     final List<Rejection> rejections = new ArrayList<>();
     final List<String> errors = new ArrayList<>();
-    long incremented;
     long maybeIncremented;
     long operations;
     long unknown;
@@ -137,7 +139,7 @@ final class RecordedClientHistory {
                                     (int) started.first(), started.second(), started.time(), time));
             case READ -> registers.read((int) started.first(), results, started.time(), time);
             case APPEND -> appended.add(started.first());
-            case INCREMENT -> incremented++;
+            case INCREMENT -> incremented.add(started.first());
             case CREATE, MOVE -> tokenIsIn(started.first());
             case FIND -> tokenIsIn(results.iterator().next());
             case TRUNCATE -> ownSizeIs(started.first());
