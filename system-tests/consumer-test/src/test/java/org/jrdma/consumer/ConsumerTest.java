@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -40,6 +42,16 @@ class ConsumerTest {
         var ended = consumer.run("WriteOnce", consumer.flags());
 
         assertThat(ended.output).contains("written: Saluton, mondo").doesNotContain("WARNING");
+        assertThat(ended.code).isZero();
+    }
+
+    @Test
+    void shouldUseAVolumeWithASingleDependency(@TempDir Path folder) throws Exception {
+        var consumer = Consumer.CLASS_PATH;
+        var drive = folder.resolve("drive").toString();
+        var ended = consumer.run("volume", "StoreNote", consumer.flags(), drive);
+
+        assertThat(ended.output).contains("stored: Saluton, mondo").doesNotContain("WARNING");
         assertThat(ended.code).isZero();
     }
 
@@ -106,6 +118,12 @@ class ConsumerTest {
         }
 
         Ended run(String program, List<String> flags, String... arguments) throws Exception {
+            return run(folder, program, flags, arguments);
+        }
+
+        /** Runs a program of another folder in the same way. */
+        Ended run(String folder, String program, List<String> flags, String... arguments)
+                throws Exception {
             var target = Path.of(System.getProperty("consumer"), folder, "target");
             var command = new ArrayList<String>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
