@@ -13,7 +13,7 @@ import java.util.Set;
 /** Finds the texts in all handwritten files of the repository. */
 final class RepositoryTexts {
 
-    private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+    static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
     private static final Set<String> OTHER_FOLDERS = Set.of("target", ".git", ".idea", ".mvn");
 
@@ -35,6 +35,15 @@ final class RepositoryTexts {
 
     static List<Text> texts() throws IOException {
         var texts = new ArrayList<Text>();
+        for (var file : files()) {
+            texts.addAll(textsOf(file));
+        }
+        return texts;
+    }
+
+    /** Returns all files of the repository except generated ones. */
+    static List<Path> files() throws IOException {
+        var files = new ArrayList<Path>();
         Files.walkFileTree(
                 ROOT,
                 new SimpleFileVisitor<>() {
@@ -48,13 +57,12 @@ final class RepositoryTexts {
                     }
 
                     @Override
-                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                            throws IOException {
-                        texts.addAll(textsOf(file));
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                        files.add(file);
                         return FileVisitResult.CONTINUE;
                     }
                 });
-        return texts;
+        return files;
     }
 
     private static boolean isGenerated(Path folder) {
