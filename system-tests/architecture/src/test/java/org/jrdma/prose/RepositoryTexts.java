@@ -81,6 +81,10 @@ final class RepositoryTexts {
             return DocumentTexts.inMarkdown(path, Files.readString(file));
         } else if (name.endsWith(".xml")) {
             return DocumentTexts.inXml(path, Files.readString(file));
+        } else if (name.endsWith(".html")) {
+            return DocumentTexts.inHtml(path, Files.readString(file));
+        } else if (name.endsWith(".tsv")) {
+            return DocumentTexts.inTable(path, Files.readString(file));
         }
         return DocumentTexts.inScript(path, Files.readString(file));
     }

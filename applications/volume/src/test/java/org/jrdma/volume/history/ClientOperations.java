@@ -268,7 +268,7 @@ final class ClientOperations {
         }
         if (ownSize != UNKNOWN) {
             var attributes = client.attributes(ownFile(number));
-            var _ = own.size(); // fails if the session was lost, and what was written with it
+            var _ = own.size(); // fails if the session was lost, and its data with it
             checkOwnSize(attributes.size());
         }
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the checker finds what it must find. */
+/** Tests that the checker finds each violation. */
 class RegistersTest {
 
     private final Registers registers = new Registers();
