@@ -2,13 +2,17 @@ package org.jrdma.cli;
 
 import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.DataInputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.jar.JarFile;
 import java.util.regex.Pattern;
 import org.jrdma.processes.FreePorts;
@@ -23,6 +27,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests of jrdma.jar and of the script jrdma. */
 @Tag("packaged")
 class PackagedTest {
+
+    /** The feature number of a release of Java; 1 for Java 8 and older, whose version is 1.8. */
+    private static final Pattern JAVA_VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)");
 
     /** Starts {@code java OPTIONS -jar jrdma.jar devices}. */
     private static Program startDevices(String... options) throws Exception {
@@ -133,6 +140,39 @@ class PackagedTest {
             assertThat(launcher.readInt()).isEqualTo(0xCAFEBABE);
             assertThat(launcher.readInt()).isEqualTo(52);
         }
+    }
+
+    @Test
+    void shouldReportTheRequiredVersionOnAnOlderJava() throws Exception {
+        var homes = olderJavaHomes();
+        assumeThat(homes).as("an older Java below /usr/lib/jvm").isNotEmpty();
+        for (var home : homes) {
+            var java = home.resolve("bin/java").toString();
+            try (var program = Program.start(List.of(java, "-jar", "target/jrdma.jar"))) {
+                assertThat(program.await()).as(program.output()).isOne();
+                assertThat(program.output())
+                        .startsWith("jrdma needs Java 25 or newer, but this is Java ")
+                        .hasLineCount(1);
+            }
+        }
+    }
+
+    private static Set<Path> olderJavaHomes() throws Exception {
+        var homes = new TreeSet<Path>();
+        try (var folders = Files.newDirectoryStream(Path.of("/usr/lib/jvm"))) {
+            for (var folder : folders) {
+                var release = folder.resolve("release");
+                if (Files.isExecutable(folder.resolve("bin/java")) && Files.exists(release)) {
+                    var version = JAVA_VERSION.matcher(Files.readString(release));
+                    if (version.find() && Integer.parseInt(version.group(1)) < 25) {
+                        homes.add(folder.toRealPath());
+                    }
+                }
+            }
+        } catch (NoSuchFileException _) {
+            // Java is installed in another folder.
+        }
+        return homes;
     }
 
     @Test

@@ -20,6 +20,7 @@ import javax.management.JMX;
 import javax.management.ObjectName;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.model.Connection;
 import org.jrdma.sockets.model.ConnectionsMXBean;
@@ -303,8 +304,8 @@ class ConnectionReportsTest {
             TestBytes.read(server, 3);
             var bean = bean();
 
-            var own = Connection.name(client.getLocalAddress());
-            var other = Connection.name(client.getRemoteAddress());
+            var own = AddressText.of(client.getLocalAddress());
+            var other = AddressText.of(client.getRemoteAddress());
             assertThat(bean.getConnections())
                     .extracting(
                             ConnectionsMXBean.Line::local,
@@ -343,7 +344,7 @@ class ConnectionReportsTest {
             recording.enable("org.jrdma.SocketConnection");
             recording.enable("org.jrdma.SocketFallback");
             recording.start();
-            peer = Connection.name(listener.getLocalAddress());
+            peer = AddressText.of(listener.getLocalAddress());
             try (var client =
                     FabricSockets.connect(
                             "127.0.0.1",

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
 import java.util.List;
-import org.jrdma.sockets.model.Connection;
+import org.jrdma.ffi.AddressText;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,7 +32,7 @@ class SmcFallbackTest {
             assertThat(OpenConnections.of(channel))
                     .hasToString(
                             "%s tcp (smc: fell back to TCP: the peer has no SMC (0x03010000))"
-                                    .formatted(Connection.name(listener.getLocalAddress())));
+                                    .formatted(AddressText.of(listener.getLocalAddress())));
         }
     }
 }

@@ -12,6 +12,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.file.Path;
 import java.util.List;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.sockets.internal.InternetFamily;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jrdma.sockets.model.FabricSocketChannel;
@@ -99,7 +100,7 @@ class TransportSelectionTest {
             assertThat(listener)
                     .hasToString(
                             "FabricServerSocketChannel[tcp at %s; over sisci; not over sisci: there is no hosts file /nowhere/hosts]"
-                                    .formatted(listener.getLocalAddress()));
+                                    .formatted(AddressText.of(listener.getLocalAddress())));
         }
     }
 

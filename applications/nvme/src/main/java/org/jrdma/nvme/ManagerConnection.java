@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +60,7 @@ final class ManagerConnection {
                     ? failure
                     : new FabricException(
                             "Cannot connect to the NVMe manager at %s: %s"
-                                    .formatted(address, e.getMessage()),
+                                    .formatted(AddressText.of(address), e.getMessage()),
                             0,
                             e);
         }
@@ -100,7 +101,7 @@ final class ManagerConnection {
         } catch (IOException e) {
             throw new FabricException(
                     "The connection to the NVMe manager at %s has failed: %s. Close the drive and join a manager again."
-                            .formatted(address, e.getMessage()),
+                            .formatted(AddressText.of(address), e.getMessage()),
                     0,
                     e);
         } finally {
@@ -152,6 +153,6 @@ final class ManagerConnection {
 
     @Override
     public String toString() {
-        return "the NVMe manager at " + address;
+        return "the NVMe manager at " + AddressText.of(address);
     }
 }

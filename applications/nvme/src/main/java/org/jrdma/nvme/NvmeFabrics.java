@@ -3,6 +3,7 @@ package org.jrdma.nvme;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.AdminOpcode;
@@ -49,7 +50,7 @@ public final class NvmeFabrics {
             FabricsOptions options)
             throws FabricException {
         var library = new RdmaConnector(verbs, manager);
-        var name = "the discovery subsystem at " + target;
+        var name = "the discovery subsystem at " + AddressText.of(target);
         try (var device = library.open(target, options.connectTimeout());
                 var domain = device.newProtectionDomain();
                 var admin = new RdmaAdminQueue(library, domain, target, name, options)) {

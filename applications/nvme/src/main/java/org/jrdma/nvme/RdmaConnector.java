@@ -4,6 +4,7 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.RdmaConnectRejection;
 import org.jrdma.verbs.Device;
@@ -32,7 +33,8 @@ record RdmaConnector(Verbs verbs, ConnectionManager manager) {
         try (var route = manager.resolve(target, timeout)) {
             return verbs.open(route.deviceName());
         } catch (InterruptedIOException _) {
-            throw new NvmeException("Interrupted while resolving the route to " + target);
+            throw new NvmeException(
+                    "Interrupted while resolving the route to " + AddressText.of(target));
         }
     }
 
@@ -74,7 +76,8 @@ record RdmaConnector(Verbs verbs, ConnectionManager manager) {
         var explained =
                 new NvmeException(
                         "The target at %s rejected queue %d: %s"
-                                .formatted(address, queueId, rejection.get().words()));
+                                .formatted(
+                                        AddressText.of(address), queueId, rejection.get().words()));
         explained.addSuppressed(failure);
         return explained;
     }

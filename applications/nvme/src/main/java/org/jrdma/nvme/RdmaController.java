@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
@@ -369,7 +370,6 @@ final class RdmaController extends AbstractController {
 
     @Override
     public String toString() {
-        return "%s at %s:%d"
-                .formatted(subsystemName, address.getAddress().getHostAddress(), address.getPort());
+        return "%s at %s".formatted(subsystemName, AddressText.of(address));
     }
 }

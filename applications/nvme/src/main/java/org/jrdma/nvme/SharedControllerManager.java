@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
 import org.slf4j.Logger;
@@ -209,7 +210,7 @@ public final class SharedControllerManager implements AutoCloseable {
 
         @Override
         public String toString() {
-            return "NVMe manager of %s at %s".formatted(controller, address);
+            return "NVMe manager of %s at %s".formatted(controller, AddressText.of(address));
         }
     }
 }

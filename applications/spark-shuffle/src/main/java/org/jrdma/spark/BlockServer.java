@@ -8,6 +8,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.cm.ConnectionManager;
@@ -57,7 +58,7 @@ final class BlockServer implements AutoCloseable {
                 var request = listener.next(ChronoUnit.FOREVER.getDuration());
                 Thread.ofPlatform()
                         .daemon()
-                        .name("jrdma-shuffle-server-" + request.peerAddress())
+                        .name("jrdma-shuffle-server-" + AddressText.of(request.peerAddress()))
                         .start(() -> serve(request));
             }
         } catch (ListenerClosedException e) {

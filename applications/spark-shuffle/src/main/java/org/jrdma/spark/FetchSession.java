@@ -86,8 +86,8 @@ final class FetchSession implements RdmaChannel.Handler {
     }
 
     /**
-     * Sends and reads what is possible, and waits for a reply, a completed read or {@link
-     * RdmaChannel#wake()}.
+     * Sends requests and posts reads until a limit is reached, and waits for a reply, a completed
+     * read or {@link RdmaChannel#wake()}.
      *
      * @param idleTimeout the maximum wait if nothing is outstanding
      * @return false if nothing was outstanding for this time

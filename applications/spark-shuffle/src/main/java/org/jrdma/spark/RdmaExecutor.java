@@ -8,6 +8,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
@@ -19,7 +20,7 @@ import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The RDMA device of this executor, and what the plug-in does with it. */
+/** The RDMA device of this executor, with its map outputs, its server and its peers. */
 final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaExecutor.class);
@@ -70,7 +71,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         LOG.info(
                 "Shuffle blocks are read by RDMA: device {} at {}, {}",
                 device.name(),
-                server.address(),
+                AddressText.of(server.address()),
                 settings);
     }
 

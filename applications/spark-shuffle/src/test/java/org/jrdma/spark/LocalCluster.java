@@ -160,8 +160,8 @@ final class LocalCluster implements AutoCloseable {
     /**
      * Makes Spark remove all shuffles that no object uses, and waits until the executors have
      * released all map outputs and buffers, and have at most the given number of file descriptors
-     * for RDMA. An executor releases what an unreachable peer was reading when the keep-alive of
-     * the channel fails.
+     * for RDMA. An executor releases the buffers that an unreachable peer was reading when the
+     * keep-alive of the channel fails.
      */
     void awaitRelease(long maxDescriptors) throws InterruptedException {
         try {

@@ -114,7 +114,7 @@ public final class Volume implements AutoCloseable {
         return fileSystem.describe();
     }
 
-    /** Commits what was written to files that are still open, and ends the session. */
+    /** Commits the data written to files that are still open, and ends the session. */
     @Override
     public void close() {
         fileSystem.close();

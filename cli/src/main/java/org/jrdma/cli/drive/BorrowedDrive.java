@@ -43,7 +43,7 @@ public final class BorrowedDrive implements AutoCloseable {
             var access = BorrowedController.of(node, device);
             return new BorrowedDrive(node, device, access, Nvme.open(access, options));
         } catch (Throwable e) {
-            node.close(); // closes what it owns
+            node.close(); // also closes all objects of the node
             throw e;
         }
     }

@@ -13,6 +13,7 @@ import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.perf.ChildProcessPeer;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
@@ -210,13 +211,7 @@ public final class ServeCommand implements Callable<Integer> {
         var served =
                 new Served(
                         subsystem.qualifiedName(),
-                        target.addresses().stream()
-                                .map(each ->
-                                        "%s:%d"
-                                                .formatted(
-                                                        each.getAddress().getHostAddress(),
-                                                        each.getPort()))
-                                .toList(),
+                        target.addresses().stream().map(AddressText::of).toList(),
                         namespaces.size(),
                         first.blocks(),
                         1 << first.blockShift());

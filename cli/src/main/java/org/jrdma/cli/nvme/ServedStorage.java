@@ -79,7 +79,7 @@ final class ServedStorage implements AutoCloseable {
         return onDrive(_ -> LocalController.open(address));
     }
 
-    /** Opens a controller, and adds what must be closed after it. */
+    /** Opens a controller, and adds the objects that must be closed after it. */
     @FunctionalInterface
     private interface Opener {
         ControllerAccess open(Deque<Runnable> closers) throws FabricException;

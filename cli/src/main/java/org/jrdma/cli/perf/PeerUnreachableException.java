@@ -2,6 +2,7 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import org.jrdma.ffi.AddressText;
 
 /** Thrown if the peer cannot be reached, so that no path can be measured. */
 final class PeerUnreachableException extends IOException {
@@ -10,8 +11,8 @@ final class PeerUnreachableException extends IOException {
 
     PeerUnreachableException(InetSocketAddress address, IOException cause) {
         super(
-                "Cannot connect to %s:%d: %s. Start \"jrdma perf --serve\" there first."
-                        .formatted(address.getHostString(), address.getPort(), cause.getMessage()),
+                "Cannot connect to %s: %s. Start \"jrdma perf --serve\" there first."
+                        .formatted(AddressText.of(address), cause.getMessage()),
                 cause);
     }
 

@@ -116,7 +116,7 @@ class VolumeCommandTest {
 
             assertThat(run("cp", "-c", config, "-r", local.getParent().toString(), ":/"))
                     .startsWith("Copied 3,000,000 bytes in 2 files in ")
-                    .contains(" (redirected over sockets (tcp) to /127.0.0.1:");
+                    .contains(" (redirected over sockets (tcp) to 127.0.0.1:");
             assertThat(run("ls", "-c", config)).matches(" +folder  \\S+Z  local\\R");
             assertThat(run("ls", "-t", "sockets", "--json", servers + ":/local/sub"))
                     .startsWith(

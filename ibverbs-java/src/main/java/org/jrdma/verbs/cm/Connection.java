@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -298,6 +299,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "connection from %s to %s".formatted(localAddress, peerAddress);
+        return "connection from %s to %s"
+                .formatted(AddressText.of(localAddress), AddressText.of(peerAddress));
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -374,7 +375,7 @@ public final class ConnectionManager {
         try (var identifier = channel().newIdentifier(PortSpace.UDP)) {
             RouteResolution.resolveIdentifier(identifier, null, service, deadline);
             identifier.connect(ConnectionParameters.forDatagrams(0), privateData);
-            var failure = "No answer from the service at " + service;
+            var failure = "No answer from the service at " + AddressText.of(service);
             var established =
                     RouteResolution.await(
                             ConnectionEvent.DatagramEstablished.class,

@@ -3,6 +3,7 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 
@@ -57,6 +58,6 @@ public final class DatagramListener implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "listener for datagrams at " + requests.boundAddress();
+        return "listener for datagrams at " + AddressText.of(requests.boundAddress());
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Set;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
@@ -57,8 +58,8 @@ final class Handshake<Q extends QueuePair> {
         this.failure =
                 "No connection from %s to %s through %s"
                         .formatted(
-                                identifier.localAddress().orElse(null),
-                                identifier.peerAddress().orElse(null),
+                                AddressText.of(identifier.localAddress().orElse(null)),
+                                AddressText.of(identifier.peerAddress().orElse(null)),
                                 domain.device().name());
     }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -97,7 +98,7 @@ public final class Identifier extends NativeObject {
         calls.run(
                 new CheckedCall(
                         "rdma_bind_addr",
-                        () -> "for " + address,
+                        () -> "for " + AddressText.of(address),
                         errno ->
                                 channel.library()
                                         .explained(
@@ -122,7 +123,13 @@ public final class Identifier extends NativeObject {
         calls.run(
                 new CheckedCall(
                         "rdma_resolve_addr",
-                        () -> "for %s%s".formatted(to, from == null ? "" : " from " + from),
+                        () ->
+                                "for %s%s"
+                                        .formatted(
+                                                AddressText.of(to),
+                                                from == null
+                                                        ? ""
+                                                        : " from " + AddressText.of(from)),
                         errno ->
                                 channel.library()
                                         .explained(AddressErrorMessages.adviceOnResolving(errno))),

@@ -1,6 +1,7 @@
 package org.jrdma.verbs.cm;
 
 import java.net.InetSocketAddress;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.VerbsException;
 
@@ -20,7 +21,8 @@ abstract sealed class IncomingRequest implements AutoCloseable
         this.event = event;
         this.peerAddress = event.identifier().peerAddress().orElseThrow();
         this.ownership =
-                new IdentifierOwnership(event.identifier(), this, kind + " from " + peerAddress);
+                new IdentifierOwnership(
+                        event.identifier(), this, kind + " from " + AddressText.of(peerAddress));
     }
 
     /** The peer's address. */

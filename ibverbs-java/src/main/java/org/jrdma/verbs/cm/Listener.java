@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
@@ -132,6 +133,6 @@ public final class Listener implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "listener at " + requests.boundAddress();
+        return "listener at " + AddressText.of(requests.boundAddress());
     }
 }

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.ProtectionDomain;
@@ -116,6 +117,6 @@ public final class Route implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "route to %s through %s".formatted(peerAddress, deviceName);
+        return "route to %s through %s".formatted(AddressText.of(peerAddress), deviceName);
     }
 }

@@ -3,6 +3,7 @@ package org.jrdma.verbs.cm;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.model.VerbsException;
@@ -49,10 +50,11 @@ final class RouteResolution {
         if (peer.getPort() == 0) {
             throw new IllegalArgumentException(
                     "Cannot connect to port 0 of %s: port 0 is valid for listening only, where it selects a free port."
-                            .formatted(peer.getAddress()));
+                            .formatted(peer.getHostString()));
         }
         identifier.resolveAddress(local, peer, kernelTimeout(deadline));
-        var address = peer + (local == null ? "" : " from " + local.getAddress());
+        var peerText = AddressText.of(peer);
+        var address = peerText + (local == null ? "" : " from " + local.getHostString());
         await(
                 ConnectionEvent.AddressResolved.class,
                 identifier,
@@ -66,8 +68,8 @@ final class RouteResolution {
                 identifier,
                 deadline,
                 "rdma_resolve_route",
-                "Cannot resolve the route to " + peer,
-                "The route to %s was not resolved".formatted(peer));
+                "Cannot resolve the route to " + peerText,
+                "The route to %s was not resolved".formatted(peerText));
     }
 
     /**

@@ -8,6 +8,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
@@ -153,7 +154,10 @@ final class ConnectAttempt implements LazyBinding {
                 return null;
             });
         } catch (IOException e) {
-            LOG.debug("Cannot continue with the next transport to {}: {}", target, e.getMessage());
+            LOG.debug(
+                    "Cannot continue with the next transport to {}: {}",
+                    AddressText.of(target),
+                    e.getMessage());
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.InternetFamily;
@@ -347,7 +348,10 @@ public final class ListenerChannel extends ServerSocketChannel implements Select
      */
     @Override
     public String toString() {
-        var where = !isOpen() ? "closed" : local == null ? "unbound" : "at " + local + bypasses();
+        var where =
+                !isOpen()
+                        ? "closed"
+                        : local == null ? "unbound" : "at " + AddressText.of(local) + bypasses();
         return "FabricServerSocketChannel[%s %s]".formatted(selected.transport().name(), where);
     }
 

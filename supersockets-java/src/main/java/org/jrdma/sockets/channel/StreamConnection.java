@@ -13,6 +13,7 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.util.Objects;
 import java.util.Optional;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.ByteStream;
@@ -257,8 +258,8 @@ final class StreamConnection {
     public String toString() {
         return switch (state) {
             case UNCONNECTED -> "unconnected";
-            case PENDING -> "connecting to " + remote;
-            case CONNECTED -> "%s to %s".formatted(local, remote);
+            case PENDING -> "connecting to " + AddressText.of(remote);
+            case CONNECTED -> "%s to %s".formatted(AddressText.of(local), AddressText.of(remote));
         };
     }
 }

@@ -20,6 +20,7 @@ import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.sockets.internal.InternetFamily;
@@ -444,7 +445,8 @@ public final class UdpDatagramChannel extends DatagramChannel implements Selecta
         if (!isOpen()) {
             return "UdpDatagramChannel[closed]";
         }
-        var to = remote == null ? "" : " to " + remote;
-        return "UdpDatagramChannel[%s%s]".formatted(local == null ? "unbound" : local, to);
+        var to = remote == null ? "" : " to " + AddressText.of(remote);
+        return "FabricDatagramChannel[%s%s]"
+                .formatted(local == null ? "unbound" : AddressText.of(local), to);
     }
 }

@@ -1,8 +1,8 @@
 package org.jrdma.sockets.model;
 
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Instant;
+import org.jrdma.ffi.AddressText;
 
 /**
  * The connection of a stream at one moment.
@@ -42,16 +42,6 @@ public record Connection(
     @Override
     public String toString() {
         var reason = isFallback() ? " (" + whyNotFaster + ")" : "";
-        return "%s %s%s".formatted(name(peer), transport, reason);
-    }
-
-    /**
-     * Returns the text of an address in reports. An internet address is a host and a port; the host
-     * is the name that the program specified, or otherwise the IP address.
-     */
-    public static String name(SocketAddress address) {
-        return address instanceof InetSocketAddress internet
-                ? internet.getHostString() + ":" + internet.getPort()
-                : address.toString();
+        return "%s %s%s".formatted(AddressText.of(peer), transport, reason);
     }
 }

@@ -2,6 +2,7 @@ package org.jrdma.sockets.model;
 
 import java.io.IOException;
 import java.util.List;
+import org.jrdma.ffi.AddressText;
 
 /**
  * Reports the streams of {@link org.jrdma.sockets.OpenConnections} over JMX. The bean is registered
@@ -46,8 +47,8 @@ public interface ConnectionsMXBean {
         /** Converts a connection to a line. */
         public static Line of(Connection connection) {
             return new Line(
-                    Connection.name(connection.local()),
-                    Connection.name(connection.peer()),
+                    AddressText.of(connection.local()),
+                    AddressText.of(connection.peer()),
                     connection.accepted(),
                     connection.transport(),
                     connection.whyNotFaster(),

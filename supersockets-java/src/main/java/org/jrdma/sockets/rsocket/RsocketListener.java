@@ -3,6 +3,7 @@ package org.jrdma.sockets.rsocket;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.slf4j.Logger;
@@ -89,7 +90,7 @@ final class RsocketListener extends BypassListener {
         } catch (IllegalStateException e) {
             LOG.debug(
                     "A client of {} disconnected before it was accepted: {}",
-                    address,
+                    AddressText.of(address),
                     e.getMessage());
             fabric.close(number);
             return;

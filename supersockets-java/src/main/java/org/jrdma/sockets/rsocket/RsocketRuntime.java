@@ -126,7 +126,10 @@ public final class RsocketRuntime {
         var calls = new RsocketCalls(NativeLibrary.open(RsocketCalls.NAME));
         calls.close(check("rsocket", calls.socket(InternetFamily.IPV4)));
         var fabric = new RsocketRuntime(calls, addresses);
-        LOG.info("Using rsockets at {} with {}", addresses.all(), calls);
+        LOG.info(
+                "Using rsockets at {} with {}",
+                addresses.all().stream().map(InetAddress::getHostAddress).toList(),
+                calls);
         return fabric;
     }
 

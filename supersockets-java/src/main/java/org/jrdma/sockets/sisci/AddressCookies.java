@@ -87,7 +87,10 @@ final class AddressCookies implements AutoCloseable {
             return open(address, family, SocketCalls.socket(domain, SocketCalls.SOCK_DGRAM, 0));
         } catch (IOException e) {
             throw new FabricException(
-                    "Cannot open a UDP socket at %s: %s".formatted(address, e.getMessage()), 0, e);
+                    "Cannot open a UDP socket at %s: %s"
+                            .formatted(address.getHostAddress(), e.getMessage()),
+                    0,
+                    e);
         }
     }
 

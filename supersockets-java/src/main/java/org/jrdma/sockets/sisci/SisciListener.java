@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.linkage.FailureLog;
@@ -138,13 +139,16 @@ public final class SisciListener extends BypassListener {
             var request = ConnectRequest.decode(message);
             var client = request.client().getAddress();
             if (!cookies.isValid(client, request.cookie())) {
-                throw new FabricException("the client has not proved its address " + client);
+                throw new FabricException(
+                        "the client has not proved its address " + client.getHostAddress());
             }
             if (!fabric.tryExecuteAccept(client, () -> accept(request))) {
-                throw new FabricException("too many requests wait for the address " + client);
+                throw new FabricException(
+                        "too many requests wait for the address " + client.getHostAddress());
             }
         } catch (FabricException e) {
-            LOG.debug("Dropped a connect request at {}: {}", address, e.getMessage());
+            LOG.debug(
+                    "Dropped a connect request at {}: {}", AddressText.of(address), e.getMessage());
         }
     }
 
@@ -152,7 +156,8 @@ public final class SisciListener extends BypassListener {
         try {
             connect(request);
         } catch (IOException | RuntimeException e) {
-            LOG.debug("Could not accept a client of {}: {}", address, e.getMessage());
+            LOG.debug(
+                    "Could not accept a client of {}: {}", AddressText.of(address), e.getMessage());
         } catch (Throwable e) {
             FailureLog.error(LOG, "Could not accept a SISCI client", e);
         }
@@ -236,7 +241,7 @@ public final class SisciListener extends BypassListener {
         } catch (FabricException e) {
             LOG.debug(
                     "Could not accept a client of {} over connected segments: {}",
-                    address,
+                    AddressText.of(address),
                     e.getMessage());
             stream.close(true);
         } catch (Throwable e) {

@@ -90,6 +90,21 @@ final class DocumentTexts {
         return texts;
     }
 
+    /** Returns the paragraphs of a page, which has the same markup as a Javadoc comment. */
+    static List<Text> inHtml(String file, String source) {
+        return JavaTexts.find(file, "/**" + source + "*/");
+    }
+
+    /** Returns the last cell of each row of a table whose cells are separated by tabs. */
+    static List<Text> inTable(String file, String source) {
+        var texts = new ArrayList<Text>();
+        var number = 0;
+        for (var line : source.lines().toList()) {
+            add(texts, file, ++number, line.substring(line.lastIndexOf('\t') + 1));
+        }
+        return texts;
+    }
+
     private static String firstGroup(Matcher matcher) {
         for (var group = 1; group < matcher.groupCount(); group++) {
             if (matcher.group(group) != null) {

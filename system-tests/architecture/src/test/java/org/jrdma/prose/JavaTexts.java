@@ -14,7 +14,7 @@ final class JavaTexts {
     private static final Pattern MESSAGE = Pattern.compile("\\S\\s+\\S+\\s+\\S");
 
     private static final Pattern PARAGRAPH_END =
-            Pattern.compile("\\n\\s*\\*?\\s*(?=\\n)|\\n\\s*\\*?\\s*(?=@)|<p>|<li>");
+            Pattern.compile("\\n\\s*\\*?\\s*(?=\\n)|\\n\\s*\\*?\\s*(?=@)|<p>|<li>|<t[dh][^>]*>");
 
     private static final Pattern LABELED_LINK =
             Pattern.compile("\\{@link(?:plain)?\\s+[^\\s}]+\\s+([^}]+)}");

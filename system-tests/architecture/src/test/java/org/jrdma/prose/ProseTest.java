@@ -72,6 +72,7 @@ class ProseTest {
                 "The same for a region of the caller's.",
                 "It polls anew, else it waits.",
                 "-q is too much, or misses its value",
+                "Waits for the accesses, and commits what was written.",
                 "Posting and polling neither allocate, lock nor wait.",
                 "'none' is not an int"
             })
@@ -84,6 +85,7 @@ class ProseTest {
             strings = {
                 "A protection domain: queue pairs can access only memory registered in it.",
                 "Returns what the provider reported, or null if there is no such device.",
+                "This page describes what the library guarantees, and what to configure.",
                 "The caller's buffer. There is no limit.",
                 "If the peer disconnected, the channel is closed; otherwise this method waits."
             })

@@ -13,7 +13,7 @@ import java.util.Set;
 /** Finds the texts in all handwritten files of the repository. */
 final class RepositoryTexts {
 
-    private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+    static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
     private static final Set<String> OTHER_FOLDERS = Set.of("target", ".git", ".idea", ".mvn");
 
@@ -33,8 +33,17 @@ final class RepositoryTexts {
 
     private RepositoryTexts() {}
 
-    static List<TextWithLocation> texts() throws IOException {
-        var texts = new ArrayList<TextWithLocation>();
+    static List<Text> texts() throws IOException {
+        var texts = new ArrayList<Text>();
+        for (var file : files()) {
+            texts.addAll(textsOf(file));
+        }
+        return texts;
+    }
+
+    /** Returns all files of the repository except generated ones. */
+    static List<Path> files() throws IOException {
+        var files = new ArrayList<Path>();
         Files.walkFileTree(
                 ROOT,
                 new SimpleFileVisitor<>() {
@@ -48,13 +57,12 @@ final class RepositoryTexts {
                     }
 
                     @Override
-                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                            throws IOException {
-                        texts.addAll(textsOf(file));
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                        files.add(file);
                         return FileVisitResult.CONTINUE;
                     }
                 });
-        return texts;
+        return files;
     }
 
     private static boolean isGenerated(Path folder) {
@@ -73,6 +81,10 @@ final class RepositoryTexts {
             return DocumentTexts.inMarkdown(path, Files.readString(file));
         } else if (name.endsWith(".xml")) {
             return DocumentTexts.inXml(path, Files.readString(file));
+        } else if (name.endsWith(".html")) {
+            return DocumentTexts.inHtml(path, Files.readString(file));
+        } else if (name.endsWith(".tsv")) {
+            return DocumentTexts.inTable(path, Files.readString(file));
         }
         return DocumentTexts.inScript(path, Files.readString(file));
     }

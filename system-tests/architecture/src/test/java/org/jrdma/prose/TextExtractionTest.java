@@ -111,7 +111,33 @@ class TextExtractionTest {
                 .containsExactly("One comment.", "A module");
     }
 
-    private static List<String> words(List<TextWithLocation> texts) {
-        return texts.stream().map(TextWithLocation::words).toList();
+    @Test
+    void shouldFindTheBlocksOfAPage() {
+        var source =
+                """
+                <h2>Rules for <b>all</b> objects</h2>
+
+                <p>A {@linkplain org.jrdma.verbs.Device device}
+                is an adapter.</p>
+                <table><tr><th scope="row">RDMA: devices</th><td>{@link Verbs}</td></tr></table>
+                """;
+
+        assertThat(words(DocumentTexts.inHtml("page.html", source)))
+                .containsExactly(
+                        "Rules for all objects",
+                        "A device is an adapter.",
+                        "RDMA: devices",
+                        "CODE");
+    }
+
+    @Test
+    void shouldFindTheDescriptionInEachRowOfATable() {
+        assertThat(DocumentTexts.inTable("a.tsv", "atomics\tA program\nrping\tAnother program\n"))
+                .containsExactly(
+                        new Text("a.tsv", 1, "A program"), new Text("a.tsv", 2, "Another program"));
+    }
+
+    private static List<String> words(List<Text> texts) {
+        return texts.stream().map(Text::words).toList();
     }
 }

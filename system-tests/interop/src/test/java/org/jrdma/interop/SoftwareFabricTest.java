@@ -161,7 +161,7 @@ class SoftwareFabricTest {
             try (var third = rping(options, "-c", "-C", "1", "-I", ownAddress(1))) {
                 assertThat(third.await()).as(third.output()).isZero();
             }
-            server.awaitOutput("client /" + ownAddress(1) + ":");
+            server.awaitOutput("client " + ownAddress(1) + ":");
             assertThat(server.isRunning()).isTrue();
         }
     }

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.ConnectPrivateData;
@@ -159,7 +160,8 @@ public final class NvmeTarget implements AutoCloseable {
             return;
         }
         var queue = decoded.orElseThrow();
-        var name = "queue %d of %s".formatted(queue.queueId(), request.peerAddress());
+        var name =
+                "queue %d of %s".formatted(queue.queueId(), AddressText.of(request.peerAddress()));
         var thread =
                 Thread.ofPlatform()
                         .daemon()
@@ -270,6 +272,6 @@ public final class NvmeTarget implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "NVMe target at " + listener.localAddress();
+        return "NVMe target at " + AddressText.of(listener.localAddress());
     }
 }

@@ -126,7 +126,7 @@ public final class Mount implements AutoCloseable {
     }
 
     /**
-     * Unmounts the volume if it is mounted, commits what was written, and ends the session. If a
+     * Unmounts the volume if it is mounted, commits the written data, and ends the session. If a
      * process still uses a file, its later accesses fail.
      */
     @Override

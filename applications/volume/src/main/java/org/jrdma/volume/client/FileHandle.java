@@ -135,7 +135,7 @@ public final class FileHandle implements AutoCloseable {
     }
 
     /**
-     * Makes what was written durable, and releases all locks of this handle.
+     * Makes the written data durable, and releases all locks of this handle.
      *
      * @throws FabricException if data was lost, or no path to the data or no coordinator works
      */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A file that this client has opened, once or several times, and its lease.
  *
  * <p>An access holds {@code use} for reading. It acquires a lease first if necessary, and keeps it
- * until the coordinator recalls it. A recall waits for the accesses, commits what was written, and
+ * until the coordinator recalls it. A recall waits for the accesses, commits the written data, and
  * gives up the lease. Each lease serves at least the access for which it was acquired. Safe for use
  * by multiple threads.
  */
@@ -316,7 +316,7 @@ final class OpenFile {
             synchronized (this) {
                 checkFailure();
             }
-            paths.flush(); // what was written was committed when the lease was given up
+            paths.flush(); // the written data was committed when the lease was given up
         }
     }
 
@@ -357,7 +357,7 @@ final class OpenFile {
         revision = committed.revision();
     }
 
-    /** Commits what was written, and keeps the lease. */
+    /** Commits the written data, and keeps the lease. */
     void commit() throws FabricException {
         use.readLock().lock();
         try {
@@ -378,7 +378,7 @@ final class OpenFile {
         }
     }
 
-    /** Commits what was written. Waits for accesses in progress, and rejects later ones. */
+    /** Commits the written data. Waits for accesses in progress, and rejects later ones. */
     void close() throws FabricException {
         use.writeLock().lock();
         try {
@@ -395,7 +395,7 @@ final class OpenFile {
         }
     }
 
-    /** Commits what was written, and gives up a lease that the coordinator recalls. */
+    /** Commits the written data, and gives up a lease that the coordinator recalls. */
     void recall(long number, LeaseMode keep) {
         if (keep == LeaseMode.WRITE) {
             recallCommit();
@@ -468,7 +468,7 @@ final class OpenFile {
                 lease.content().modified());
     }
 
-    /** Writes what a new coordinator must know. */
+    /** Writes the state that a new coordinator needs. */
     synchronized void report(Encoder encoder) {
         encoder.writeLong(id);
         encoder.writeEnum(lease == null ? LeaseMode.NONE : lease.mode());

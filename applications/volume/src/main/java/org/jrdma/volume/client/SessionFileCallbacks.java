@@ -20,6 +20,6 @@ interface SessionFileCallbacks {
     /** Reports that the session has ended, and with it all leases and locks. */
     void sessionLost();
 
-    /** Returns a lease, or commits what was written under it. */
+    /** Returns a lease, or commits the data written under it. */
     ByteBuffer recall(ByteBuffer request);
 }

@@ -247,8 +247,9 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /**
-     * Sets the mode, or the time of modification in nanoseconds since 1970, or both. Commits what
-     * clients have written before if the time is set, because a later commit would replace it.
+     * Sets the mode, or the time of modification in nanoseconds since 1970, or both. Commits the
+     * data that clients have written before if the time is set, because a later commit would
+     * replace it.
      *
      * @throws FabricException if the file does not exist, or no coordinator works
      */
@@ -361,7 +362,7 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /**
-     * Commits what was written to all files, and ends the session. Waits for accesses in progress.
+     * Commits the data written to all files, and ends the session. Waits for accesses in progress.
      * Failures are logged.
      */
     @Override

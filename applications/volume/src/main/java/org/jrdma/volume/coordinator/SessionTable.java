@@ -155,7 +155,7 @@ final class SessionTable {
         return session;
     }
 
-    /** Adds what a client reports about a file after a takeover. */
+    /** Adds the state of a file that a client reports after a takeover. */
     void reclaim(
             long id,
             long file,

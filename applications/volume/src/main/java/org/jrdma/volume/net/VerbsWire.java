@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.AsyncQueuePair;
@@ -121,7 +122,9 @@ final class VerbsWire implements Wire {
         this.description =
                 "verbs (%s) between %s and %s"
                         .formatted(
-                                device.name(), connection.localAddress(), connection.peerAddress());
+                                device.name(),
+                                AddressText.of(connection.localAddress()),
+                                AddressText.of(connection.peerAddress()));
     }
 
     /**

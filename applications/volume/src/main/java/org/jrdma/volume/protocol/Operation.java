@@ -48,7 +48,7 @@ public enum Operation {
     UNLOCK,
     /** Asks whether a session is valid, for a data server. */
     VALIDATE,
-    /** From the coordinator: returns a lease, or commits what was written under it. */
+    /** From the coordinator: returns a lease, or commits the data written under it. */
     RECALL,
     /** From the coordinator: ends the service for a session. */
     REVOKE,

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests what a program learns if the session of its client ends during an operation. */
+/**
+ * Tests the exceptions that a program gets if the session of its client ends during an operation.
+ */
 @Timeout(60)
 class SessionLossTest {
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests what the history of a client proves. */
+/** Tests the conclusions from the history of a client. */
 class ClientHistoryTest {
 
     @TempDir Path folder;

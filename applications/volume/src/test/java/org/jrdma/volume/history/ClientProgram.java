@@ -30,7 +30,10 @@ final class ClientProgram {
     private static final FilePath FILLER = FilePath.of("/filler");
     private static final int LARGE_PART = 256 * 1024;
 
-    /** A small part of what the filler used, and more than the other clients need at a time. */
+    /**
+     * A small part of the blocks that the filler used, and more than the other clients need at a
+     * time.
+     */
     private static final long FREED_BLOCKS = HistoryVolume.BLOCKS / 16;
 
     private static final int PAUSE_MILLIS = 5;

@@ -278,7 +278,7 @@ final class RandomClientOperations {
         }
         if (ownSize != UNKNOWN) {
             var attributes = client.attributes(ownFile(number));
-            var _ = own.size(); // fails if the session was lost, and what was written with it
+            var _ = own.size(); // fails if the session was lost, and its data with it
             checkOwnSize(attributes.size());
             checkOwnContent(own);
         }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the checker finds what it must find. */
-class RegisterHistoryCheckerTest {
+/** Tests that the checker finds each violation. */
+class RegistersTest {
 
     private final RegisterHistoryChecker registers = new RegisterHistoryChecker();
 

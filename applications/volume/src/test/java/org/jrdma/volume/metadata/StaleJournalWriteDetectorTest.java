@@ -6,7 +6,7 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests that the observer of the journal finds what it must find. */
+/** Tests that the observer of the journal finds each stale write. */
 @Timeout(30)
 class StaleJournalWriteDetectorTest {
 

@@ -3,6 +3,7 @@ package org.jrdma.verbs.cm.handle;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.verbs.internal.CheckedCall;
@@ -217,8 +218,8 @@ public final class IdentifierCalls {
     /** Returns the {@code rdma_cm_id} with its local and its peer address, for messages. */
     public String description() {
         try {
-            var local = read(IdentifierReader::local).map(Object::toString).orElse("none");
-            var peer = read(IdentifierReader::peer).map(Object::toString).orElse("none");
+            var local = read(IdentifierReader::local).map(AddressText::of).orElse("none");
+            var peer = read(IdentifierReader::peer).map(AddressText::of).orElse("none");
             return "%s (local address %s, peer address %s)".formatted(lifetime, local, peer);
         } catch (IllegalStateException _) {
             return lifetime.toString(); // The addresses cannot be read after the close.

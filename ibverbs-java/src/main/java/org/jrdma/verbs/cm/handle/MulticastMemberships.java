@@ -89,7 +89,8 @@ public final class MulticastMemberships {
                 functions.leave(
                         identifier,
                         group,
-                        CheckedCall.to("rdma_leave_multicast", () -> "for " + group));
+                        CheckedCall.to(
+                                "rdma_leave_multicast", () -> "for " + group.getHostAddress()));
             } catch (VerbsException e) {
                 if (first == null) {
                     first = e;

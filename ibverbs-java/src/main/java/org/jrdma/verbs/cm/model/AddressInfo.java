@@ -2,6 +2,7 @@ package org.jrdma.verbs.cm.model;
 
 import java.net.InetSocketAddress;
 import java.util.Optional;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.verbs.model.QueuePairType;
 
 /**
@@ -17,4 +18,15 @@ public record AddressInfo(
         QueuePairType type,
         PortSpace portSpace,
         Optional<InetSocketAddress> local,
-        Optional<InetSocketAddress> peer) {}
+        Optional<InetSocketAddress> peer) {
+
+    @Override
+    public String toString() {
+        return "%s address (%s, local %s, peer %s)"
+                .formatted(
+                        portSpace,
+                        type,
+                        local.map(AddressText::of).orElse("none"),
+                        peer.map(AddressText::of).orElse("none"));
+    }
+}

@@ -126,7 +126,7 @@ public final class FlowHeaderMatch {
         var value = address.getAddress();
         if (!field.isAddress() || value.length != field.bytes()) {
             throw new IllegalArgumentException(
-                    "%s cannot match the address %s".formatted(field, address));
+                    "%s cannot match the address %s".formatted(field, address.getHostAddress()));
         }
         FieldRangeChecks.check("prefix of " + field, prefixBits, 0, field.bits());
         var mask = new byte[value.length];

@@ -15,7 +15,8 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jrdma.interop.AbstractRdmaCoreToolProgram;
+import org.jrdma.ffi.AddressText;
+import org.jrdma.interop.MirrorProgram;
 import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.CompletionDispatcher;
 import org.jrdma.verbs.ProtectionDomain;
@@ -146,11 +147,13 @@ public final class Rping extends AbstractRdmaCoreToolProgram {
      */
     private void serveOneOfMany(ConnectionRequest request) {
         try {
-            IO.println("client " + request.peerAddress());
+            IO.println("client " + AddressText.of(request.peerAddress()));
             serve(request);
-            IO.println("client %s has left".formatted(request.peerAddress()));
+            IO.println("client %s has left".formatted(AddressText.of(request.peerAddress())));
         } catch (IOException | IllegalArgumentException e) {
-            System.err.println("client %s: %s".formatted(request.peerAddress(), e.getMessage()));
+            System.err.println(
+                    "client %s: %s"
+                            .formatted(AddressText.of(request.peerAddress()), e.getMessage()));
         }
     }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.verbs.AsyncDatagramQueuePair;
@@ -463,7 +464,7 @@ class ConnectionStepsTest {
             assertThatThrownBy(() -> caller.connect(parameters))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("rdma_connect")
-                    .hasMessageContaining(closedAddress.toString())
+                    .hasMessageContaining(AddressText.of(closedAddress))
                     .hasMessageContaining(Errno.describe(Errno.ECONNREFUSED));
         } else {
             caller.connect(parameters);
@@ -491,7 +492,7 @@ class ConnectionStepsTest {
         if (failure == null) {
             assertThat(await(here, AddressError.class).reason()).contains("(");
         } else {
-            assertThat(failure).hasMessageContaining(unreachable.toString());
+            assertThat(failure).hasMessageContaining(AddressText.of(unreachable));
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -206,7 +207,8 @@ class ConnectionTest {
                         e -> {
                             assertThat(e)
                                     .hasMessageContaining("No connection from /")
-                                    .hasMessageContaining("to " + listener.localAddress())
+                                    .hasMessageContaining(
+                                            "to " + AddressText.of(listener.localAddress()))
                                     .hasMessageContaining("its program rejected the request");
                             var rejected = (ConnectionEvent.Rejected) e.event().orElseThrow();
                             assertStartsWith(rejected.privateData(), "full");
@@ -220,7 +222,7 @@ class ConnectionTest {
         assertThatThrownBy(() ->
                         connections.connect(listener.localAddress(), domain, options(), TIMEOUT))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining(listener.localAddress().toString())
+                .hasMessageContaining(AddressText.of(listener.localAddress()))
                 .hasMessageContaining(
                         isIwarp()
                                 ? Errno.describe(Errno.ECONNREFUSED)
@@ -288,7 +290,7 @@ class ConnectionTest {
                         connections.connect(listener.localAddress(), domain, options(), SHORT))
                 .isInstanceOf(FabricTimeoutException.class)
                 .hasMessageContaining("the peer has not answered")
-                .hasMessageContaining(listener.localAddress().toString());
+                .hasMessageContaining(AddressText.of(listener.localAddress()));
 
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
         assertThat(domain.isOpen()).isTrue();
@@ -365,7 +367,7 @@ class ConnectionTest {
             route.close();
             request.close();
 
-            assertThat(route.toString()).contains(listener.localAddress().toString());
+            assertThat(route.toString()).contains(AddressText.of(listener.localAddress()));
             var pending = there.queuePair().receive(memory.slice(0, 8));
             here.queuePair().send(memory.slice(512, 8)).await(TIMEOUT);
             assertThat(pending.await(TIMEOUT).bytes()).isEqualTo(8);
@@ -546,7 +548,7 @@ class ConnectionTest {
 
             assertThat(failureOf(connecting))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining(listener.localAddress().toString())
+                    .hasMessageContaining(AddressText.of(listener.localAddress()))
                     .hasMessageContaining(others + " is closed");
         }
         awaitObjects(objects.stream().filter(name -> !name.equals(others.toString())).toList());

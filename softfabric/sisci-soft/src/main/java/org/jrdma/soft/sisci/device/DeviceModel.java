@@ -38,7 +38,7 @@ public interface DeviceModel {
     boolean poll();
 
     /**
-     * Releases what this device keeps for a borrower that has ended or has returned this device.
+     * Releases the state of this device for a borrower that has ended or has returned this device.
      * The memory of the borrower is no longer accessible. After this call, another borrower may get
      * the number.
      *
