@@ -58,10 +58,10 @@ class ApiFuzzTest {
     @CsvSource({
         "detector, 400",
         "tcp, 250",
-        "roce, 245",
+        "roce, 230",
         "supersockets, 80",
         "sisci-sockets, 20",
-        "sisci, 5"
+        "sisci, 20"
     })
     void shouldEndEachRandomCallAsDocumented(String target, int thousandths) throws Exception {
         if (target.equals("detector")) {
