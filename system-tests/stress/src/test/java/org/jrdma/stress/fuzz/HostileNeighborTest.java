@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests a program while other processes write to its memory, send it forged packets, or kill it at
- * random times.
+ * Tests a program while other processes write to its memory, send it forged packets and messages,
+ * or kill it at random times.
  */
 class HostileNeighborTest {
 
@@ -80,7 +80,7 @@ class HostileNeighborTest {
                         "" + fabric,
                         "" + WORDS / 2,
                         "" + SEED,
-                        "truncate");
+                        victim.lineAfter("Address "));
 
         System.out.print(neighbor.awaitSuccess(TIMEOUT));
         stop(victim);
