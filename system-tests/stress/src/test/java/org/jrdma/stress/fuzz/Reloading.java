@@ -12,12 +12,12 @@ import org.jrdma.stress.fuzz.Watchdog.Usage;
  * A program that loads the libraries and the software fabrics with class loaders that it then
  * discards, as application servers do. Each class loader transfers data with a target. Arguments:
  * the target and the number of class loaders. Exit codes: 0 if each class loader keeps no more
- * resources than README.md documents, 1 otherwise.
+ * resources than docs/use/production.md states, 1 otherwise.
  */
 public final class Reloading {
 
     private static final int UNTIL_STEADY = 5;
-    private static final long HEAP_PER_LOADER = 3 << 19; // README.md: about 1 MB
+    private static final long HEAP_PER_LOADER = 3 << 19; // documented as about 1 MB
 
     /** The number of threads and descriptors that the JVM may add. */
     private static final int TOLERANCE = 4;
