@@ -4,6 +4,8 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
@@ -33,6 +35,12 @@ public final class FabricProcess implements FabricConnections.Listener {
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
+
+    /**
+     * The ended processes whose files a thread is deleting. A hostile process can open and close
+     * any number of connections as a process that has not ended.
+     */
+    private final Set<ObjectAnnouncementFile> swept = ConcurrentHashMap.newKeySet();
 
     private FabricProcess(PeerProcessClient fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
@@ -284,9 +292,19 @@ public final class FabricProcess implements FabricConnections.Listener {
         segments.lost(connection);
         interrupts.lost(connection);
         devices.lost(connection);
+        var ended =
+                new ObjectAnnouncementFile(
+                        connection.node(),
+                        ObjectAnnouncementFile.Kind.MEMBER,
+                        connection.member(),
+                        connection.member());
+        if (!swept.add(ended)) {
+            return;
+        }
         try {
-            context.workers().execute(() -> sweepAfter(connection));
+            context.workers().execute(() -> sweepAfter(ended));
         } catch (RejectedExecutionException | OutOfMemoryError e) {
+            swept.remove(ended);
             // The next call deletes the files.
             LOG.debug("No thread deletes the files of an ended process", e);
         }
@@ -297,24 +315,20 @@ public final class FabricProcess implements FabricConnections.Listener {
      * the descriptors of a killed process one by one: its connections may end before its listening
      * socket.
      */
-    private void sweepAfter(Connection lost) {
-        var gone =
-                new ObjectAnnouncementFile(
-                        lost.node(),
-                        ObjectAnnouncementFile.Kind.MEMBER,
-                        lost.member(),
-                        lost.member());
+    private void sweepAfter(ObjectAnnouncementFile ended) {
         var directory = fabric.directory();
         try {
             for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {
                 directory.sweep();
-                if (!directory.entries().contains(gone) || Thread.interrupted()) {
+                if (!directory.entries().contains(ended) || Thread.interrupted()) {
                     return;
                 }
                 LockSupport.parkNanos(SWEEP_PAUSE_NANOS);
             }
         } catch (FabricException e) {
             LOG.debug("Cannot delete stale files in {}: {}", directory, e.getMessage());
+        } finally {
+            swept.remove(ended);
         }
     }
 }

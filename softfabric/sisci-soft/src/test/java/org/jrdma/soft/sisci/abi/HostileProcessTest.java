@@ -401,6 +401,24 @@ class HostileProcessTest {
         }
     }
 
+    /** When a connection ends, a thread deletes the files of its process, which takes some time. */
+    @Test
+    void shouldUseFewThreadsForManyConnectionsOfAProcessThatHasNotEnded() throws Exception {
+        for (var i = 0; i < REPETITIONS; i++) {
+            new RawProcess(folder, self.node()).hello(self.node()).close();
+        }
+        // The end of each connection has been handled when this request has been.
+        self.offer(descriptor, SEGMENT, BYTES);
+        try (var requester = new RawProcess(folder, self.node()).hello(8)) {
+            requester.request(Kind.CONNECT_SEGMENT, SEGMENT, 0, 0, 0);
+        }
+
+        var workers =
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> thread.getName().startsWith("sisci-soft-worker-"));
+        assertThat(workers).hasSizeLessThan(20);
+    }
+
     /** The kernel accepts names of at most 249 bytes for memory. */
     @Test
     void shouldShortenTheNameOfMemoryToTheLimitOfTheKernel() throws Exception {
