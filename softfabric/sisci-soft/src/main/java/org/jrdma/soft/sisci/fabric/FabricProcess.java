@@ -26,6 +26,10 @@ public final class FabricProcess implements FabricConnections.Listener {
     public static final int MAX_GROUPS = Topology.MAX_GROUPS;
 
     private static final Logger LOG = LoggerFactory.getLogger(FabricProcess.class);
+
+    /** If so many requests of a process wait, its further requests are refused. */
+    private static final int MAX_WAITING = 128;
+
     private static final int ANY_NODE = 0;
     private static final int MAX_SWEEPS = 100;
     private static final long SWEEP_PAUSE_NANOS = 20_000_000;
@@ -35,6 +39,7 @@ public final class FabricProcess implements FabricConnections.Listener {
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
+    private final PerConnectionExecutor refreshes;
 
     /**
      * The ended processes whose files a thread is deleting. A hostile process can open and close
@@ -61,6 +66,7 @@ public final class FabricProcess implements FabricConnections.Listener {
         this.segments = new LocalSegments(context);
         this.interrupts = new LocalInterrupts(context);
         this.devices = new OfferedDevices(context);
+        this.refreshes = new PerConnectionExecutor(context.workers());
     }
 
     /**
@@ -275,8 +281,10 @@ public final class FabricProcess implements FabricConnections.Listener {
      * members of a group, and sends the response.
      */
     private void refreshAndRespond(Connection from, Message message) {
-        context.workers()
-                .execute(() ->
+        refreshes.add(
+                from,
+                MAX_WAITING,
+                () ->
                         PeerProcessClient.respond(
                                 from,
                                 message,
