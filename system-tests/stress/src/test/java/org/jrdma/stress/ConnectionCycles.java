@@ -300,8 +300,7 @@ public final class ConnectionCycles {
 
     private static final class Sockets implements Cycle {
 
-        private static final String ADDRESS =
-                System.getProperty("jrdma.test.address", "127.0.0.1");
+        private static final String ADDRESS = System.getProperty("jrdma.test.address", "127.0.0.1");
 
         private final List<Transport> transport;
         private final ServerSocketChannel listener;

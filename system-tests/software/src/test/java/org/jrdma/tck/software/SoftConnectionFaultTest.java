@@ -255,9 +255,7 @@ class SoftConnectionFaultTest {
             assertThat(events.next(TIMEOUT)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
 
             var accepting = listener.acceptAsync(domain, options(), TIMEOUT);
-            try (var _ =
-                            connections.connect(
-                                    listener.localAddress(), domain, options(), TIMEOUT);
+            try (var _ = connections.connect(listener.localAddress(), domain, options(), TIMEOUT);
                     var _ = accepting.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
                 assertThat(pending).isNotDone();
             }

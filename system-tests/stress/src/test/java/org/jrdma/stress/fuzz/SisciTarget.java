@@ -197,8 +197,7 @@ final class SisciTarget implements Target {
             throws InterruptedException {
         start(registers, source, destination, direction);
         var end = System.nanoTime() + ofSeconds(10).toNanos();
-        while ((registers.getIntAcquire(DMA_COMMAND) & START) != 0
-                && System.nanoTime() - end < 0) {
+        while ((registers.getIntAcquire(DMA_COMMAND) & START) != 0 && System.nanoTime() - end < 0) {
             Thread.sleep(1);
         }
         var command = registers.getIntAcquire(DMA_COMMAND);
