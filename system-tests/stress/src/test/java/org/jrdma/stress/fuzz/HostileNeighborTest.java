@@ -26,7 +26,7 @@ class HostileNeighborTest {
 
     private static final boolean QUICK = Boolean.getBoolean("jrdma.test.quick");
     private static final long SEED = Long.getLong("jrdma.fuzz.seed", 1);
-    private static final long WORDS = Long.getLong("jrdma.fuzz.words", QUICK ? 4_000 : 100_000);
+    private static final long WORDS = Long.getLong("jrdma.fuzz.words", QUICK ? 2_000 : 100_000);
     private static final long PACKETS =
             Long.getLong("jrdma.fuzz.packets", QUICK ? 20_000 : 200_000);
     private static final int KILLS = Integer.getInteger("jrdma.fuzz.kills", QUICK ? 3 : 12);

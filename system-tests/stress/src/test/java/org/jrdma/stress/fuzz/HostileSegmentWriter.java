@@ -50,17 +50,16 @@ final class HostileSegmentWriter {
         var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).node(NODE))).open();
         var messages = new HostileMessageSender(node, victim, random);
         while (words < count) {
-            for (var file : files(".segment.")) {
+            var segments = files(".segment.");
+            for (var file : segments) {
                 if (random.nextInt(20) == 0) {
                     truncate(file);
                 } else {
                     write(node, file, messages);
                 }
             }
-            for (var member : files(".member.")) {
-                if (!member.getFileName().toString().startsWith(NODE + ".")) {
-                    messages.sendPackets(member);
-                }
+            if (!segments.isEmpty()) {
+                sendPackets(messages);
             }
             TimeUnit.MILLISECONDS.sleep(1);
         }
@@ -72,6 +71,14 @@ final class HostileSegmentWriter {
                 truncated,
                 connects,
                 messages);
+    }
+
+    private void sendPackets(HostileMessageSender messages) throws IOException {
+        for (var member : files(".member.")) {
+            if (!member.getFileName().toString().startsWith(NODE + ".")) {
+                messages.sendPackets(member);
+            }
+        }
     }
 
     private List<Path> files(String kind) throws IOException {
