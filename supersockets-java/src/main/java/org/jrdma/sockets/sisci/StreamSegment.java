@@ -208,7 +208,14 @@ final class StreamSegment {
                 broken = true;
                 notifyStream(SisciStream::fail);
             }
-            case DISCONNECTED -> notifyStream(SisciStream::scan);
+            case DISCONNECTED -> {
+                if (peerConnected) {
+                    notifyStream(SisciStream::scan);
+                } else { // The client has given up, and will not connect to this segment.
+                    peerGone = true;
+                    notifyStream(SisciStream::peerDisconnected);
+                }
+            }
             case CONNECTED, OPERATIONAL, UNKNOWN -> {}
         }
     }

@@ -33,7 +33,7 @@ final class ForeignNamespaceClient {
             var cookies = new InetSocketAddress(address, own.port());
             var forged = AddressCookies.request(address, cookies, Deadline.NEVER);
             for (var cookie : new long[] {0, -1, forged}) {
-                client.request(new InetSocketAddress(address, 50_000), cookie);
+                var _ = client.request(new InetSocketAddress(address, 50_000), cookie);
             }
         }
         System.out.println("sent");

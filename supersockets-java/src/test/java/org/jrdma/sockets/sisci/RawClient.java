@@ -20,13 +20,14 @@ record RawClient(SisciStreamNode fabric, InetSocketAddress listener) {
         return AddressCookies.request(client, cookies, Deadline.NEVER);
     }
 
-    /** Sends a request as a client does. */
-    void request(InetSocketAddress client, long cookie) throws Exception {
+    /** Sends a request as a client does. Returns its stream, which is not connected. */
+    SisciStream request(InetSocketAddress client, long cookie) throws Exception {
         var route = new StreamSegment.Route(LISTENING_NODE, listener, RING_BYTES);
         var stream = SisciStream.open(fabric, RING_BYTES, route);
         try (var interrupt = connectInterrupt()) {
             interrupt.trigger(encoded(client, cookie, stream.segmentId()), TIMEOUT);
         }
+        return stream;
     }
 
     byte[] encoded(InetSocketAddress client, long cookie, int segment) {

@@ -3,6 +3,7 @@ package org.jrdma.sockets.sisci;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
+import org.jrdma.ffi.Errno;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.ChildJvm;
 import org.jrdma.sockets.bypass.BypassConnector;
@@ -106,10 +108,10 @@ class SisciListenerTest {
         var cookie = client.cookie(other);
 
         for (var forged : new long[] {0, 1, -1, cookie}) {
-            client.request(LOCAL, forged);
+            var _ = client.request(LOCAL, forged);
         }
         var proved = new InetSocketAddress(other, 50_000);
-        client.request(proved, cookie);
+        var _ = client.request(proved, cookie);
 
         assertThat(nextArrival().remote()).isEqualTo(proved);
         assertThat(listener.poll()).isNull();
@@ -137,11 +139,25 @@ class SisciListenerTest {
             process.destroyForcibly();
         }
         var proved = at("127.0.0.1", 50_001);
-        client.request(proved, client.cookie(proved.getAddress()));
+        var _ = client.request(proved, client.cookie(proved.getAddress()));
 
         assertThat(output).content().contains("No cookie: ").endsWith("sent\n");
         assertThat(nextArrival().remote()).isEqualTo(proved);
         assertThat(listener.poll()).isNull();
+    }
+
+    /** The client gives up before it connects to the segment of the listener. */
+    @Test
+    void shouldResetAnAcceptedStreamIfItsClientGivesUp() throws Exception {
+        var stream = client.request(LOCAL, client.cookie(LOCAL.getAddress()));
+        var accepted = nextArrival().stream();
+
+        stream.abandon();
+
+        var waiting = new ReadinessWaiting(accepted, SocketCalls.POLLIN, 0);
+        assertThat(waiting.await(Deadline.after(TIMEOUT))).isTrue();
+        assertThat(accepted.receive(MemorySegment.ofArray(new byte[1]), 1))
+                .isEqualTo(-Errno.ECONNRESET);
     }
 
     private BypassListener.Arrival nextArrival() throws Exception {
@@ -161,7 +177,7 @@ class SisciListenerTest {
             }
         }
 
-        client.request(LOCAL, cookie);
+        var _ = client.request(LOCAL, cookie);
 
         assertThat(nextArrival().remote()).isEqualTo(LOCAL);
     }
