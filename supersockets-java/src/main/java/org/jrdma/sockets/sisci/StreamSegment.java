@@ -208,14 +208,7 @@ final class StreamSegment {
                 broken = true;
                 notifyStream(SisciStream::fail);
             }
-            case DISCONNECTED -> {
-                if (peerConnected) {
-                    notifyStream(SisciStream::scan);
-                } else { // The client has given up, and will not connect to this segment.
-                    peerGone = true;
-                    notifyStream(SisciStream::peerDisconnected);
-                }
-            }
+            case DISCONNECTED -> notifyStream(SisciStream::scan);
             case CONNECTED, OPERATIONAL, UNKNOWN -> {}
         }
     }

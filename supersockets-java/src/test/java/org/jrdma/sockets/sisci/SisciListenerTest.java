@@ -119,6 +119,7 @@ class SisciListenerTest {
 
     /** Containers can share the fabric directory without sharing their addresses. */
     @Test
+    @Timeout(90)
     void shouldNotAcceptAClientThatClaimsAnAddressOfAnotherNetworkNamespace() throws Exception {
         var isRoot = System.getProperty("user.name").equals("root");
         assertThat(isRoot || !"true".equals(System.getenv("CI"))).as("CI runs as root.").isTrue();
@@ -134,7 +135,7 @@ class SisciListenerTest {
         var output = folder.resolve("output");
         var process = program.redirectOutput(output.toFile()).start();
         try {
-            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         } finally {
             process.destroyForcibly();
         }
@@ -148,6 +149,7 @@ class SisciListenerTest {
 
     /** The client gives up before it connects to the segment of the listener. */
     @Test
+    @Timeout(90)
     void shouldResetAnAcceptedStreamIfItsClientGivesUp() throws Exception {
         var stream = client.request(LOCAL, client.cookie(LOCAL.getAddress()));
         var accepted = nextArrival().stream();
@@ -155,7 +157,7 @@ class SisciListenerTest {
         stream.abandon();
 
         var waiting = new ReadinessWaiting(accepted, SocketCalls.POLLIN, 0);
-        assertThat(waiting.await(Deadline.after(TIMEOUT))).isTrue();
+        assertThat(waiting.await(Deadline.after(Duration.ofSeconds(40)))).isTrue();
         assertThat(accepted.receive(MemorySegment.ofArray(new byte[1]), 1))
                 .isEqualTo(-Errno.ECONNRESET);
     }
