@@ -20,7 +20,7 @@ final class SegmentRetention {
     private static final Duration WAIT = Duration.ofSeconds(2);
 
     /**
-     * The time for which a closed or accepting end keeps its segment for a peer that has not
+     * The time for which a closed or connected end keeps its segment for a peer that has not
      * connected to it yet.
      */
     private static final Duration MAX_ABSENCE = Duration.ofSeconds(10);
@@ -38,10 +38,10 @@ final class SegmentRetention {
     private final SisciStream stream;
     private final SisciStreamNode fabric;
     private final StreamSegment segment;
-    // Volatile, because awaitsPeer() is also called without the monitor.
+    // Volatile, because awaitsPeer() and awaitPeer() are also called without the monitor.
     private volatile State state = State.IN_USE;
     private Deadline waitsUntil = Deadline.NEVER;
-    private Deadline absentUntil = Deadline.NEVER;
+    private volatile Deadline absentUntil = Deadline.NEVER;
 
     SegmentRetention(SisciStream stream, StreamSegment segment) {
         this.stream = stream;
@@ -86,7 +86,7 @@ final class SegmentRetention {
     }
 
     /**
-     * Returns true if this end was closed or has accepted, and no peer has connected to its segment
+     * Returns true if this end was closed or connected, and no peer has connected to its segment
      * within {@link #MAX_ABSENCE}.
      */
     boolean isAbandoned() {

@@ -111,11 +111,7 @@ public final class SisciStream extends BypassStream {
         awaited.remove(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
-        if (use() instanceof StreamSegment.Accepted) {
-            synchronized (this) {
-                recycling.awaitPeer();
-            }
-        }
+        recycling.awaitPeer();
     }
 
     void reply(ConnectReply reply) {
@@ -244,13 +240,9 @@ public final class SisciStream extends BypassStream {
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
-                if (!failed && recycling.isAbandoned()) { // The client has given up.
-                    failed = true;
-                    segment.markPeerGone();
-                    disconnect = true;
-                }
+                failed |= recycling.isAbandoned(); // The client has given up.
                 occurred = awaited.isAny() ? ready() : 0;
-                disconnect |=
+                disconnect =
                         outgoing != null
                                 && peerHasClosed()
                                 && (!recycling.isEnding() || !recycling.canWait());
