@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Creates child JVMs with the class path of this JVM. */
-final class ChildJvm {
+public final class ChildJvm {
 
     private ChildJvm() {}
 
@@ -16,7 +16,7 @@ final class ChildJvm {
      * Returns the builder of a process that runs a main class with JVM options. The output of the
      * process includes its error stream.
      */
-    static ProcessBuilder of(Class<?> program, List<String> options, String... arguments) {
+    public static ProcessBuilder of(Class<?> program, List<String> options, String... arguments) {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));

@@ -20,8 +20,8 @@ final class SegmentRetention {
     private static final Duration WAIT = Duration.ofSeconds(2);
 
     /**
-     * The time for which a closed end keeps its segment for a peer that has not connected to it
-     * yet.
+     * The time for which a closed or connected end keeps its segment for a peer that has not
+     * connected to it yet.
      */
     private static final Duration MAX_ABSENCE = Duration.ofSeconds(10);
 
@@ -38,10 +38,10 @@ final class SegmentRetention {
     private final SisciStream stream;
     private final SisciStreamNode fabric;
     private final StreamSegment segment;
-    // Volatile, because awaitsPeer() is also called without the monitor.
+    // Volatile, because awaitsPeer() and awaitPeer() are also called without the monitor.
     private volatile State state = State.IN_USE;
     private Deadline waitsUntil = Deadline.NEVER;
-    private Deadline absentUntil = Deadline.NEVER;
+    private volatile Deadline absentUntil = Deadline.NEVER;
 
     SegmentRetention(SisciStream stream, StreamSegment segment) {
         this.stream = stream;
@@ -69,6 +69,11 @@ final class SegmentRetention {
 
     /** Records that this end of the stream was closed. */
     void closed() {
+        awaitPeer();
+    }
+
+    /** Starts the time within which the peer must connect to the segment of this end. */
+    void awaitPeer() {
         absentUntil = Deadline.after(MAX_ABSENCE);
     }
 
@@ -81,8 +86,8 @@ final class SegmentRetention {
     }
 
     /**
-     * Returns true if this end was closed, and no peer has connected to its segment within {@link
-     * #MAX_ABSENCE}.
+     * Returns true if this end was closed or connected, and no peer has connected to its segment
+     * within {@link #MAX_ABSENCE}.
      */
     boolean isAbandoned() {
         return !segment.hasPeerConnected() && absentUntil.hasPassed();

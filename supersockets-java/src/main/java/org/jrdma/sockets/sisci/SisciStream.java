@@ -111,6 +111,7 @@ public final class SisciStream extends BypassStream {
         awaited.remove(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
+        recycling.awaitPeer();
     }
 
     void reply(ConnectReply reply) {
@@ -239,6 +240,7 @@ public final class SisciStream extends BypassStream {
             } else if (closed) {
                 disconnect = recycling.isDue(peerHasClosed());
             } else {
+                failed |= recycling.isAbandoned(); // The client has given up.
                 occurred = awaited.isAny() ? ready() : 0;
                 disconnect =
                         outgoing != null

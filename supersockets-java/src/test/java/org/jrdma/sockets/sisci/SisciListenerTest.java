@@ -1,15 +1,20 @@
 package org.jrdma.sockets.sisci;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.Deadline;
-import org.jrdma.sisci.RemoteDataInterrupt;
+import org.jrdma.ffi.Errno;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sockets.ChildJvm;
 import org.jrdma.sockets.bypass.BypassConnector;
 import org.jrdma.sockets.bypass.BypassListener;
 import org.jrdma.sockets.internal.ReadinessWaiting;
@@ -37,13 +42,20 @@ class SisciListenerTest {
     private static final InetSocketAddress LOCAL = at("127.0.0.1", 50_000);
     private static final InetSocketAddress OTHER_HOST = at("192.0.2.7", 50_000);
 
+    private static final List<String> IN_OTHER_NAMESPACE =
+            List.of("unshare", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh");
+
     private SisciStreamNode fabric;
     private SisciListener listener;
+    private RawClient client;
+
+    @TempDir private Path folder;
 
     @BeforeEach
-    void open(@TempDir Path folder) throws Exception {
+    void open() throws Exception {
         fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         listener = fabric.listen(at("0.0.0.0", PORT), 10, 4096);
+        client = new RawClient(fabric, at("127.0.0.1", PORT));
     }
 
     @AfterEach
@@ -93,48 +105,61 @@ class SisciListenerTest {
     @Test
     void shouldNotAcceptAClientThatForgesItsAddress() throws Exception {
         var other = InetAddress.ofLiteral("127.0.0.2");
-        var cookie = cookie(other);
+        var cookie = client.cookie(other);
 
         for (var forged : new long[] {0, 1, -1, cookie}) {
-            request(LOCAL, forged);
+            var _ = client.request(LOCAL, forged);
         }
         var proved = new InetSocketAddress(other, 50_000);
-        request(proved, cookie);
+        var _ = client.request(proved, cookie);
 
         assertThat(nextArrival().remote()).isEqualTo(proved);
         assertThat(listener.poll()).isNull();
     }
 
-    private long cookie(InetAddress client) throws Exception {
-        var port = (int) announced(SisciListener.COOKIE_PORT);
-        return AddressCookies.request(client, at("127.0.0.1", port), Deadline.NEVER);
-    }
-
-    /** Sends a request as a client does. */
-    private void request(InetSocketAddress client, long cookie) throws Exception {
-        var route = new StreamSegment.Route(4, at("127.0.0.1", PORT), 4096);
-        var stream = SisciStream.open(fabric, 4096, route);
-        try (var interrupt = connectInterrupt()) {
-            interrupt.trigger(encoded(client, cookie, stream.segmentId()), TIMEOUT);
+    /** Containers can share the fabric directory without sharing their addresses. */
+    @Test
+    @Timeout(90)
+    void shouldNotAcceptAClientThatClaimsAnAddressOfAnotherNetworkNamespace() throws Exception {
+        var isRoot = System.getProperty("user.name").equals("root");
+        assertThat(isRoot || !"true".equals(System.getenv("CI"))).as("CI runs as root.").isTrue();
+        assumeTrue(isRoot, "Only root can create network namespaces.");
+        var program =
+                ChildJvm.of(
+                        ForeignNamespaceClient.class,
+                        List.of("--enable-native-access=ALL-UNNAMED"),
+                        "" + folder,
+                        "127.0.0.1",
+                        "" + PORT);
+        program.command().addAll(0, IN_OTHER_NAMESPACE);
+        var output = folder.resolve("output");
+        var process = program.redirectOutput(output.toFile()).start();
+        try {
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            process.destroyForcibly();
         }
+        var proved = at("127.0.0.1", 50_001);
+        var _ = client.request(proved, client.cookie(proved.getAddress()));
+
+        assertThat(output).content().contains("No cookie: ").endsWith("sent\n");
+        assertThat(nextArrival().remote()).isEqualTo(proved);
+        assertThat(listener.poll()).isNull();
     }
 
-    private byte[] encoded(InetSocketAddress client, long cookie, int segment) {
-        var target = at("127.0.0.1", PORT);
-        return new ConnectRequest(4, segment, fabric.wakeUpNumber(), cookie, client, target)
-                .encode();
-    }
+    /** The client gives up before it connects to the segment of the listener. */
+    @Test
+    @Timeout(90)
+    void shouldResetAnAcceptedStreamIfItsClientGivesUp() throws Exception {
+        var stream = client.request(LOCAL, client.cookie(LOCAL.getAddress()));
+        var accepted = nextArrival().stream();
 
-    private RemoteDataInterrupt connectInterrupt() throws Exception {
-        return fabric.node()
-                .connectDataInterrupt(4, (int) announced(SisciListener.NUMBER), Duration.ZERO);
-    }
+        stream.abandon();
 
-    private long announced(long offset) throws Exception {
-        try (var segment = fabric.node().connect(4, SisciListener.segmentId(PORT), Duration.ZERO);
-                var map = segment.map()) {
-            return map.getLong(offset);
-        }
+        var waiting = new ReadinessWaiting(accepted, SocketCalls.POLLIN, 0);
+        assertThat(waiting.await(Deadline.after(Duration.ofSeconds(40)))).isTrue();
+        assertThat(accepted.receive(MemorySegment.ofArray(new byte[1]), 1))
+                .isEqualTo(-Errno.ECONNRESET);
     }
 
     private BypassListener.Arrival nextArrival() throws Exception {
@@ -147,14 +172,14 @@ class SisciListenerTest {
     @Tag("slow")
     @Test
     void shouldAcceptAClientDuringAFloodOfRequestsForAbsentSegments() throws Exception {
-        var cookie = cookie(LOCAL.getAddress());
-        try (var interrupt = connectInterrupt()) {
+        var cookie = client.cookie(LOCAL.getAddress());
+        try (var interrupt = client.connectInterrupt()) {
             for (var i = 0; i < FLOOD; i++) {
-                interrupt.trigger(encoded(LOCAL, cookie, ABSENT_SEGMENT), TIMEOUT);
+                interrupt.trigger(client.encoded(LOCAL, cookie, ABSENT_SEGMENT), TIMEOUT);
             }
         }
 
-        request(LOCAL, cookie);
+        var _ = client.request(LOCAL, cookie);
 
         assertThat(nextArrival().remote()).isEqualTo(LOCAL);
     }

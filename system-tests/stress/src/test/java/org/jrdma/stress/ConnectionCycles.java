@@ -53,6 +53,8 @@ public final class ConnectionCycles {
         SOCKET_TCP,
         /** SuperSockets without the driver: uses the address family of IPv4. */
         SOCKET_SUPERSOCKETS,
+        /** Needs a device, whose address is the system property {@code jrdma.test.address}. */
+        SOCKET_RSOCKET,
         RDMA_LISTENER,
         SOCKET_SISCI_LISTENER
     }
@@ -105,6 +107,7 @@ public final class ConnectionCycles {
             case SOCKET_SISCI -> new Sockets(Transports.sisci());
             case SOCKET_TCP -> new Sockets(Transports.tcp());
             case SOCKET_SUPERSOCKETS -> new Sockets(Transports.supersockets(ipv4Family()));
+            case SOCKET_RSOCKET -> new Sockets(Transports.rsocket());
             case RDMA_LISTENER -> new RdmaListeners();
             case SOCKET_SISCI_LISTENER -> new SocketListeners(Transports.sisci());
         };
@@ -297,6 +300,8 @@ public final class ConnectionCycles {
 
     private static final class Sockets implements Cycle {
 
+        private static final String ADDRESS = System.getProperty("jrdma.test.address", "127.0.0.1");
+
         private final List<Transport> transport;
         private final ServerSocketChannel listener;
         private final int port;
@@ -305,7 +310,7 @@ public final class ConnectionCycles {
             this.transport = List.of(transport);
             this.listener =
                     FabricSockets.listen(
-                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                            new InetSocketAddress(InetAddress.ofLiteral(ADDRESS), 0),
                             this.transport);
             this.port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
         }
@@ -318,7 +323,7 @@ public final class ConnectionCycles {
                             channel.read(ByteBuffer.allocate(1));
                         }
                     });
-            try (var channel = FabricSockets.connect("127.0.0.1", port, transport, TIMEOUT)) {
+            try (var channel = FabricSockets.connect(ADDRESS, port, transport, TIMEOUT)) {
                 channel.write(ByteBuffer.wrap(new byte[1]));
                 await(accepted);
             }

@@ -30,10 +30,13 @@ import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Transfer;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.CmException;
+import org.jrdma.verbs.cm.ConnectionEvent;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.model.AddressQuery;
+import org.jrdma.verbs.cm.model.ConnectionParameters;
+import org.jrdma.verbs.cm.model.PortSpace;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.QueuePairType;
@@ -235,6 +238,30 @@ class SoftConnectionFaultTest {
             }
         }
         connect(1);
+    }
+
+    /** A host can send such a request with a forged address. */
+    @Test
+    void shouldServeAClientWhileAnotherOneDoesNotConfirmItsConnection() throws Exception {
+        var pending = listener.acceptAsync(domain, options(), TIMEOUT);
+        try (var events = connections.newEventChannel();
+                var unused = domain.newQueuePair(QueuePairOptions.reliable(completions))) {
+            var silent = events.newIdentifier(PortSpace.TCP);
+            silent.resolveAddress(listener.localAddress(), TIMEOUT);
+            assertThat(events.next(TIMEOUT)).isInstanceOf(ConnectionEvent.AddressResolved.class);
+            silent.resolveRoute(TIMEOUT);
+            assertThat(events.next(TIMEOUT)).isInstanceOf(ConnectionEvent.RouteResolved.class);
+            silent.connect(ConnectionParameters.of(unused.number(), 1));
+            assertThat(events.next(TIMEOUT)).isInstanceOf(ConnectionEvent.ConnectResponse.class);
+
+            var accepting = listener.acceptAsync(domain, options(), TIMEOUT);
+            try (var _ = connections.connect(listener.localAddress(), domain, options(), TIMEOUT);
+                    var _ = accepting.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+                assertThat(pending).isNotDone();
+            }
+        } finally {
+            pending.cancel(true);
+        }
     }
 
     /**

@@ -11,11 +11,16 @@ import org.jrdma.stress.fuzz.WaitingCallWatchdog.Usage;
 /**
  * A program that loads the libraries and the software fabrics with class loaders that it then
  * discards, as application servers do. Each class loader transfers data with a target. Arguments:
- * the target and the number of class loaders.
+ * the target and the number of class loaders. Exit codes: 0 if each class loader keeps no more
+ * resources than docs/use/production.md states, 1 otherwise.
  */
 public final class ClassLoaderUnloading {
 
     private static final int UNTIL_STEADY = 5;
+    private static final long HEAP_PER_LOADER = 3 << 19; // documented as about 1 MB
+
+    /** The number of threads and descriptors that the JVM may add. */
+    private static final int TOLERANCE = 4;
 
     private ClassLoaderUnloading() {}
 
@@ -45,7 +50,18 @@ public final class ClassLoaderUnloading {
                 UNTIL_STEADY,
                 steady,
                 used);
-        Runtime.getRuntime().halt(0);
+        var isBounded = isBounded(arguments[0], steady, used, count - UNTIL_STEADY - 1);
+        System.out.println(isBounded ? "BOUNDED" : "GROWN");
+        System.out.flush();
+        Runtime.getRuntime().halt(isBounded ? 0 : 1);
+    }
+
+    private static boolean isBounded(String target, Usage earlier, Usage later, int loaders) {
+        var isRoce = target.equals("roce");
+        return later.heap() - earlier.heap() <= HEAP_PER_LOADER * loaders
+                && later.threads() - earlier.threads() <= (isRoce ? 4 : 8) * loaders + TOLERANCE
+                && later.descriptors() - earlier.descriptors()
+                        <= (isRoce ? 2 : 6) * loaders + TOLERANCE;
     }
 
     private static WeakReference<ClassLoader> use(URL[] urls, String target, int round)

@@ -99,12 +99,13 @@ final class Fuzzer implements Runnable {
             return;
         }
         var methods = surface().methods(receiver);
-        var method = methods.get(random.nextInt(methods.size()));
-        if (method.getName().equals("close")
+        Method method;
+        do {
+            method = methods.get(random.nextInt(methods.size()));
+            // If roots were closed as often, most objects would be closed before they are used.
+        } while (method.getName().equals("close")
                 && shared.target.isRoot(receiver)
-                && random.nextInt(10) != 0) {
-            return; // Otherwise, most objects would be closed before they are used.
-        }
+                && random.nextInt(10) != 0);
         call(method, receiver);
     }
 

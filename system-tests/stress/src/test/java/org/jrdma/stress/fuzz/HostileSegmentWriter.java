@@ -1,7 +1,7 @@
 package org.jrdma.stress.fuzz;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -21,10 +21,13 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /**
  * A program that shares the directory of a SISCI fabric with others and attacks them: it writes
- * random words to all segments. With "truncate" as the last argument, it also shortens the files of
- * segments.
+ * random words to all segments, shortens the files of segments, and sends hostile messages.
+ * Arguments: the directory, the number of words, the seed, and the IP address of the attacked
+ * program.
  */
 final class HostileSegmentWriter {
+
+    private static final int NODE = 248;
 
     private final Path fabric;
     private final RandomGenerator random;
@@ -40,32 +43,48 @@ final class HostileSegmentWriter {
     public static void main(String... arguments) throws Exception {
         var neighbor =
                 new HostileSegmentWriter(Path.of(arguments[0]), Long.parseLong(arguments[2]));
-        neighbor.attack(Long.parseLong(arguments[1]), List.of(arguments).contains("truncate"));
-        System.out.printf(
-                Locale.ROOT,
-                "%,d hostile words, %,d files truncated, %,d connects%n",
-                neighbor.words,
-                neighbor.truncated,
-                neighbor.connects);
+        neighbor.attack(Long.parseLong(arguments[1]), InetAddress.ofLiteral(arguments[3]));
     }
 
-    private void attack(long count, boolean truncate) throws Exception {
-        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).node(248))).open();
+    private void attack(long count, InetAddress victim) throws Exception {
+        var node = Sisci.from(new SoftSisci(SoftSisciOptions.in(fabric).node(NODE))).open();
+        var messages = new HostileMessageSender(node, victim, random);
         while (words < count) {
-            try (var files = Files.list(fabric)) {
-                for (var file :
-                        files.filter(f -> f.getFileName().toString().contains(".segment."))
-                                .toList()) {
-                    if (truncate && random.nextInt(20) == 0) {
-                        truncate(file);
-                    } else {
-                        write(node, file);
-                    }
+            var segments = files(".segment.");
+            for (var file : segments) {
+                if (random.nextInt(20) == 0) {
+                    truncate(file);
+                } else {
+                    write(node, file, messages);
                 }
+            }
+            if (!segments.isEmpty()) {
+                sendPackets(messages);
             }
             TimeUnit.MILLISECONDS.sleep(1);
         }
         node.close();
+        System.out.printf(
+                Locale.ROOT,
+                "%,d hostile words, %,d files truncated, %,d connects, %s%n",
+                words,
+                truncated,
+                connects,
+                messages);
+    }
+
+    private void sendPackets(HostileMessageSender messages) throws IOException {
+        for (var member : files(".member.")) {
+            if (!member.getFileName().toString().startsWith(NODE + ".")) {
+                messages.sendPackets(member);
+            }
+        }
+    }
+
+    private List<Path> files(String kind) throws IOException {
+        try (var files = Files.list(fabric)) {
+            return files.filter(file -> file.getFileName().toString().contains(kind)).toList();
+        }
     }
 
     private int word() {
@@ -87,15 +106,14 @@ final class HostileSegmentWriter {
     }
 
     /** Connects to a segment and stores words in it. */
-    private void write(Node node, Path file) throws InterruptedIOException {
+    private void write(Node node, Path file, HostileMessageSender messages) throws IOException {
         var parts = file.getFileName().toString().split("\\.", -1);
-        try (var remote =
-                        node.connect(
-                                Integer.parseInt(parts[0]),
-                                Integer.parseUnsignedInt(parts[2]),
-                                Duration.ofMillis(20));
+        var owner = Integer.parseInt(parts[0]);
+        var segment = Integer.parseUnsignedInt(parts[2]);
+        try (var remote = node.connect(owner, segment, Duration.ofMillis(20));
                 var map = remote.map()) {
             connects++;
+            messages.attackIfListener(owner, segment, map);
             for (var index = 0; index < 50; index++) {
                 // Most words that matter to the program are near the start of a segment.
                 var near = random.nextBoolean() ? 512 : map.byteSize();

@@ -4,6 +4,8 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
@@ -24,6 +26,10 @@ public final class FabricProcess implements FabricConnections.Listener {
     public static final int MAX_GROUPS = Topology.MAX_GROUPS;
 
     private static final Logger LOG = LoggerFactory.getLogger(FabricProcess.class);
+
+    /** If so many requests of a process wait, its further requests are refused. */
+    private static final int MAX_WAITING = 128;
+
     private static final int ANY_NODE = 0;
     private static final int MAX_SWEEPS = 100;
     private static final long SWEEP_PAUSE_NANOS = 20_000_000;
@@ -33,6 +39,13 @@ public final class FabricProcess implements FabricConnections.Listener {
     private final LocalSegments segments;
     private final LocalInterrupts interrupts;
     private final OfferedDevices devices;
+    private final PerConnectionExecutor refreshes;
+
+    /**
+     * The ended processes whose files a thread is deleting. A hostile process can open and close
+     * any number of connections as a process that has not ended.
+     */
+    private final Set<ObjectAnnouncementFile> swept = ConcurrentHashMap.newKeySet();
 
     private FabricProcess(PeerLookupAndRequests fabric, int adapters, FaultInjector faults) {
         this.fabric = fabric;
@@ -53,6 +66,7 @@ public final class FabricProcess implements FabricConnections.Listener {
         this.segments = new LocalSegments(context);
         this.interrupts = new LocalInterrupts(context);
         this.devices = new OfferedDevices(context);
+        this.refreshes = new PerConnectionExecutor(context.workers());
     }
 
     /**
@@ -268,9 +282,11 @@ public final class FabricProcess implements FabricConnections.Listener {
      * members of a group, and sends the response.
      */
     private void refreshAndRespond(Connection from, Message message) {
-        context.workers()
-                .execute(() ->
-                        PeerLookupAndRequests.respond(
+        refreshes.add(
+                from,
+                MAX_WAITING,
+                () ->
+                        PeerProcessClient.respond(
                                 from,
                                 message,
                                 () -> {
@@ -285,9 +301,19 @@ public final class FabricProcess implements FabricConnections.Listener {
         segments.lost(connection);
         interrupts.lost(connection);
         devices.lost(connection);
+        var ended =
+                new ObjectAnnouncementFile(
+                        connection.node(),
+                        ObjectAnnouncementFile.Kind.MEMBER,
+                        connection.member(),
+                        connection.member());
+        if (!swept.add(ended)) {
+            return;
+        }
         try {
-            context.workers().execute(() -> sweepAfter(connection));
+            context.workers().execute(() -> sweepAfter(ended));
         } catch (RejectedExecutionException | OutOfMemoryError e) {
+            swept.remove(ended);
             // The next call deletes the files.
             LOG.debug("No thread deletes the files of an ended process", e);
         }
@@ -298,24 +324,20 @@ public final class FabricProcess implements FabricConnections.Listener {
      * the descriptors of a killed process one by one: its connections may end before its listening
      * socket.
      */
-    private void sweepAfter(Connection lost) {
-        var gone =
-                new ObjectAnnouncementFile(
-                        lost.node(),
-                        ObjectAnnouncementFile.Kind.MEMBER,
-                        lost.member(),
-                        lost.member());
+    private void sweepAfter(ObjectAnnouncementFile ended) {
         var directory = fabric.directory();
         try {
             for (var sweeps = 0; sweeps < MAX_SWEEPS; sweeps++) {
                 directory.sweep();
-                if (!directory.entries().contains(gone) || Thread.interrupted()) {
+                if (!directory.entries().contains(ended) || Thread.interrupted()) {
                     return;
                 }
                 LockSupport.parkNanos(SWEEP_PAUSE_NANOS);
             }
         } catch (FabricException e) {
             LOG.debug("Cannot delete stale files in {}: {}", directory, e.getMessage());
+        } finally {
+            swept.remove(ended);
         }
     }
 }

@@ -26,12 +26,17 @@ public final class LocalSegments {
                     | SCI_FLAG_AUTO_ID()
                     | SCI_FLAG_DMA_GLOBAL();
 
+    /** If so many requests of a process wait, its further requests are refused. */
+    private static final int MAX_WAITING = 128;
+
     private final ProcessContext context;
     private final PeerLookupAndRequests fabric;
     private final Map<Integer, CreatedSegment> byId = new ConcurrentHashMap<>();
+    private final PerConnectionExecutor operations;
 
     LocalSegments(ProcessContext context) {
         this.context = context;
+        this.operations = new PerConnectionExecutor(context.workers());
         this.fabric = context.fabric();
     }
 
@@ -146,8 +151,10 @@ public final class LocalSegments {
                             from,
                             message,
                             () ->
-                                    context.workers()
-                                            .execute(() ->
+                                    operations.add(
+                                            from,
+                                            MAX_WAITING,
+                                            () ->
                                                     handle(
                                                             from,
                                                             message,

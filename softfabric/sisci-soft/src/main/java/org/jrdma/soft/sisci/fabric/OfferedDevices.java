@@ -244,6 +244,13 @@ public final class OfferedDevices {
 
     /** Ends the borrows of a process that has ended, after the requests that it has sent before. */
     void lost(Connection connection) {
+        var isBorrower =
+                !requests.isIdle(connection)
+                        || byBorrower.keySet().stream()
+                                .anyMatch(borrower -> borrower.connection() == connection);
+        if (!isBorrower) {
+            return;
+        }
         try {
             requests.addLast(connection, () -> endAll(connection));
         } catch (RejectedExecutionException e) {

@@ -56,6 +56,11 @@ final class PerConnectionExecutor {
         }
     }
 
+    /** Returns true if no task of a connection runs or waits. */
+    synchronized boolean isIdle(Connection connection) {
+        return !tasks.containsKey(connection);
+    }
+
     private void run(Connection connection) {
         for (var task = first(connection); task != null; task = next(connection)) {
             try {

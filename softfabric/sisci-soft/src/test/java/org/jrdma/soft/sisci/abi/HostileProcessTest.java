@@ -401,6 +401,44 @@ class HostileProcessTest {
         }
     }
 
+    /** When a connection ends, a thread deletes the files of its process, which takes some time. */
+    @Test
+    void shouldUseFewThreadsForManyConnectionsOfAProcessThatHasNotEnded() throws Exception {
+        for (var i = 0; i < REPETITIONS; i++) {
+            new RawProcess(folder, self.node()).hello(self.node()).close();
+        }
+        // The end of each connection has been handled when this request has been.
+        self.offer(descriptor, SEGMENT, BYTES);
+        try (var requester = new RawProcess(folder, self.node()).hello(8)) {
+            requester.request(Kind.CONNECT_SEGMENT, SEGMENT, 0, 0, 0);
+        }
+
+        assertThat(countWorkers()).isLessThan(20);
+    }
+
+    private static long countWorkers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("sisci-soft-worker-"))
+                .count();
+    }
+
+    @Test
+    void shouldUseFewThreadsForManySlowRequestsOfAProcess() throws Exception {
+        for (var i = 0; i < MANY_REQUESTS; i++) { // Reading the directory takes longer.
+            Files.createFile(folder.resolve("file" + i));
+        }
+        try (var requester = new RawProcess(folder, self.node()).hello(8)) {
+            for (var i = 0; i < REPETITIONS; i++) {
+                requester.send(Kind.REFRESH, 0, 0, 0, 0, new byte[0], NO_DESCRIPTOR);
+            }
+            for (var i = 0; i < REPETITIONS; i++) {
+                requester.receive();
+            }
+        }
+
+        assertThat(countWorkers()).isLessThan(20);
+    }
+
     /** The kernel accepts names of at most 249 bytes for memory. */
     @Test
     void shouldShortenTheNameOfMemoryToTheLimitOfTheKernel() throws Exception {
