@@ -362,9 +362,11 @@ class NvmeTargetTest extends TargetTestBase {
     void shouldEndAControllerWhoseHostGivesNoSignOfLife() throws Exception {
         try (var admin = admin(300);
                 var queue = io(1)) {
+            var start = System.nanoTime();
             queue.awaitDisconnected();
             admin.awaitDisconnected();
             Harness.await(() -> target.connections() == 0);
+            assertThat(System.nanoTime() - start).isLessThan(5_300_000_000L);
         }
     }
 
