@@ -49,13 +49,13 @@ class FabricProcessesTest {
                                 address,
                                 NvmeFabricsProcess.NAME,
                                 OPTIONS)) {
-            var verifier = new FabricVerifier(drive, 0, NvmeFabricsProcess.BLOCKS);
-            var result = executor.submit(() -> verifier.run(400));
-            TestWaits.await(() -> verifier.rounds() > 50);
+            var verifier = new FabricVerifier(drive, 8, 0, NvmeFabricsProcess.BLOCKS);
+            var result = executor.submit(() -> verifier.run(1200));
+            TestWaits.await(() -> verifier.completed() > 150);
             first.kill();
             second = NvmeFabricsProcess.startTarget(file, address);
             assertThat(second.nextLine()).isEqualTo(address.getAddress().getHostAddress());
-            assertThat(result.get()).isEqualTo(400);
+            assertThat(result.get()).isEqualTo(1200);
         } finally {
             first.close();
             if (second != null) {

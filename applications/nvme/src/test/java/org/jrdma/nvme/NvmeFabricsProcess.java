@@ -146,7 +146,7 @@ final class NvmeFabricsProcess implements AutoCloseable {
     private static void use(InetSocketAddress target) throws Exception {
         var options = FabricsOptions.of(HostIdentity.of(new UUID(3, 4))).keepAlive(KEEP_ALIVE);
         try (var drive = NvmeFabrics.connect(target, NAME, options)) {
-            var verifier = new FabricVerifier(drive, 0, BLOCKS / 2);
+            var verifier = new FabricVerifier(drive, 4, 0, BLOCKS / 2);
             var _ = verifier.run(10);
             System.out.println("ready");
             var _ = verifier.run(Integer.MAX_VALUE);
@@ -160,8 +160,8 @@ final class NvmeFabricsProcess implements AutoCloseable {
                 .drive(NvmeOptions.DEFAULTS.adminTimeout(SLOW));
     }
 
-    /** Verifies transfers of all sizes, and then some rounds on each of four queues. */
-    private static void verify(InetSocketAddress target, int rounds) throws Exception {
+    /** Verifies transfers of all sizes, and then some commands on each of four queues. */
+    private static void verify(InetSocketAddress target, int commands) throws Exception {
         var options = slowOptions();
         System.out.println(NvmeFabrics.discover(target, options).entries());
         try (var drive = NvmeFabrics.connect(target, NAME, options)) {
@@ -169,10 +169,8 @@ final class NvmeFabricsProcess implements AutoCloseable {
             var namespace = drive.namespaces().getFirst();
             System.out.println(namespace);
             FabricVerifier.verifySizes(drive);
-            FabricVerifier.verify(drive, QUEUES, rounds);
-            System.out.printf(
-                    "verified %d writes and %d reads on %d queues%n",
-                    QUEUES * rounds, 2 * QUEUES * rounds, QUEUES);
+            FabricVerifier.verify(drive, QUEUES, commands);
+            System.out.printf("verified %d commands on %d queues%n", QUEUES * commands, QUEUES);
         }
     }
 
