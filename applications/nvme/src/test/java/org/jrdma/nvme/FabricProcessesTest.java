@@ -27,7 +27,10 @@ class FabricProcessesTest {
             FabricsOptions.of(HostIdentity.of(new UUID(1, 2)))
                     .keepAlive(NvmeFabricsProcess.KEEP_ALIVE)
                     .connectTimeout(Duration.ofSeconds(5))
-                    .drive(NvmeOptions.DEFAULTS.adminTimeout(Duration.ofSeconds(5)));
+                    .drive(
+                            NvmeOptions.DEFAULTS
+                                    .adminTimeout(Duration.ofSeconds(5))
+                                    .writeThrough(true));
 
     @TempDir Path folder;
 

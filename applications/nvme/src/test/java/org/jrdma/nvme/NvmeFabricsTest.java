@@ -17,10 +17,10 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.DiscoveryEntry;
 import org.jrdma.nvme.model.ReservationType;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.TargetOptions;
+import org.jrdma.nvme.soft.VolatileStorage;
 import org.jrdma.soft.junit.SoftFabricTest;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.Verbs;
@@ -45,7 +45,7 @@ class NvmeFabricsTest {
     private static final int BLOCKS = 16_384;
     private static final int BLOCK_BYTES = 512;
 
-    private final BlockStorage storage = BlockStorage.inMemory(BLOCKS, BLOCK_BYTES);
+    private final VolatileStorage storage = new VolatileStorage(BLOCKS, BLOCK_BYTES);
     private Verbs verbs;
     private ConnectionManager manager;
     private NvmeTarget target;
@@ -225,8 +225,9 @@ class NvmeFabricsTest {
     }
 
     @SoftFabricTest(devices = 2)
-    void shouldContinueAfterTheTargetWasRestarted() throws Exception {
-        try (var drive = connect();
+    void shouldLoseNoAcknowledgedWriteIfTheTargetLosesPower() throws Exception {
+        var options = OPTIONS.drive(OPTIONS.drive().writeThrough(true));
+        try (var drive = connect(options);
                 var executor = Executors.newFixedThreadPool(2)) {
             var verifiers =
                     List.of(
@@ -239,6 +240,7 @@ class NvmeFabricsTest {
                 TestWaits.await(
                         () -> verifiers.stream().allMatch(each -> each.completed() > enough));
                 target.close();
+                storage.losePower();
                 startTarget();
             }
             for (var result : results) {
