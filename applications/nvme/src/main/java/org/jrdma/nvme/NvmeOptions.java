@@ -14,15 +14,21 @@ import org.jrdma.nvme.model.HostIdentifier;
  * @param hostIdentifier the identifier by which {@link NvmeReservations} distinguish this host; all
  *     controllers that one host opens have the same. {@link HostIdentifier#NONE} if the program
  *     uses no reservations
+ * @param writeThrough true to send writes, and writes of zeroes, with the flag FUA, by which they
+ *     complete only when their blocks are durable. Otherwise a flush makes them durable
  */
 @CheckReturnValue
 public record NvmeOptions(
-        Duration adminTimeout, Duration ioTimeout, int queues, HostIdentifier hostIdentifier) {
+        Duration adminTimeout,
+        Duration ioTimeout,
+        int queues,
+        HostIdentifier hostIdentifier,
+        boolean writeThrough) {
 
-    /** Timeouts of 10 and 30 seconds, 64 queues, and no host identifier. */
+    /** Timeouts of 10 and 30 seconds, 64 queues, no host identifier, and no write-through. */
     public static final NvmeOptions DEFAULTS =
             new NvmeOptions(
-                    Duration.ofSeconds(10), Duration.ofSeconds(30), 64, HostIdentifier.NONE);
+                    Duration.ofSeconds(10), Duration.ofSeconds(30), 64, HostIdentifier.NONE, false);
 
     private static final int MAX_QUEUES = 65_535;
 
@@ -41,21 +47,26 @@ public record NvmeOptions(
 
     /** Returns a copy with another {@link #adminTimeout()}. */
     public NvmeOptions adminTimeout(Duration timeout) {
-        return new NvmeOptions(timeout, ioTimeout, queues, hostIdentifier);
+        return new NvmeOptions(timeout, ioTimeout, queues, hostIdentifier, writeThrough);
     }
 
     /** Returns a copy with another {@link #ioTimeout()}. */
     public NvmeOptions ioTimeout(Duration timeout) {
-        return new NvmeOptions(adminTimeout, timeout, queues, hostIdentifier);
+        return new NvmeOptions(adminTimeout, timeout, queues, hostIdentifier, writeThrough);
     }
 
     /** Returns a copy with another {@link #queues()}. */
     public NvmeOptions queues(int count) {
-        return new NvmeOptions(adminTimeout, ioTimeout, count, hostIdentifier);
+        return new NvmeOptions(adminTimeout, ioTimeout, count, hostIdentifier, writeThrough);
     }
 
     /** Returns a copy with another {@link #hostIdentifier()}. */
     public NvmeOptions hostIdentifier(HostIdentifier host) {
-        return new NvmeOptions(adminTimeout, ioTimeout, queues, host);
+        return new NvmeOptions(adminTimeout, ioTimeout, queues, host, writeThrough);
+    }
+
+    /** Returns a copy with another {@link #writeThrough()}. */
+    public NvmeOptions writeThrough(boolean isDurable) {
+        return new NvmeOptions(adminTimeout, ioTimeout, queues, hostIdentifier, isDurable);
     }
 }

@@ -6,6 +6,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,9 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     private final int maxTransferBytes;
     private final long ioTimeoutNanos;
 
+    /** The flags of writes in dword 12. */
+    private final int writeFlags;
+
     /**
      * Written under the monitor of this object. A thread sees itself here only if it is the owner.
      */
@@ -71,6 +75,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
         this.held = held;
         this.slots = new CommandSlots(depth);
         this.maxTransferBytes = maxTransferBytes;
+        this.writeFlags = controller.options().writeThrough() ? Command.FORCE_UNIT_ACCESS : 0;
         this.ioTimeoutNanos = Deadline.after(controller.options().ioTimeout()).remainingNanos();
         Leaks.watch(this, lifetime.toString(), lifetime);
     }
@@ -79,7 +84,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
      * Sends a command.
      *
      * @param slot the slot of the command, which is its id
-     * @param blocks the number of blocks; 0 for commands without blocks
+     * @param dword12 the number of blocks minus one, and flags
      * @param bytes the size of the data
      */
     abstract void send(
@@ -87,7 +92,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
             int opcode,
             int namespace,
             long block,
-            int blocks,
+            int dword12,
             @Nullable DmaMemory data,
             long offset,
             int bytes);
@@ -249,11 +254,16 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
                 held.hold(slot, data, isHeld);
             }
             slots.occupy(opcode, namespace, block, blocks, context);
-            send(slot, opcode, namespace, block, blocks, data, offset, bytes);
+            send(slot, opcode, namespace, block, dword12(opcode, blocks), data, offset, bytes);
             return true;
         } finally {
             lifetime.release();
         }
+    }
+
+    private int dword12(int opcode, int blocks) {
+        var isWrite = opcode == IoOpcode.WRITE || opcode == IoOpcode.WRITE_ZEROES;
+        return isWrite ? (blocks - 1) | writeFlags : Math.max(blocks - 1, 0);
     }
 
     /**

@@ -59,7 +59,7 @@ final class PcieQueue extends NvmeQueue {
             int opcode,
             int namespace,
             long block,
-            int blocks,
+            int dword12,
             @Nullable DmaMemory data,
             long offset,
             int bytes) {
@@ -86,7 +86,7 @@ final class PcieQueue extends NvmeQueue {
                 prp1,
                 prp2,
                 block,
-                Math.max(blocks - 1, 0));
+                dword12);
         tail = tail + 1 == submissionEntries ? 0 : tail + 1;
         registers.write(tailDoorbell, tail);
     }

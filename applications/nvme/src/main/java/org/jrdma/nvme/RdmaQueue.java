@@ -90,7 +90,7 @@ final class RdmaQueue extends NvmeQueue {
             int opcode,
             int namespace,
             long block,
-            int blocks,
+            int dword12,
             @Nullable DmaMemory data,
             long offset,
             int bytes) {
@@ -115,7 +115,7 @@ final class RdmaQueue extends NvmeQueue {
                 address,
                 pointer,
                 block,
-                Math.max(blocks - 1, 0));
+                dword12);
         opcodes[slot] = opcode;
         lengths[slot] = length;
         isSent[slot] = false;

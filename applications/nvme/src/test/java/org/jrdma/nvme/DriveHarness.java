@@ -43,7 +43,7 @@ final class DriveHarness implements ControllerAccess {
         return new DriveHarness(subsystem, List.of());
     }
 
-    private DriveHarness(Subsystem subsystem, List<BlockStorage> storages) {
+    DriveHarness(Subsystem subsystem, List<BlockStorage> storages) {
         this.subsystem = subsystem;
         this.storages = storages;
         storages.forEach(subsystem::addNamespace);

@@ -74,7 +74,7 @@ class ExportedDriveTest {
     void shouldVerifyTransfersToTheDrive() throws Exception {
         assertThat(remote.namespaces()).isEqualTo(local.namespaces().subList(0, 1));
         FabricVerifier.verifySizes(remote);
-        FabricVerifier.verify(remote, 3, 200);
+        FabricVerifier.verify(remote, 3, 600);
     }
 
     @SoftFabricTest(devices = 2)

@@ -6,41 +6,61 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import org.jrdma.ffi.FabricException;
 
-/** Writes blocks of a range with the number of the write, and reads and compares them. */
+/**
+ * Writes and reads random blocks of a range, several commands at a time, and verifies that each
+ * read returns the last write.
+ */
 final class FabricVerifier {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final int MAX_TOTAL_BLOCKS = 16_384;
-    private static final int DEPTH = 4;
-    private static final int MAX_BLOCKS = 32;
+    private static final int MIN_DEPTH = 4;
+    private static final int ATTEMPTS_PER_SIZE = 64;
+
+    /** A pending command, whose buffer has the same index. */
+    private record Transfer(boolean isWrite, int block, int blocks) {}
 
     private final NvmeDrive drive;
+    private final int depth;
     private final int blockBytes;
+    private final int maxBlocks;
     private final int first;
-    private final int blocks;
 
-    /** The number of the last acknowledged write of each block. */
+    /** The number of the last write of each block, which no command but the pending one changes. */
     private final long[] expected;
 
+    private final BitSet busyBlocks = new BitSet();
     private final Random random;
-    private volatile int rounds;
+    private long writes;
+    private volatile int completed;
 
-    FabricVerifier(NvmeDrive drive, int first, int blocks) {
+    /**
+     * Creates a verifier.
+     *
+     * @param depth the number of commands that are pending at the same time
+     * @param first the first block of the range
+     * @param blocks the number of blocks, which no other verifier uses
+     */
+    FabricVerifier(NvmeDrive drive, int depth, int first, int blocks) {
+        var shift = drive.namespaces().getFirst().blockShift();
         this.drive = drive;
-        this.blockBytes = 1 << drive.namespaces().getFirst().blockShift();
+        this.depth = depth;
+        this.blockBytes = 1 << shift;
+        this.maxBlocks = Math.min(drive.maxTransferBytes() >>> shift, blocks / 2);
         this.first = first;
-        this.blocks = blocks;
         this.expected = new long[blocks];
         this.random = new Random(first);
     }
 
-    int rounds() {
-        return rounds;
+    /** Returns the number of commands that the current run has completed. */
+    int completed() {
+        return completed;
     }
 
     /** Verifies transfers from one block to the largest transfer, with other offsets. */
@@ -67,63 +87,107 @@ final class FabricVerifier {
         }
     }
 
-    /** Verifies some rounds on each of several queues at the same time. */
-    static void verify(NvmeDrive drive, int queues, int rounds) throws Exception {
+    /**
+     * Verifies some commands on each of several queues at the same time. The queues have the depths
+     * 4, 8, 16, and so on.
+     */
+    static void verify(NvmeDrive drive, int queues, int commands) throws Exception {
         var blocks = (int) Math.min(drive.namespaces().getFirst().blocks(), MAX_TOTAL_BLOCKS);
         try (var executor = Executors.newFixedThreadPool(queues)) {
             var tasks = new ArrayList<Callable<Integer>>();
             for (var i = 0; i < queues; i++) {
+                var depth = MIN_DEPTH << i;
                 var first = i * (blocks / queues);
-                tasks.add(() -> new FabricVerifier(drive, first, blocks / queues).run(rounds));
+                tasks.add(() ->
+                        new FabricVerifier(drive, depth, first, blocks / queues).run(commands));
             }
             for (var result : executor.invokeAll(tasks)) {
-                assertThat(result.get()).isEqualTo(rounds);
+                assertThat(result.get()).isEqualTo(commands);
             }
         }
     }
 
-    /** Runs some rounds of a write and a read, and returns their number. */
-    int run(int count) throws FabricException {
-        try (var queue = drive.newQueue(DEPTH);
-                var memory = drive.newMemory(2L * MAX_BLOCKS * blockBytes)) {
-            var namespace = drive.namespaces().getFirst();
-            for (var round = 1; round <= count; round++) {
-                var length = 1 + random.nextInt(MAX_BLOCKS);
-                var block = random.nextInt(blocks - length);
-                for (var i = 0; i < length; i++) {
-                    fill(memory, i, first + block + i, round);
-                    expected[block + i] = round;
-                }
-                assertThat(queue.write(namespace, first + block, length, memory, 0, 1)).isTrue();
+    /** Executes some commands, and returns their number. */
+    int run(int commands) throws FabricException {
+        var bufferBytes = (long) maxBlocks * blockBytes;
+        try (var queue = drive.newQueue(depth);
+                var memory = drive.newMemory(depth * bufferBytes)) {
+            var pending = new Transfer[depth];
+            var submitted = Math.min(depth, commands);
+            for (var buffer = 0; buffer < submitted; buffer++) {
+                pending[buffer] = submit(queue, memory, buffer);
+            }
+            for (var done = 1; done <= commands; done++) {
                 complete(queue);
-                check(queue, namespace, memory, random.nextInt(blocks - MAX_BLOCKS));
-                check(queue, namespace, memory, block);
-                rounds = round;
+                var buffer = (int) queue.context();
+                finish(pending[buffer], memory.segment().asSlice(buffer * bufferBytes));
+                completed = done;
+                if (submitted < commands) {
+                    submitted++;
+                    pending[buffer] = submit(queue, memory, buffer);
+                }
             }
         }
-        return rounds;
+        return completed;
     }
 
-    private void fill(DmaMemory memory, int index, long block, long value) {
-        var data = memory.segment().asSlice((long) index * blockBytes, blockBytes);
+    private Transfer submit(NvmeQueue queue, DmaMemory memory, int buffer) {
+        var transfer = choose();
+        var namespace = drive.namespaces().getFirst();
+        var offset = (long) buffer * maxBlocks * blockBytes;
+        var block = first + transfer.block();
+        if (transfer.isWrite()) {
+            writes++;
+            for (var i = 0; i < transfer.blocks(); i++) {
+                fill(memory.segment().asSlice(offset + (long) i * blockBytes), block + i);
+                expected[transfer.block() + i] = writes;
+            }
+        }
+        var isAccepted =
+                transfer.isWrite()
+                        ? queue.write(namespace, block, transfer.blocks(), memory, offset, buffer)
+                        : queue.read(namespace, block, transfer.blocks(), memory, offset, buffer);
+        assertThat(isAccepted).isTrue();
+        return transfer;
+    }
+
+    /** Chooses blocks that no pending command uses: often a few, sometimes the largest number. */
+    private Transfer choose() {
+        var bits = 1 + Integer.numberOfTrailingZeros(Integer.highestOneBit(maxBlocks));
+        var limit = 1 << Math.min(random.nextInt(bits), random.nextInt(bits));
+        var length = limit - random.nextInt((limit + 1) / 2);
+        for (var attempt = 1; ; attempt++) {
+            var block = random.nextInt(expected.length - length + 1);
+            var busy = busyBlocks.nextSetBit(block);
+            if (busy < 0 || busy >= block + length) {
+                busyBlocks.set(block, block + length);
+                return new Transfer(random.nextInt(3) == 0, block, length);
+            }
+            if (attempt % ATTEMPTS_PER_SIZE == 0) {
+                length = (length + 1) / 2;
+            }
+        }
+    }
+
+    /** Fills a block with its number and the number of the write. */
+    private void fill(MemorySegment data, long block) {
         for (var i = 0; i < blockBytes / 16; i++) {
             data.setAtIndex(JAVA_LONG, 2L * i, block);
-            data.setAtIndex(JAVA_LONG, 2L * i + 1, value);
+            data.setAtIndex(JAVA_LONG, 2L * i + 1, writes);
         }
     }
 
-    private void check(NvmeQueue queue, NvmeNamespace namespace, DmaMemory memory, int block)
-            throws FabricException {
-        var offset = (long) MAX_BLOCKS * blockBytes;
-        var length = Math.min(MAX_BLOCKS, blocks - block);
-        assertThat(queue.read(namespace, first + block, length, memory, offset, 2)).isTrue();
-        complete(queue);
-        for (var i = 0; i < length; i++) {
-            if (expected[block + i] != 0) {
-                var data = memory.segment().asSlice(offset + (long) i * blockBytes, blockBytes);
-                assertThat(data.getAtIndex(JAVA_LONG, 0)).isEqualTo(first + block + i);
-                assertThat(data.getAtIndex(JAVA_LONG, blockBytes / 8 - 1))
-                        .isEqualTo(expected[block + i]);
+    private void finish(Transfer transfer, MemorySegment data) {
+        busyBlocks.clear(transfer.block(), transfer.block() + transfer.blocks());
+        for (var i = 0; i < transfer.blocks() && !transfer.isWrite(); i++) {
+            var number = expected[transfer.block() + i];
+            if (number != 0) {
+                var block = data.asSlice((long) i * blockBytes, blockBytes);
+                assertThat(block.getAtIndex(JAVA_LONG, 0)).isEqualTo(first + transfer.block() + i);
+                assertThat(block.getAtIndex(JAVA_LONG, 1)).isEqualTo(number);
+                // the rest of the block repeats its first 16 bytes
+                assertThat(block.asSlice(16).mismatch(block.asSlice(0, blockBytes - 16L)))
+                        .isEqualTo(-1);
             }
         }
     }

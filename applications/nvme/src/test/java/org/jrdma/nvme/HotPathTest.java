@@ -7,10 +7,14 @@ import java.net.InetSocketAddress;
 import java.util.UUID;
 import org.jrdma.abi.testing.AllocatedHeapBytes;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.pcie.BorrowedController;
 import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.TargetOptions;
+import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.smartio.BorrowMode;
+import org.jrdma.sisci.smartio.SmartIo;
 import org.jrdma.soft.junit.SoftFabricTest;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
@@ -38,6 +42,27 @@ class HotPathTest {
 
             assertThat(bytes).isLessThan(1_000);
         }
+    }
+
+    @Test
+    void shouldNotAllocateOnABorrowedController() throws Exception {
+        var fabric = TestFabric.create();
+        try (var lender = new LendingNode(fabric);
+                var node = Sisci.from(fabric.library()).open();
+                var device = SmartIo.of(node).borrow(lender.deviceId(), BorrowMode.EXCLUSIVE);
+                var access = BorrowedController.of(node, device);
+                var drive = Nvme.open(access, NvmeOptions.DEFAULTS);
+                var queue = drive.newQueue(DEPTH);
+                var memory = drive.newMemory(1 << 20)) {
+            var namespace = drive.namespaces().getFirst();
+
+            var bytes =
+                    AllocatedHeapBytes.ofCompiled(
+                            () -> transfer(queue, namespace, memory, COMMANDS));
+
+            assertThat(bytes).isLessThan(1_000);
+        }
+        fabric.close();
     }
 
     @SoftFabricTest(devices = 2)

@@ -1,5 +1,6 @@
 package org.jrdma.nvme;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.Capabilities;
 import org.jrdma.nvme.model.Configuration;
@@ -16,6 +19,8 @@ import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.ControllerAccess;
 import org.jrdma.nvme.pcie.DmaAllocation;
+import org.jrdma.nvme.soft.Subsystem;
+import org.jrdma.nvme.soft.VolatileStorage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -381,5 +386,44 @@ class NvmeDriveStartAndCloseTest {
         assertThat(known.status()).contains(Status.WRITE_FAULT);
         assertThat(new NvmeException("x").status()).isEmpty();
         assertThat(new NvmeException("read", "x", 0x7ff).status()).isEmpty();
+    }
+
+    @Test
+    void shouldLoseOnlyWritesWithoutWriteThroughIfTheDriveLosesPower() throws Exception {
+        var storage = new VolatileStorage(100, 512);
+        var subsystem = new Subsystem("serial 8", "jrdma drive");
+        try (var shared = new DriveHarness(subsystem, List.of(storage));
+                var other = shared.other();
+                var durable = shared.open(NvmeOptions.DEFAULTS.writeThrough(true));
+                var cached = other.open()) {
+            write(durable, 1, 77);
+            write(cached, 2, 78);
+            assertThat(read(cached, 2)).isEqualTo(78);
+
+            storage.losePower();
+
+            assertThat(read(cached, 1)).isEqualTo(77);
+            assertThat(read(cached, 2)).isZero();
+        }
+    }
+
+    private static void write(NvmeDrive drive, long block, long value) throws FabricException {
+        try (var queue = drive.newQueue(1);
+                var memory = drive.newMemory(512)) {
+            memory.segment().set(JAVA_LONG, 0, value);
+            assertThat(queue.write(drive.namespaces().getFirst(), block, 1, memory, 0, 0)).isTrue();
+            queue.await(ofSeconds(10));
+            assertThat(queue.succeeded()).isTrue();
+        }
+    }
+
+    private static long read(NvmeDrive drive, long block) throws FabricException {
+        try (var queue = drive.newQueue(1);
+                var memory = drive.newMemory(512)) {
+            assertThat(queue.read(drive.namespaces().getFirst(), block, 1, memory, 0, 0)).isTrue();
+            queue.await(ofSeconds(10));
+            assertThat(queue.succeeded()).isTrue();
+            return memory.segment().get(JAVA_LONG, 0);
+        }
     }
 }

@@ -27,7 +27,10 @@ class NvmeFabricsKilledProcessTest {
             FabricsOptions.of(HostIdentity.of(new UUID(1, 2)))
                     .keepAlive(NvmeFabricsProcess.KEEP_ALIVE)
                     .connectTimeout(Duration.ofSeconds(5))
-                    .drive(NvmeOptions.DEFAULTS.adminTimeout(Duration.ofSeconds(5)));
+                    .drive(
+                            NvmeOptions.DEFAULTS
+                                    .adminTimeout(Duration.ofSeconds(5))
+                                    .writeThrough(true));
 
     @TempDir Path folder;
 
@@ -49,13 +52,13 @@ class NvmeFabricsKilledProcessTest {
                                 address,
                                 NvmeFabricsProcess.NAME,
                                 OPTIONS)) {
-            var verifier = new FabricVerifier(drive, 0, NvmeFabricsProcess.BLOCKS);
-            var result = executor.submit(() -> verifier.run(400));
-            TestWaits.await(() -> verifier.rounds() > 50);
+            var verifier = new FabricVerifier(drive, 8, 0, NvmeFabricsProcess.BLOCKS);
+            var result = executor.submit(() -> verifier.run(1200));
+            TestWaits.await(() -> verifier.completed() > 150);
             first.kill();
             second = NvmeFabricsProcess.startTarget(file, address);
             assertThat(second.nextLine()).isEqualTo(address.getAddress().getHostAddress());
-            assertThat(result.get()).isEqualTo(400);
+            assertThat(result.get()).isEqualTo(1200);
         } finally {
             first.close();
             if (second != null) {
@@ -66,7 +69,7 @@ class NvmeFabricsKilledProcessTest {
 
     @Test
     @Tag("slow")
-    void shouldFreeTheQueuesOfAHostThatIsKilled() throws Exception {
+    void shouldFreeTheQueuesOfAKilledHostWithinItsKeepAliveTimeout() throws Exception {
         try (var device = Verbs.software().openFirst();
                 var storage = BlockStorage.inMemory(NvmeFabricsProcess.BLOCKS, 512);
                 var target =
@@ -83,7 +86,9 @@ class NvmeFabricsKilledProcessTest {
                 assertThat(host.nextLine()).isEqualTo("ready");
                 TestWaits.await(() -> target.connections() == 2);
                 host.kill();
-                TestWaits.await(() -> target.connections() == 0);
+                TestWaits.await(
+                        () -> target.connections() == 0,
+                        NvmeFabricsProcess.KEEP_ALIVE.plusSeconds(5));
             }
         }
     }

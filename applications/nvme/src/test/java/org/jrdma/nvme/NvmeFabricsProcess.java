@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -32,6 +33,8 @@ final class NvmeFabricsProcess implements AutoCloseable {
 
     private static final int BLOCK_BYTES = 512;
     private static final int QUEUES = 4;
+    private static final int READ_DEPTH = 8;
+    private static final int READ_BYTES = 65_536;
 
     /** A timeout for emulated machines. */
     private static final Duration SLOW = Duration.ofMinutes(10);
@@ -119,6 +122,7 @@ final class NvmeFabricsProcess implements AutoCloseable {
             case "target" -> serve(Path.of(arguments[1]), address);
             case "host" -> use(address);
             case "verify" -> verify(address, Integer.parseInt(arguments[1]));
+            case "read" -> read(address, Duration.ofSeconds(Integer.parseInt(arguments[1])));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
     }
@@ -142,30 +146,73 @@ final class NvmeFabricsProcess implements AutoCloseable {
     private static void use(InetSocketAddress target) throws Exception {
         var options = FabricsOptions.of(HostIdentity.of(new UUID(3, 4))).keepAlive(KEEP_ALIVE);
         try (var drive = NvmeFabrics.connect(target, NAME, options)) {
-            var verifier = new FabricVerifier(drive, 0, BLOCKS / 2);
+            var verifier = new FabricVerifier(drive, 4, 0, BLOCKS / 2);
             var _ = verifier.run(10);
             System.out.println("ready");
             var _ = verifier.run(Integer.MAX_VALUE);
         }
     }
 
-    /** Verifies transfers of all sizes, and then some rounds on each of four queues. */
-    private static void verify(InetSocketAddress target, int rounds) throws Exception {
-        var options =
-                FabricsOptions.of(HostIdentity.of(new UUID(3, 4)))
-                        .connectTimeout(SLOW)
-                        .keepAlive(SLOW)
-                        .drive(NvmeOptions.DEFAULTS.adminTimeout(SLOW));
+    private static FabricsOptions slowOptions() {
+        return FabricsOptions.of(HostIdentity.of(new UUID(3, 4)))
+                .connectTimeout(SLOW)
+                .keepAlive(SLOW)
+                .drive(NvmeOptions.DEFAULTS.adminTimeout(SLOW));
+    }
+
+    /** Verifies transfers of all sizes, and then some commands on each of four queues. */
+    private static void verify(InetSocketAddress target, int commands) throws Exception {
+        var options = slowOptions();
         System.out.println(NvmeFabrics.discover(target, options).entries());
         try (var drive = NvmeFabrics.connect(target, NAME, options)) {
             System.out.println(drive.identity());
             var namespace = drive.namespaces().getFirst();
             System.out.println(namespace);
             FabricVerifier.verifySizes(drive);
-            FabricVerifier.verify(drive, QUEUES, rounds);
-            System.out.printf(
-                    "verified %d writes and %d reads on %d queues%n",
-                    QUEUES * rounds, 2 * QUEUES * rounds, QUEUES);
+            FabricVerifier.verify(drive, QUEUES, commands);
+            System.out.printf("verified %d commands on %d queues%n", QUEUES * commands, QUEUES);
+        }
+    }
+
+    /** Prints the throughput of random reads in KiB/s, after a warm-up of the same time. */
+    private static void read(InetSocketAddress target, Duration time) throws Exception {
+        try (var drive = NvmeFabrics.connect(target, NAME, slowOptions());
+                var queue = drive.newQueue(READ_DEPTH);
+                var memory = drive.newMemory((long) READ_DEPTH * READ_BYTES)) {
+            var namespace = drive.namespaces().getFirst();
+            var blocks = READ_BYTES >> namespace.blockShift();
+            var random = new Random(1);
+            for (var context = 0; context < READ_DEPTH; context++) {
+                read(queue, namespace, blocks, random, memory, context);
+            }
+            var completed = 0L;
+            var start = System.nanoTime() + time.toNanos();
+            while (System.nanoTime() - start < time.toNanos()) {
+                queue.await(SLOW);
+                if (!queue.succeeded()) {
+                    throw queue.failure();
+                }
+                read(queue, namespace, blocks, random, memory, (int) queue.context());
+                completed += System.nanoTime() - start >= 0 ? 1 : 0;
+            }
+            System.out.println(completed * (READ_BYTES >> 10) / time.toSeconds());
+            while (queue.pending() > 0) {
+                queue.await(SLOW);
+            }
+        }
+    }
+
+    private static void read(
+            NvmeQueue queue,
+            NvmeNamespace namespace,
+            int blocks,
+            Random random,
+            DmaMemory memory,
+            int context) {
+        var block = random.nextLong(namespace.blocks() / blocks) * blocks;
+        var offset = (long) context * READ_BYTES;
+        if (!queue.read(namespace, block, blocks, memory, offset, context)) {
+            throw new IllegalStateException("the queue is full");
         }
     }
 }

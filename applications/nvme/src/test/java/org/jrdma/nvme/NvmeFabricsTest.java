@@ -17,10 +17,10 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.DiscoveryEntry;
 import org.jrdma.nvme.model.ReservationType;
 import org.jrdma.nvme.model.Status;
-import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.NvmeTarget;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.nvme.soft.TargetOptions;
+import org.jrdma.nvme.soft.VolatileStorage;
 import org.jrdma.soft.junit.SoftFabricTest;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.verbs.Verbs;
@@ -45,7 +45,7 @@ class NvmeFabricsTest {
     private static final int BLOCKS = 16_384;
     private static final int BLOCK_BYTES = 512;
 
-    private final BlockStorage storage = BlockStorage.inMemory(BLOCKS, BLOCK_BYTES);
+    private final VolatileStorage storage = new VolatileStorage(BLOCKS, BLOCK_BYTES);
     private Verbs verbs;
     private ConnectionManager manager;
     private NvmeTarget target;
@@ -212,7 +212,7 @@ class NvmeFabricsTest {
     @Tag("slow")
     void shouldVerifyDataOnFourQueues() throws Exception {
         try (var drive = connect()) {
-            FabricVerifier.verify(drive, 4, 500);
+            FabricVerifier.verify(drive, 4, 1500);
         }
     }
 
@@ -220,28 +220,31 @@ class NvmeFabricsTest {
     @Tag("slow")
     void shouldVerifyDataOnANetworkThatLosesPackets() throws Exception {
         try (var drive = connect()) {
-            FabricVerifier.verify(drive, 2, 100);
+            FabricVerifier.verify(drive, 2, 300);
         }
     }
 
     @SoftFabricTest(devices = 2)
-    void shouldContinueAfterTheTargetWasRestarted() throws Exception {
-        try (var drive = connect();
+    void shouldLoseNoAcknowledgedWriteIfTheTargetLosesPower() throws Exception {
+        var options = OPTIONS.drive(OPTIONS.drive().writeThrough(true));
+        try (var drive = connect(options);
                 var executor = Executors.newFixedThreadPool(2)) {
             var verifiers =
                     List.of(
-                            new FabricVerifier(drive, 0, BLOCKS / 2),
-                            new FabricVerifier(drive, BLOCKS / 2, BLOCKS / 2));
+                            new FabricVerifier(drive, 8, 0, BLOCKS / 2),
+                            new FabricVerifier(drive, 8, BLOCKS / 2, BLOCKS / 2));
             var results =
-                    verifiers.stream().map(each -> executor.submit(() -> each.run(600))).toList();
+                    verifiers.stream().map(each -> executor.submit(() -> each.run(1800))).toList();
             for (var restart = 1; restart <= 3; restart++) {
-                var enough = restart * 100;
-                TestWaits.await(() -> verifiers.stream().allMatch(each -> each.rounds() > enough));
+                var enough = restart * 300;
+                TestWaits.await(
+                        () -> verifiers.stream().allMatch(each -> each.completed() > enough));
                 target.close();
+                storage.losePower();
                 startTarget();
             }
             for (var result : results) {
-                assertThat(result.get()).isEqualTo(600);
+                assertThat(result.get()).isEqualTo(1800);
             }
             assertThat(drive.smartLog().temperatureKelvin()).isEqualTo(300);
         }
@@ -411,14 +414,14 @@ class NvmeFabricsTest {
     void shouldContinueAfterTheLinkWasDown(SoftDevice ignored, SoftDevice remote) throws Exception {
         try (var drive = connect(OPTIONS.keepAlive(Duration.ofSeconds(2)));
                 var executor = Executors.newSingleThreadExecutor()) {
-            var verifier = new FabricVerifier(drive, 0, BLOCKS);
-            var result = executor.submit(() -> verifier.run(300));
-            TestWaits.await(() -> verifier.rounds() > 100);
+            var verifier = new FabricVerifier(drive, 8, 0, BLOCKS);
+            var result = executor.submit(() -> verifier.run(900));
+            TestWaits.await(() -> verifier.completed() > 300);
             remote.linkDown();
             Thread.sleep(10_000);
-            assertThat(verifier.rounds()).isLessThan(300);
+            assertThat(verifier.completed()).isLessThan(900);
             remote.linkUp();
-            assertThat(result.get()).isEqualTo(300);
+            assertThat(result.get()).isEqualTo(900);
         }
     }
 }

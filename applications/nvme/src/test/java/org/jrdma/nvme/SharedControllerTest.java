@@ -17,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -294,14 +296,25 @@ class SharedControllerTest {
                             borrowed.access(),
                             UnixDomainSocketAddress.of(socket),
                             NvmeOptions.DEFAULTS);
-            var transfers = new VerifiedTransfers(client, 8, 1000, 1000, 1);
-            transfers.run(500);
-
-            process.kill();
-
-            TemporarySisciFabric.eventually(
-                    "end of the borrow", ofSeconds(5), () -> lender.device().borrowers() == 2);
-            transfers.run(500);
+            var rounds = new AtomicInteger();
+            var isStopped = new AtomicBoolean();
+            try (var thread = Executors.newSingleThreadExecutor()) {
+                var result = thread.submit(() -> transfer(client, rounds, isStopped));
+                try {
+                    TestFabric.eventually("transfers", ofSeconds(5), () -> rounds.get() > 10);
+                    process.kill();
+                    TestFabric.eventually(
+                            "end of the borrow",
+                            ofSeconds(5),
+                            () -> lender.device().borrowers() == 2);
+                    var before = rounds.get();
+                    TestFabric.eventually(
+                            "further transfers", ofSeconds(5), () -> rounds.get() > before + 10);
+                } finally {
+                    isStopped.set(true);
+                }
+                assertThat(result.get()).isPositive();
+            }
             assertThatThrownBy(() -> client.newQueue(1))
                     .isInstanceOf(FabricException.class)
                     .hasMessageContaining("Close the drive and join a manager again.");
@@ -309,6 +322,16 @@ class SharedControllerTest {
         } finally {
             Files.deleteIfExists(socket);
         }
+    }
+
+    private static int transfer(NvmeDrive client, AtomicInteger rounds, AtomicBoolean isStopped)
+            throws FabricException {
+        var transfers = new VerifiedTransfers(client, 8, 1000, 1000, 1);
+        while (!isStopped.get()) {
+            transfers.run(50);
+            var _ = rounds.incrementAndGet();
+        }
+        return rounds.get();
     }
 
     @Test

@@ -262,8 +262,13 @@ public abstract sealed class WorkRequest {
             memory.set(JAVA_INT, FLUSH_SELECTIVITY, selectivity);
         }
 
+        /**
+         * Sets the key to invalidate. Also sets the remote key, because the provider of siw takes
+         * the key of a SEND from this field.
+         */
         public void invalidatedKey(int key) {
             memory.set(JAVA_INT, INVALIDATED_KEY, key);
+            memory.set(JAVA_INT, REMOTE_KEY, key);
         }
 
         /**

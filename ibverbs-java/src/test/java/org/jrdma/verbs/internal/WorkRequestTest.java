@@ -183,12 +183,14 @@ class WorkRequestTest {
     }
 
     @Test
-    void shouldWriteTheKeyToInvalidate() {
+    void shouldWriteTheKeyToInvalidateToBothFieldsThatProvidersRead() {
         var request = new WorkRequest.Send(1);
 
         request.invalidatedKey(0x1122_3344);
 
         assertThat(ibv_send_wr.invalidate_rkey(structure(request))).isEqualTo(0x1122_3344);
+        var rdma = ibv_send_wr.wr.rdma(ibv_send_wr.wr(structure(request)));
+        assertThat(ibv_send_wr.wr.rdma.rkey(rdma)).isEqualTo(0x1122_3344);
     }
 
     @Test

@@ -38,6 +38,9 @@ public record Command(
     /** The namespace id that means all namespaces. */
     public static final int ALL_NAMESPACES = 0xffff_ffff;
 
+    /** The bit of dword 12 by which a write completes only when its blocks are durable (FUA). */
+    public static final int FORCE_UNIT_ACCESS = 1 << 30;
+
     private static final int NAMESPACE = 4;
     private static final int PRP_1 = 24;
     private static final int PRP_2 = 32;

@@ -18,8 +18,7 @@ import org.jrdma.nvme.NvmeNamespace;
  * the {@link NvmeTarget}s of all controllers. Commands that access a closed storage fail with an
  * error of the medium.
  */
-public abstract sealed class BlockStorage implements AutoCloseable
-        permits MappedStorage, NvmeDriveBackedStorage {
+public abstract class BlockStorage implements AutoCloseable {
 
     /** The cost of making blocks durable, so high that a poll does it once. */
     static final long FORCE_COST = NvmeController.BYTES_PER_POLL;

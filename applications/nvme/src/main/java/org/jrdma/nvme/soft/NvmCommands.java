@@ -23,7 +23,6 @@ final class NvmCommands {
     private static final long MAX_DEALLOCATION = 16 << 20;
 
     private static final int RANGE_BYTES = 16;
-    private static final int FORCE_UNIT_ACCESS = 1 << 30;
     private static final int DEALLOCATE = 1 << 2;
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -190,7 +189,8 @@ final class NvmCommands {
 
     private long forceIfRequested(BlockStorage storage, Command command, long offset, long bytes)
             throws CommandException {
-        if ((command.dword12() & FORCE_UNIT_ACCESS) != 0 || !features.isWriteCacheEnabled()) {
+        if ((command.dword12() & Command.FORCE_UNIT_ACCESS) != 0
+                || !features.isWriteCacheEnabled()) {
             return storage.force(offset, bytes);
         }
         return 0;

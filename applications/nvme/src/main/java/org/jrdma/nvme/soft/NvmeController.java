@@ -1,6 +1,7 @@
 package org.jrdma.nvme.soft;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Capabilities;
@@ -72,7 +73,7 @@ public final class NvmeController implements DeviceModel {
     private int configuration;
     private int nextQueue = 1;
     private int nextUnusedDoorbell;
-    private boolean failureLogged;
+    private final AtomicInteger failures = new AtomicInteger();
 
     /** The parts of this controller that use the bus. */
     private record Parts(
@@ -323,8 +324,7 @@ public final class NvmeController implements DeviceModel {
 
     /** Logs the first failure only, because a driver may repeat the command. */
     private void logFailure(Throwable failure) {
-        if (!failureLogged) {
-            failureLogged = true;
+        if (failures.getAndIncrement() == 0) {
             LOG.error(
                     "A command failed on \"{}\". Further failures are not logged.",
                     identity.name(),
@@ -383,6 +383,11 @@ public final class NvmeController implements DeviceModel {
             return 0;
         }
         return 1;
+    }
+
+    /** Returns the number of commands that failed with {@link Status#INTERNAL_ERROR}. */
+    int failures() {
+        return failures.get();
     }
 
     private static void complete(SubmissionQueue queue, int commandId, int result, Status status) {

@@ -1,6 +1,7 @@
 package org.jrdma.nvme.soft;
 
 import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
@@ -51,8 +52,11 @@ public final class NvmeTarget implements AutoCloseable {
     private final ExportedSubsystems exports = new ExportedSubsystems();
     private final Map<String, OpenDevice> devices = new HashMap<>();
 
-    /** The threads of the connections, with their queues as soon as they are accepted. */
-    private final Map<Thread, Optional<TargetQueueWorker>> connections = new ConcurrentHashMap<>();
+    /** A connection of a host, with its queue as soon as it is accepted. */
+    private record Served(InetAddress host, Optional<TargetQueueWorker> queue) {}
+
+    /** The connections, by their threads. */
+    private final Map<Thread, Served> connections = new ConcurrentHashMap<>();
 
     private final AtomicInteger failures = new AtomicInteger();
     private final Thread acceptor;
@@ -152,8 +156,8 @@ public final class NvmeTarget implements AutoCloseable {
         var decoded = ConnectPrivateData.decode(request.privateData().bytes());
         var rejection =
                 decoded.isEmpty()
-                        ? Optional.of(RdmaConnectRejection.INVALID_LENGTH)
-                        : rejection(decoded.get());
+                        ? Optional.of(QueueRejection.INVALID_LENGTH)
+                        : rejection(decoded.get(), request.peerAddress().getAddress());
         if (rejection.isPresent()) {
             LOG.debug("Rejected {}: {}", request, rejection.get().words());
             request.reject(rejection.get().encode());
@@ -167,7 +171,8 @@ public final class NvmeTarget implements AutoCloseable {
                         .daemon()
                         .name("jrdma-nvme-" + name)
                         .unstarted(() -> serve(request, queue, name));
-        connections.put(thread, Optional.empty());
+        var host = request.peerAddress().getAddress();
+        connections.put(thread, new Served(host, Optional.empty()));
         try {
             thread.start();
         } catch (OutOfMemoryError e) { // the limit of threads
@@ -177,7 +182,7 @@ public final class NvmeTarget implements AutoCloseable {
         }
     }
 
-    private Optional<RdmaConnectRejection> rejection(ConnectPrivateData queue) {
+    private Optional<QueueRejection> rejection(ConnectPrivateData queue, InetAddress host) {
         var maxCommands =
                 queue.queueId() == 0 ? ConnectPrivateData.ADMIN_ENTRIES : options.entries();
         if (queue.format() != 0) {
@@ -187,11 +192,16 @@ public final class NvmeTarget implements AutoCloseable {
         } else if (queue.commands() < 2 || queue.commands() > maxCommands) {
             return Optional.of(RdmaConnectRejection.INVALID_COMMANDS);
         } else if (queue.receives() < queue.commands() - 1) {
-            return Optional.of(RdmaConnectRejection.INVALID_RECEIVES);
-        } else if (connections.size() >= options.maxConnections()) {
-            return Optional.of(RdmaConnectRejection.NO_RESOURCES);
+            return Optional.of(QueueRejection.INVALID_RECEIVES);
+        } else if (connections.size() >= options.maxConnections()
+                || connections(host) >= options.maxConnectionsOfAHost()) {
+            return Optional.of(QueueRejection.NO_RESOURCES);
         }
         return Optional.empty();
+    }
+
+    private long connections(InetAddress host) {
+        return connections.values().stream().filter(each -> each.host().equals(host)).count();
     }
 
     private void serve(ConnectionRequest request, ConnectPrivateData decoded, String name) {
@@ -200,7 +210,8 @@ public final class NvmeTarget implements AutoCloseable {
             var domain = domain(request.deviceName());
             var connection = new TargetConnection(request, domain, decoded, options);
             var queue = new TargetQueueWorker(exports, options, decoded, connection, name);
-            connections.put(thread, Optional.of(queue));
+            var host = request.peerAddress().getAddress();
+            connections.put(thread, new Served(host, Optional.of(queue)));
             if (closed) {
                 queue.close();
             }
@@ -242,7 +253,7 @@ public final class NvmeTarget implements AutoCloseable {
             closed = true;
         }
         listener.close();
-        connections.values().forEach(queue -> queue.ifPresent(TargetQueueWorker::close));
+        connections.values().forEach(each -> each.queue().ifPresent(TargetQueueWorker::close));
         var deadline = System.nanoTime() + STOP_TIMEOUT.toNanos();
         join(acceptor, deadline);
         connections.keySet().forEach(thread -> join(thread, deadline));

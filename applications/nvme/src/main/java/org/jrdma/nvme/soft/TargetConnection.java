@@ -64,7 +64,6 @@ final class TargetConnection implements AutoCloseable {
 
     private final int entries;
     private final int capsuleBytes;
-    private final boolean isIwarp;
     private final RegisteredArena arena;
     private final MemoryRegion capsules;
     private final MemoryRegion responses;
@@ -94,7 +93,7 @@ final class TargetConnection implements AutoCloseable {
         var isAdmin = queue.queueId() == 0;
         entries = queue.commands();
         capsuleBytes = Command.BYTES + (isAdmin ? 0 : options.inCapsuleBytes());
-        isIwarp = domain.device().description().transportType() == TransportType.IWARP;
+        var isIwarp = domain.device().description().transportType() == TransportType.IWARP;
         writtenBuffers = new StagingPool.@Nullable Buffer[entries];
         var sendCapacity = SENDS_PER_RESPONSE * entries + StagingPool.buffers(isAdmin);
         // the iWARP standard demands remote write access for the memory into which a read writes
@@ -278,10 +277,8 @@ final class TargetConnection implements AutoCloseable {
         post(receives.get(command.slot()).tryPost());
     }
 
-    /** The provider of siw takes the key to invalidate from another field. */
-    private boolean isInvalidated(TargetCommand command) {
-        return !isIwarp
-                && command.buffer() != null
+    private static boolean isInvalidated(TargetCommand command) {
+        return command.buffer() != null
                 && command.pointer().kind() == FabricsDataPointer.KEYED_INVALIDATING;
     }
 

@@ -6,7 +6,8 @@ import org.jrdma.ffi.CheckReturnValue;
 /**
  * The options of a {@link NvmeTarget}. Immutable: the methods return a changed copy.
  *
- * @param maxConnections the number of connections of all hosts; each connection has a thread
+ * @param maxConnections the number of connections of all hosts; each connection has a thread. One
+ *     address can have three quarters of them, so that one host cannot exclude all others
  * @param ioQueues the number of I/O queues of a controller
  * @param entries the number of commands that an I/O queue can have, from 2 to 1,024
  * @param inCapsuleBytes the largest data that a host can send together with a command, a multiple
@@ -45,6 +46,11 @@ public record TargetOptions(
                     "The number of bytes in a capsule is %d. It must be a multiple of %d."
                             .formatted(inCapsuleBytes, CAPSULE_UNIT));
         }
+    }
+
+    /** Returns the number of connections that one address can have. */
+    int maxConnectionsOfAHost() {
+        return maxConnections - maxConnections / 4;
     }
 
     private static void require(String name, int value, int first, int last) {

@@ -32,11 +32,13 @@ final class Harness implements AutoCloseable {
 
     private final Arena arena = Arena.ofShared();
     private final MappedRegisters registers = new MappedRegisters(arena.allocate(0x4000, 4096));
-    private final FailureRecordingDeviceModel model;
+    private final NvmeController controller;
+    private final FailureRecordingModel model;
     private final DeviceHost host;
 
     Harness(Subsystem subsystem) {
-        model = new FailureRecordingDeviceModel(subsystem.newController());
+        controller = subsystem.newController();
+        model = new FailureRecordingModel(controller);
         host = DeviceHost.start(model, List.of(registers.memory()));
     }
 
@@ -57,7 +59,11 @@ final class Harness implements AutoCloseable {
         return registers;
     }
 
-    FailureRecordingDeviceModel model() {
+    NvmeController controller() {
+        return controller;
+    }
+
+    FailureRecordingModel model() {
         return model;
     }
 

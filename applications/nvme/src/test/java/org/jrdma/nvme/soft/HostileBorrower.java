@@ -5,10 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.soft.sisci.device.DeviceHost;
+import org.jspecify.annotations.Nullable;
 
 /** A borrower that writes made-up commands, addresses and doorbell values. */
 final class HostileBorrower {
@@ -19,12 +22,20 @@ final class HostileBorrower {
     private static final int GUARD = 64 << 10;
     private static final int PAGE = 4096;
 
+    /** The queues have a page each. All other pages can be lists of pages. */
+    private static final int LONGS_BEFORE_LISTS = 2 * PAGE / 8;
+
+    private static final int LISTS_LONGS = BYTES / 8 - LONGS_BEFORE_LISTS;
+
     private final Harness harness;
     private final Random random;
+    private final Random changes = new Random(22);
     private final long victim;
     private final MemorySegment guarded;
     private final MemorySegment memory;
-    private long address;
+    private volatile long address;
+    private volatile boolean isChanging;
+    private @Nullable Thread changer;
 
     /**
      * Attaches the borrower.
@@ -55,8 +66,46 @@ final class HostileBorrower {
     /** Fills the memory with addresses, because every page may be used as a list of pages. */
     private void fillWithAddresses() {
         for (var i = 0; i < BYTES / 8; i++) {
-            memory.setAtIndex(JAVA_LONG, i, anyAddress());
+            memory.setAtIndex(JAVA_LONG, i, anyAddress(random));
         }
+    }
+
+    /**
+     * Starts a thread that changes the addresses and the parameters of commands, and lists of
+     * pages, all the time.
+     */
+    void startToChangeMemory() {
+        isChanging = true;
+        changer =
+                Thread.ofPlatform()
+                        .name("changer")
+                        .start(() -> {
+                            while (isChanging) {
+                                changeMemory();
+                                LockSupport.parkNanos(10_000);
+                            }
+                        });
+    }
+
+    private void changeMemory() {
+        for (var i = 0; i < ENTRIES; i++) {
+            memory.setAtIndex(
+                    JAVA_LONG,
+                    LONGS_BEFORE_LISTS + changes.nextInt(LISTS_LONGS),
+                    anyAddress(changes));
+            // the data pointer and dwords 10 to 15: neither the opcode nor the namespace
+            var offset =
+                    changes.nextInt(ENTRIES) * (long) Command.BYTES + 24 + 8L * changes.nextInt(5);
+            memory.set(
+                    JAVA_LONG,
+                    offset,
+                    changes.nextInt(2) == 0 ? anyAddress(changes) : changes.nextInt(256));
+        }
+    }
+
+    void stopChangingMemory() throws InterruptedException {
+        isChanging = false;
+        Objects.requireNonNull(changer).join();
     }
 
     long submissions() {
@@ -96,8 +145,8 @@ final class HostileBorrower {
                 random.nextInt(8) == 0 ? random.nextInt(256) : 0,
                 random.nextInt(65_536),
                 random.nextInt(4) == 0 ? random.nextInt() : random.nextInt(4),
-                anyAddress(),
-                anyAddress(),
+                anyAddress(random),
+                anyAddress(random),
                 anyDword(),
                 random.nextInt(3) == 0 ? anyDword() : 0,
                 anyDword(),
@@ -114,7 +163,7 @@ final class HostileBorrower {
         };
     }
 
-    private long anyAddress() {
+    private long anyAddress(Random random) {
         return switch (random.nextInt(16)) {
             case 0 -> random.nextLong();
             case 1 -> victim + random.nextInt(BYTES);
@@ -132,10 +181,12 @@ final class HostileBorrower {
         switch (random.nextInt(6)) {
             case 0 -> registers.write(random.nextInt(0x1000) * 4L, random.nextInt());
             case 1 -> registers.write(0x1000 + random.nextInt(130) * 4L, anyDword());
-            case 2 -> registers.writeLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE, anyAddress());
-            case 3 -> registers.writeLong(MappedRegisters.ADMIN_COMPLETION_QUEUE, anyAddress());
+            case 2 ->
+                    registers.writeLong(MappedRegisters.ADMIN_SUBMISSION_QUEUE, anyAddress(random));
+            case 3 ->
+                    registers.writeLong(MappedRegisters.ADMIN_COMPLETION_QUEUE, anyAddress(random));
             case 4 -> registers.write(MappedRegisters.CONFIGURATION, anyDword());
-            default -> registers.writeLong(0x2000 + random.nextInt(65) * 16L, anyAddress());
+            default -> registers.writeLong(0x2000 + random.nextInt(65) * 16L, anyAddress(random));
         }
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Optional;
 import java.util.Random;
 import org.jrdma.nvme.model.AdminOpcode;
 import org.jrdma.nvme.model.Command;
@@ -25,6 +27,8 @@ import org.jrdma.nvme.model.MappedRegisters;
 import org.jrdma.nvme.model.QualifiedName;
 import org.jrdma.nvme.model.RdmaConnectRejection;
 import org.jrdma.nvme.model.Status;
+import org.jrdma.verbs.Device;
+import org.jrdma.verbs.ProtectionDomain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,19 +59,26 @@ class NvmeTargetTest extends TargetTestBase {
     }
 
     @Test
-    void shouldRejectConnectionsBeyondTheLimit() throws Exception {
-        var queues = new UncheckedHostQueue[OPTIONS.maxConnections()];
-        for (var i = 0; i < queues.length; i++) {
-            queues[i] = UncheckedHostQueue.queue(manager, domain, address, 0, 0);
-        }
-        var request = new ConnectPrivateData(0, 0, 32, 32, 0);
-        assertThat(UncheckedHostQueue.rejection(manager, domain, address, request))
-                .contains(RdmaConnectRejection.NO_RESOURCES);
-        for (var queue : queues) {
-            queue.close();
+    void shouldRejectConnectionsBeyondTheLimits(Device ignored, Device other) throws Exception {
+        try (var otherDomain = other.newProtectionDomain()) {
+            var queues = new ArrayList<UncheckedHostQueue>();
+            while (queues.size() < OPTIONS.maxConnectionsOfAHost()) {
+                queues.add(UncheckedHostQueue.queue(manager, domain, address, 0, 0));
+            }
+            assertThat(rejection(domain)).contains(QueueRejection.NO_RESOURCES);
+            while (queues.size() < OPTIONS.maxConnections()) {
+                queues.add(UncheckedHostQueue.queue(manager, otherDomain, address, 0, 0));
+            }
+            assertThat(rejection(otherDomain)).contains(QueueRejection.NO_RESOURCES);
+            queues.forEach(UncheckedHostQueue::close);
         }
         Harness.await(() -> target.connections() == 0);
         admin().close();
+    }
+
+    private Optional<QueueRejection> rejection(ProtectionDomain host) throws IOException {
+        return UncheckedHostQueue.rejection(
+                manager, host, address, new ConnectPrivateData(0, 0, 32, 32, 0));
     }
 
     @Test
@@ -351,9 +362,11 @@ class NvmeTargetTest extends TargetTestBase {
     void shouldEndAControllerWhoseHostGivesNoSignOfLife() throws Exception {
         try (var admin = admin(300);
                 var queue = io(1)) {
+            var start = System.nanoTime();
             queue.awaitDisconnected();
             admin.awaitDisconnected();
             Harness.await(() -> target.connections() == 0);
+            assertThat(System.nanoTime() - start).isLessThan(5_300_000_000L);
         }
     }
 

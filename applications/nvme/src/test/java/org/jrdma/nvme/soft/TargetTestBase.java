@@ -33,6 +33,7 @@ abstract class TargetTestBase {
     final BlockStorage storage = Harness.storage();
     final Subsystem subsystem = new Subsystem("serial 1", "jrdma test", NAME);
     NvmeTarget target;
+    Verbs library;
     ConnectionManager manager;
     ProtectionDomain domain;
     InetSocketAddress address;
@@ -47,6 +48,7 @@ abstract class TargetTestBase {
             InetAddress targetAddress)
             throws IOException {
         var _ = subsystem.addNamespace(storage);
+        library = verbs;
         manager = connections;
         target =
                 NvmeTarget.listen(

@@ -41,6 +41,9 @@ final class UncheckedHostQueue implements AutoCloseable {
     static final int CAPSULE_BYTES = Command.BYTES + 8192;
     static final int DATA_BYTES = 1 << 20;
 
+    /** The number of capsules that can be posted at the same time. */
+    private static final int POSTED_CAPSULES = 32;
+
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final RegisteredArena arena;
@@ -48,9 +51,12 @@ final class UncheckedHostQueue implements AutoCloseable {
     private final Connection<AsyncQueuePair> connection;
     private final MemoryRegion capsule;
     private final MemoryRegion data;
+    private final MemoryRegion postedCapsules;
+    private final Deque<Transfer> posted = new ArrayDeque<>();
     private final Deque<MemorySlice> buffers = new ArrayDeque<>();
     private final Deque<Transfer> receives = new ArrayDeque<>();
     private int nextId = 100;
+    private int nextCapsule;
 
     UncheckedHostQueue(
             ConnectionManager manager,
@@ -61,6 +67,7 @@ final class UncheckedHostQueue implements AutoCloseable {
         arena = domain.newArena(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
         capsule = arena.region(CAPSULE_BYTES);
         data = arena.region(DATA_BYTES);
+        postedCapsules = arena.region((long) POSTED_CAPSULES * CAPSULE_BYTES);
         var responses = arena.region(64L * ResponseCapsule.BYTES);
         for (var i = 0; i < 64; i++) {
             buffers.add(responses.slice((long) i * ResponseCapsule.BYTES, ResponseCapsule.BYTES));
@@ -145,6 +152,17 @@ final class UncheckedHostQueue implements AutoCloseable {
     void send(Command command, int extraBytes) throws IOException {
         command.encode(capsule.segment(), 0);
         sendCapsule(Command.BYTES + extraBytes);
+    }
+
+    /** Sends a capsule of any size, and waits only if too many capsules have not been sent. */
+    void post(Command command, int bytes) throws IOException {
+        if (posted.size() == POSTED_CAPSULES) {
+            var _ = posted.remove().await(TIMEOUT);
+        }
+        var start = (long) nextCapsule * CAPSULE_BYTES;
+        nextCapsule = (nextCapsule + 1) % POSTED_CAPSULES;
+        command.encode(postedCapsules.segment(), start);
+        posted.add(connection.queuePair().send(postedCapsules.slice(start, bytes)));
     }
 
     /** Waits for a response; empty if the target has disconnected. */
