@@ -15,6 +15,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,12 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
 
     /** IBV_ODP_SUPPORT_READ: peers may read memory with on-demand paging. */
     private static final int READ_ON_DEMAND = 1 << 3;
+
+    /**
+     * The vendor ID of the kernel's rxe, which in Linux 7.3 reads incorrect bytes from on-demand
+     * regions unless they are at the beginning of a page.
+     */
+    static final int RXE = 0xff_ffff;
 
     private final PluginContext plugin;
     private final ShuffleMetrics metrics;
@@ -95,12 +102,17 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
 
     private static boolean canReadOnDemand(Device device) {
         try {
-            var attributes = device.extendedAttributes();
-            return attributes.onDemand() && (attributes.reliableOnDemand() & READ_ON_DEMAND) != 0;
+            return canReadOnDemand(device.attributes().vendorId(), device.extendedAttributes());
         } catch (VerbsException e) {
             LOG.debug("{} does not report on-demand paging", device, e);
             return false;
         }
+    }
+
+    static boolean canReadOnDemand(int vendorId, ExtendedDeviceAttributes attributes) {
+        return vendorId != RXE
+                && attributes.onDemand()
+                && (attributes.reliableOnDemand() & READ_ON_DEMAND) != 0;
     }
 
     private static IndexShuffleBlockResolver blockResolver() throws IOException {

@@ -66,7 +66,7 @@ abstract class BlockTransferFixture {
     void connect() throws Exception {
         device = Verbs.software().openFirst();
         domain = device.newProtectionDomain();
-        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, false, metrics);
+        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, onDemandPaging(), metrics);
         server = new BlockServer(domain, settings, outputs, metrics);
         plugin.answer =
                 new DriverMessage.Listening(
@@ -76,6 +76,11 @@ abstract class BlockTransferFixture {
                         .encode();
         buffers = domain.newBufferPool(POOL_BYTES, Access.LOCAL_WRITE);
         peer = peer(settings);
+    }
+
+    /** Whether map outputs beyond the limit of two files are registered with on-demand paging. */
+    boolean onDemandPaging() {
+        return false;
     }
 
     private InetSocketAddress address() {
