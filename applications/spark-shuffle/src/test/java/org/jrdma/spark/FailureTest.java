@@ -71,10 +71,11 @@ class FailureTest {
     }
 
     @BeforeEach
-    void shuffle() throws InterruptedException {
+    void shuffle() throws Exception {
         cluster.awaitExecutors(2);
         shuffled = newShuffle();
         expected = ShuffleJobs.read(shuffled, 0);
+        cluster.settle();
     }
 
     private static JavaPairRDD<Long, byte[]> newShuffle() {
@@ -111,8 +112,12 @@ class FailureTest {
             victim.destroyForcibly();
         });
 
+        var mapTasks = cluster.mapTasks();
         readDuring("executor killed", shuffled);
+        cluster.settle();
         assertThat(victim.isAlive()).isFalse();
+        assertThat(cluster.failedFetches()).as("reduce tasks that the kill affected").isPositive();
+        assertThat(cluster.mapTasks()).isGreaterThan(mapTasks);
         awaitRelease(descriptors);
     }
 
@@ -138,11 +143,17 @@ class FailureTest {
         awaitRelease(descriptors - CHANNELS);
     }
 
-    /** Reads the shuffle, and checks that one executor has pulled its cable during this time. */
-    private void readWithPulledCable(String failure, Duration duration) {
+    /**
+     * Reads the shuffle, and checks that one executor has pulled its cable during this time, and
+     * that no map task was repeated.
+     */
+    private void readWithPulledCable(String failure, Duration duration) throws Exception {
+        var mapTasks = cluster.mapTasks();
         var pulls = cluster.session().sparkContext().longAccumulator();
         readDuring(failure, pullCableAtFirstRecord(shuffled, anyExecutor(), duration, pulls));
         assertThat(pulls.value()).isEqualTo(1);
+        cluster.settle();
+        assertThat(cluster.mapTasks()).isEqualTo(mapTasks);
     }
 
     private static String anyExecutor() {

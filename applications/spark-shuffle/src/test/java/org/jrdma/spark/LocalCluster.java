@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -31,6 +32,8 @@ final class LocalCluster implements AutoCloseable {
     private final LongAdder remoteBlocks = new LongAdder();
     private final LongAdder remoteBytes = new LongAdder();
     private final LongAdder remoteBytesToFiles = new LongAdder();
+    private final LongAdder mapTasks = new LongAdder();
+    private final LongAdder failedFetches = new LongAdder();
 
     private LocalCluster(SparkSession session) {
         this.session = session;
@@ -83,6 +86,13 @@ final class LocalCluster implements AutoCloseable {
                         new SparkListener() {
                             @Override
                             public void onTaskEnd(SparkListenerTaskEnd end) {
+                                if (end.reason() instanceof FetchFailed) {
+                                    failedFetches.increment();
+                                }
+                                if (end.taskType().equals("ShuffleMapTask")
+                                        && end.taskInfo().successful()) {
+                                    mapTasks.increment();
+                                }
                                 if (end.taskMetrics() != null) {
                                     var read = end.taskMetrics().shuffleReadMetrics();
                                     remoteBlocks.add(read.remoteBlocksFetched());
@@ -131,6 +141,16 @@ final class LocalCluster implements AutoCloseable {
     /** The bytes of remote blocks that tasks have read into files, as counted by Spark. */
     long remoteBytesToFiles() {
         return remoteBytesToFiles.sum();
+    }
+
+    /** The map tasks that have succeeded, including those that Spark has repeated. */
+    long mapTasks() {
+        return mapTasks.sum();
+    }
+
+    /** The tasks that have failed because they could not read a block of a map task. */
+    long failedFetches() {
+        return failedFetches.sum();
     }
 
     /** Waits until Spark has reported the metrics of all tasks. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -65,6 +66,30 @@ class RdmaShuffleTest {
             shouldHaveReadEveryRemoteBlockByRdma(cluster);
             cluster.awaitRelease();
         }
+    }
+
+    @Test
+    void shouldReadPartitionsAtOnceThatAdaptiveExecutionCoalesces() throws Exception {
+        try (var cluster = LocalCluster.start(Map.of())) {
+            var single = remoteBlocksOfJoin(cluster, false);
+            var batches = remoteBlocksOfJoin(cluster, true);
+
+            assertThat(batches).isPositive().isLessThan(single);
+            shouldHaveReadEveryRemoteBlockByRdma(cluster);
+        }
+    }
+
+    /** Joins tables, and returns the number of remote blocks, each of which may be a batch. */
+    private static long remoteBlocksOfJoin(LocalCluster cluster, boolean inBatches)
+            throws Exception {
+        var before = cluster.remoteBlocks();
+        cluster.session().conf().set("spark.sql.adaptive.fetchShuffleBlocksInBatch", inBatches);
+        var joined = ShuffleJobs.joined(cluster.session(), RECORDS);
+        assertThat(ShuffleJobs.digest(joined)).isEqualTo(expected.get("join"));
+        var execution = ((org.apache.spark.sql.classic.Dataset<Row>) joined).queryExecution();
+        assertThat(execution.executedPlan().toString()).contains("AQEShuffleRead coalesced");
+        cluster.settle();
+        return cluster.remoteBlocks() - before;
     }
 
     @Test
