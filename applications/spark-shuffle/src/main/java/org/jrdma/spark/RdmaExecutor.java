@@ -44,6 +44,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final ProtectionDomain domain;
     private final MapOutputs outputs;
     private final BufferPool buffers;
+    private final Duration idleTimeout;
     private final BlockServer server;
     private final Map<String, PeerFetcher> peers = new ConcurrentHashMap<>();
 
@@ -58,6 +59,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         this.device = device;
         domain = device.newProtectionDomain();
         buffers = domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE);
+        idleTimeout = settings.idleTimeout();
         metrics.define(Metric.BUFFER_BYTES, () -> buffers.statistics().registeredBytes());
         metrics.define(Metric.BUFFER_BYTES_USED, () -> buffers.statistics().usedBytes());
         outputs =
@@ -132,7 +134,9 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     PeerFetcher peer(String executor) {
         return peers.computeIfAbsent(
                 executor,
-                _ -> new PeerFetcher(executor, this::connect, directory, buffers, metrics));
+                _ ->
+                        new PeerFetcher(
+                                executor, this::connect, directory, buffers, idleTimeout, metrics));
     }
 
     boolean isAvoided(String executor) {

@@ -41,6 +41,7 @@ abstract class BlockTransferFixture {
     static final int PARTITIONS = 20;
     static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
     static final int POOL_BYTES = 4 << 20;
+    static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
     static final String SERVER = "1";
 
     @TempDir Path folder;
@@ -93,7 +94,12 @@ abstract class BlockTransferFixture {
 
     PeerFetcher peer(ChannelSettings channels, BufferPool buffers) {
         return new PeerFetcher(
-                SERVER, executor -> connect(executor, channels), directory, buffers, metrics);
+                SERVER,
+                executor -> connect(executor, channels),
+                directory,
+                buffers,
+                IDLE_TIMEOUT,
+                metrics);
     }
 
     RdmaChannel connect(String executor, ChannelSettings channels) throws IOException {

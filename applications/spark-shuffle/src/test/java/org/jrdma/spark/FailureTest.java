@@ -29,17 +29,11 @@ class FailureTest {
     private static final int PARTITIONS = 16;
     private static final int PAUSE_MILLIS = 20;
 
-    /** The channels of an executor that reads from the other one and serves it. */
-    private static final int CHANNELS = 2;
-
     private static final Duration BEFORE_FAILURE = Duration.ofSeconds(2);
     private static final Duration FOREVER = Duration.ofDays(1);
 
     private static LocalCluster cluster;
     private static long millisWithoutFailure;
-
-    /** The RDMA descriptors of an executor whose channels are open. */
-    private static long descriptors;
 
     private JavaPairRDD<Long, byte[]> shuffled;
     private String expected;
@@ -58,11 +52,6 @@ class FailureTest {
         var start = System.nanoTime();
         ShuffleJobs.read(warmUp, PAUSE_MILLIS);
         millisWithoutFailure = millisSince(start);
-        descriptors =
-                LocalCluster.executors().stream()
-                        .mapToLong(LocalCluster::rdmaDescriptors)
-                        .max()
-                        .orElseThrow();
     }
 
     @AfterAll
@@ -94,9 +83,9 @@ class FailureTest {
     }
 
     /** Removes the shuffle, and checks that the executors release all that they had for it. */
-    private void awaitRelease(long maxDescriptors) throws InterruptedException {
+    private void awaitRelease() throws InterruptedException {
         shuffled = null;
-        cluster.awaitRelease(maxDescriptors);
+        cluster.awaitRelease();
     }
 
     private static long millisSince(long start) {
@@ -118,7 +107,7 @@ class FailureTest {
         assertThat(victim.isAlive()).isFalse();
         assertThat(cluster.failedFetches()).as("reduce tasks that the kill affected").isPositive();
         assertThat(cluster.mapTasks()).isGreaterThan(mapTasks);
-        awaitRelease(descriptors);
+        awaitRelease();
     }
 
     @Test
@@ -130,7 +119,7 @@ class FailureTest {
         readWithPulledCable("cable pulled for three seconds", Duration.ofSeconds(3));
         assertThat(cluster.metric(Metric.BLOCKS_READ)).isGreaterThan(byRdma);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
-        awaitRelease(descriptors);
+        awaitRelease();
     }
 
     @Test
@@ -140,7 +129,7 @@ class FailureTest {
 
         readWithPulledCable("cable pulled permanently", FOREVER);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
-        awaitRelease(descriptors - CHANNELS);
+        awaitRelease();
     }
 
     /**
