@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.jrdma.verbs.Device;
@@ -143,8 +144,9 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         return directory.isAvoided(executor);
     }
 
-    void countByTcp(int blocks) {
-        metrics.add(Metric.BLOCKS_BY_TCP, blocks);
+    /** Returns a listener for blocks of Spark's own client, which counts them. */
+    BlockFetchingListener countingByTcp(BlockFetchingListener listener) {
+        return new TcpReadCounter(listener, metrics);
     }
 
     private RdmaChannel connect(String executor) throws IOException {

@@ -137,6 +137,8 @@ class RdmaShuffleTest {
                             cluster.metric(Metric.BLOCKS_READ)
                                             + cluster.metric(Metric.BLOCKS_BY_TCP)
                                     == cluster.remoteBlocks());
+            assertThat(cluster.metric(Metric.BYTES_READ) + cluster.metric(Metric.BYTES_BY_TCP))
+                    .isEqualTo(cluster.remoteBytes());
             assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isPositive();
             assertThat(cluster.metric(Metric.BLOCKS_READ)).isPositive();
             assertThat(cluster.metric(Metric.REGISTERED_BYTES)).isLessThanOrEqualTo(4 << 20);
