@@ -6,8 +6,10 @@ enum Metric {
     BLOCKS_READ("blocksRead", true),
     /** The bytes of these blocks. */
     BYTES_READ("bytesRead", true),
-    /** The remote blocks for which this executor has used Spark's own client. */
+    /** The remote blocks that this executor has read with Spark's own client. */
     BLOCKS_BY_TCP("blocksByTcp", true),
+    /** The bytes of these blocks. */
+    BYTES_BY_TCP("bytesByTcp", true),
     /** The blocks that this executor has located for other executors. */
     BLOCKS_LOCATED("blocksLocated", true),
     /** The blocks that this executor could not offer, because of the limit or an error. */

@@ -28,13 +28,13 @@ final class PeerFetcher implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PeerFetcher.class);
 
-    private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
     private static final int MAX_FAILURES = 2;
 
     private final String executor;
     private final Connector connector;
     private final PeerAddressLookupAndAvoidance directory;
     private final BufferPool buffers;
+    private final Duration idleTimeout;
     private final ShuffleMetrics metrics;
     private final ThreadFactory threads;
 
@@ -52,12 +52,14 @@ final class PeerFetcher implements AutoCloseable {
             Connector connector,
             PeerAddressLookupAndAvoidance directory,
             BufferPool buffers,
+            Duration idleTimeout,
             ShuffleMetrics metrics) {
         this(
                 executor,
                 connector,
                 directory,
                 buffers,
+                idleTimeout,
                 metrics,
                 Thread.ofPlatform().daemon().name("jrdma-shuffle-fetch-" + executor).factory());
     }
@@ -67,12 +69,14 @@ final class PeerFetcher implements AutoCloseable {
             Connector connector,
             PeerAddressLookupAndAvoidance directory,
             BufferPool buffers,
+            Duration idleTimeout,
             ShuffleMetrics metrics,
             ThreadFactory threads) {
         this.executor = executor;
         this.connector = connector;
         this.directory = directory;
         this.buffers = buffers;
+        this.idleTimeout = idleTimeout;
         this.metrics = metrics;
         this.threads = threads;
     }
@@ -135,7 +139,7 @@ final class PeerFetcher implements AutoCloseable {
                 open.add(next);
                 session.add(next);
             }
-            if (!session.advance(IDLE_TIMEOUT) && stop()) {
+            if (!session.advance(idleTimeout) && stop()) {
                 return;
             }
             open.removeIf(Fetch::isDone);

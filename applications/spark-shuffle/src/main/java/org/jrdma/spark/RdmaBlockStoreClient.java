@@ -87,8 +87,7 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
             String[] names,
             BlockFetchingListener listener,
             @Nullable DownloadFileManager files) {
-        rdma.countByTcp(names.length);
-        stock.fetchBlocks(host, port, executor, names, listener, files);
+        stock.fetchBlocks(host, port, executor, names, rdma.countingByTcp(listener), files);
     }
 
     @Override

@@ -134,10 +134,11 @@ final class RdmaDriverPlugin implements DriverPlugin {
     public void shutdown() {
         if (!reports.isEmpty()) {
             LOG.info(
-                    "Executors have read {} blocks ({} bytes) by RDMA and {} blocks over TCP",
+                    "Executors have read {} blocks ({} bytes) by RDMA and {} blocks ({} bytes) over TCP",
                     total(Metric.BLOCKS_READ),
                     total(Metric.BYTES_READ),
-                    total(Metric.BLOCKS_BY_TCP));
+                    total(Metric.BLOCKS_BY_TCP),
+                    total(Metric.BYTES_BY_TCP));
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.jrdma.ffi.AddressText;
@@ -16,6 +17,7 @@ import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
 import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +32,12 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     /** IBV_ODP_SUPPORT_READ: peers may read memory with on-demand paging. */
     private static final int READ_ON_DEMAND = 1 << 3;
 
+    /**
+     * The vendor ID of the kernel's rxe, which in Linux 7.3 reads incorrect bytes from on-demand
+     * regions unless they are at the beginning of a page.
+     */
+    static final int RXE = 0xff_ffff;
+
     private final PluginContext plugin;
     private final ShuffleMetrics metrics;
     private final ChannelSettings channels;
@@ -38,6 +46,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final ProtectionDomain domain;
     private final MapOutputs outputs;
     private final BufferPool buffers;
+    private final Duration idleTimeout;
     private final BlockServer server;
     private final Map<String, PeerFetcher> peers = new ConcurrentHashMap<>();
 
@@ -52,6 +61,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         this.device = device;
         domain = device.newProtectionDomain();
         buffers = domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE);
+        idleTimeout = settings.idleTimeout();
         metrics.define(Metric.BUFFER_BYTES, () -> buffers.statistics().registeredBytes());
         metrics.define(Metric.BUFFER_BYTES_USED, () -> buffers.statistics().usedBytes());
         outputs =
@@ -96,12 +106,17 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
 
     private static boolean canReadOnDemand(Device device) {
         try {
-            var attributes = device.extendedAttributes();
-            return attributes.onDemand() && (attributes.reliableOnDemand() & READ_ON_DEMAND) != 0;
+            return canReadOnDemand(device.attributes().vendorId(), device.extendedAttributes());
         } catch (VerbsException e) {
             LOG.debug("{} does not report on-demand paging", device, e);
             return false;
         }
+    }
+
+    static boolean canReadOnDemand(int vendorId, ExtendedDeviceAttributes attributes) {
+        return vendorId != RXE
+                && attributes.onDemand()
+                && (attributes.reliableOnDemand() & READ_ON_DEMAND) != 0;
     }
 
     private static IndexShuffleBlockResolver blockResolver() throws IOException {
@@ -121,15 +136,18 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     PeerFetcher peer(String executor) {
         return peers.computeIfAbsent(
                 executor,
-                _ -> new PeerFetcher(executor, this::connect, directory, buffers, metrics));
+                _ ->
+                        new PeerFetcher(
+                                executor, this::connect, directory, buffers, idleTimeout, metrics));
     }
 
     boolean isAvoided(String executor) {
         return directory.isAvoided(executor);
     }
 
-    void countByTcp(int blocks) {
-        metrics.add(Metric.BLOCKS_BY_TCP, blocks);
+    /** Returns a listener for blocks of Spark's own client, which counts them. */
+    BlockFetchingListener countingByTcp(BlockFetchingListener listener) {
+        return new TcpReadCounter(listener, metrics);
     }
 
     private RdmaChannel connect(String executor) throws IOException {

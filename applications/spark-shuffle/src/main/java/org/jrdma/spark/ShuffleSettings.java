@@ -1,5 +1,6 @@
 package org.jrdma.spark;
 
+import java.time.Duration;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
 
@@ -10,9 +11,14 @@ import org.apache.spark.SparkConf;
  * @param registeredBytes the limit for the map outputs that are registered at the same time
  * @param onDemandPaging whether map outputs beyond the limit are registered with on-demand paging
  * @param bufferBytes the limit for the buffers into which blocks are read
+ * @param idleTimeout how long the channel to another executor stays open without a block to read
  */
 record ShuffleSettings(
-        Optional<String> device, long registeredBytes, boolean onDemandPaging, long bufferBytes) {
+        Optional<String> device,
+        long registeredBytes,
+        boolean onDemandPaging,
+        long bufferBytes,
+        Duration idleTimeout) {
 
     private static final String PREFIX = "spark.jrdma.shuffle.";
 
@@ -24,6 +30,8 @@ record ShuffleSettings(
      */
     static final String ALLOW_UNPROTECTED = PREFIX + "allowUnprotected";
 
+    static final String IDLE_TIMEOUT = PREFIX + "idleTimeout";
+
     private static final long BUFFER_FACTOR = 2;
 
     static ShuffleSettings of(SparkConf conf) {
@@ -32,7 +40,8 @@ record ShuffleSettings(
                 device.isEmpty() ? Optional.empty() : Optional.of(device),
                 conf.getSizeAsBytes(PREFIX + "registeredBytes", "4g"),
                 conf.getBoolean(PREFIX + "onDemandPaging", true),
-                conf.getSizeAsBytes(PREFIX + "bufferBytes", defaultBufferBytes(conf)));
+                conf.getSizeAsBytes(PREFIX + "bufferBytes", defaultBufferBytes(conf)),
+                Duration.ofMillis(conf.getTimeAsMs(IDLE_TIMEOUT, "1m")));
     }
 
     /**

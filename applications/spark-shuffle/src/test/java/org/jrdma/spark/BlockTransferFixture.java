@@ -41,6 +41,7 @@ abstract class BlockTransferFixture {
     static final int PARTITIONS = 20;
     static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
     static final int POOL_BYTES = 4 << 20;
+    static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
     static final String SERVER = "1";
 
     @TempDir Path folder;
@@ -66,7 +67,7 @@ abstract class BlockTransferFixture {
     void connect() throws Exception {
         device = Verbs.software().openFirst();
         domain = device.newProtectionDomain();
-        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, false, metrics);
+        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, onDemandPaging(), metrics);
         server = new BlockServer(domain, settings, outputs, metrics);
         plugin.answer =
                 new DriverMessage.Listening(
@@ -76,6 +77,11 @@ abstract class BlockTransferFixture {
                         .encode();
         buffers = domain.newBufferPool(POOL_BYTES, Access.LOCAL_WRITE);
         peer = peer(settings);
+    }
+
+    /** Whether map outputs beyond the limit of two files are registered with on-demand paging. */
+    boolean onDemandPaging() {
+        return false;
     }
 
     private InetSocketAddress address() {
@@ -88,7 +94,12 @@ abstract class BlockTransferFixture {
 
     PeerFetcher peer(ChannelSettings channels, BufferPool buffers) {
         return new PeerFetcher(
-                SERVER, executor -> connect(executor, channels), directory, buffers, metrics);
+                SERVER,
+                executor -> connect(executor, channels),
+                directory,
+                buffers,
+                IDLE_TIMEOUT,
+                metrics);
     }
 
     RdmaChannel connect(String executor, ChannelSettings channels) throws IOException {

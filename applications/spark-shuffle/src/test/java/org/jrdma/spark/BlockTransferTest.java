@@ -305,7 +305,12 @@ class BlockTransferTest extends BlockTransferFixture {
 
     private PeerFetcher peer(PeerAddressLookupAndAvoidance directory) {
         return new PeerFetcher(
-                SERVER, executor -> connect(executor, settings), directory, buffers, metrics);
+                SERVER,
+                executor -> connect(executor, settings),
+                directory,
+                buffers,
+                IDLE_TIMEOUT,
+                metrics);
     }
 
     @Test
@@ -336,6 +341,7 @@ class BlockTransferTest extends BlockTransferFixture {
                         executor -> connect(executor, settings),
                         directory,
                         buffers,
+                        IDLE_TIMEOUT,
                         metrics,
                         fetching ->
                                 starts.getAndIncrement() == 0

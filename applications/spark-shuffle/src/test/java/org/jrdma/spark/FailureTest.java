@@ -29,17 +29,11 @@ class FailureTest {
     private static final int PARTITIONS = 16;
     private static final int PAUSE_MILLIS = 20;
 
-    /** The channels of an executor that reads from the other one and serves it. */
-    private static final int CHANNELS = 2;
-
     private static final Duration BEFORE_FAILURE = Duration.ofSeconds(2);
     private static final Duration FOREVER = Duration.ofDays(1);
 
     private static LocalCluster cluster;
     private static long millisWithoutFailure;
-
-    /** The RDMA descriptors of an executor whose channels are open. */
-    private static long descriptors;
 
     private JavaPairRDD<Long, byte[]> shuffled;
     private String expected;
@@ -58,11 +52,6 @@ class FailureTest {
         var start = System.nanoTime();
         ShuffleJobs.read(warmUp, PAUSE_MILLIS);
         millisWithoutFailure = millisSince(start);
-        descriptors =
-                LocalCluster.executors().stream()
-                        .mapToLong(LocalCluster::rdmaDescriptors)
-                        .max()
-                        .orElseThrow();
     }
 
     @AfterAll
@@ -71,10 +60,11 @@ class FailureTest {
     }
 
     @BeforeEach
-    void shuffle() throws InterruptedException {
+    void shuffle() throws Exception {
         cluster.awaitExecutors(2);
         shuffled = newShuffle();
         expected = ShuffleJobs.read(shuffled, 0);
+        cluster.settle();
     }
 
     private static JavaPairRDD<Long, byte[]> newShuffle() {
@@ -93,9 +83,9 @@ class FailureTest {
     }
 
     /** Removes the shuffle, and checks that the executors release all that they had for it. */
-    private void awaitRelease(long maxDescriptors) throws InterruptedException {
+    private void awaitRelease() throws InterruptedException {
         shuffled = null;
-        cluster.awaitRelease(maxDescriptors);
+        cluster.awaitRelease();
     }
 
     private static long millisSince(long start) {
@@ -111,9 +101,13 @@ class FailureTest {
             victim.destroyForcibly();
         });
 
+        var mapTasks = cluster.mapTasks();
         readDuring("executor killed", shuffled);
+        cluster.settle();
         assertThat(victim.isAlive()).isFalse();
-        awaitRelease(descriptors);
+        assertThat(cluster.failedFetches()).as("reduce tasks that the kill affected").isPositive();
+        assertThat(cluster.mapTasks()).isGreaterThan(mapTasks);
+        awaitRelease();
     }
 
     @Test
@@ -125,7 +119,7 @@ class FailureTest {
         readWithPulledCable("cable pulled for three seconds", Duration.ofSeconds(3));
         assertThat(cluster.metric(Metric.BLOCKS_READ)).isGreaterThan(byRdma);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
-        awaitRelease(descriptors);
+        awaitRelease();
     }
 
     @Test
@@ -135,14 +129,20 @@ class FailureTest {
 
         readWithPulledCable("cable pulled permanently", FOREVER);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
-        awaitRelease(descriptors - CHANNELS);
+        awaitRelease();
     }
 
-    /** Reads the shuffle, and checks that one executor has pulled its cable during this time. */
-    private void readWithPulledCable(String failure, Duration duration) {
+    /**
+     * Reads the shuffle, and checks that one executor has pulled its cable during this time, and
+     * that no map task was repeated.
+     */
+    private void readWithPulledCable(String failure, Duration duration) throws Exception {
+        var mapTasks = cluster.mapTasks();
         var pulls = cluster.session().sparkContext().longAccumulator();
         readDuring(failure, pullCableAtFirstRecord(shuffled, anyExecutor(), duration, pulls));
         assertThat(pulls.value()).isEqualTo(1);
+        cluster.settle();
+        assertThat(cluster.mapTasks()).isEqualTo(mapTasks);
     }
 
     private static String anyExecutor() {

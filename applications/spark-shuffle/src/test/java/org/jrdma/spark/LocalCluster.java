@@ -9,8 +9,10 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -25,12 +27,18 @@ final class LocalCluster implements AutoCloseable {
     private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration RELEASE_TIMEOUT = Duration.ofMinutes(1);
+    private static final String IDLE_TIMEOUT = "5s";
     private static final int EXECUTORS = 2;
 
     private final SparkSession session;
     private final LongAdder remoteBlocks = new LongAdder();
     private final LongAdder remoteBytes = new LongAdder();
     private final LongAdder remoteBytesToFiles = new LongAdder();
+    private final LongAdder mapTasks = new LongAdder();
+    private final LongAdder failedFetches = new LongAdder();
+
+    /** The RDMA descriptors of an executor that has not read and not served a block. */
+    private long idleDescriptors;
 
     private LocalCluster(SparkSession session) {
         this.session = session;
@@ -48,12 +56,19 @@ final class LocalCluster implements AutoCloseable {
                                 "spark.executor.extraClassPath",
                                 System.getProperty("java.class.path"))
                         .config("spark.executor.extraJavaOptions", "-Djrdma.fabric=software")
-                        .config("spark.shuffle.readHostLocalDisk", "false");
+                        .config("spark.shuffle.readHostLocalDisk", "false")
+                        .config(ShuffleSettings.IDLE_TIMEOUT, IDLE_TIMEOUT);
         settings.forEach(builder::config);
         var cluster = new LocalCluster(builder.getOrCreate());
         try {
             cluster.listen();
             cluster.awaitExecutors(EXECUTORS);
+            cluster.awaitTasks();
+            cluster.idleDescriptors =
+                    executors().stream()
+                            .mapToLong(LocalCluster::rdmaDescriptors)
+                            .max()
+                            .orElseThrow();
             return cluster;
         } catch (Throwable e) {
             cluster.close();
@@ -83,6 +98,13 @@ final class LocalCluster implements AutoCloseable {
                         new SparkListener() {
                             @Override
                             public void onTaskEnd(SparkListenerTaskEnd end) {
+                                if (end.reason() instanceof FetchFailed) {
+                                    failedFetches.increment();
+                                }
+                                if (end.taskType().equals("ShuffleMapTask")
+                                        && end.taskInfo().successful()) {
+                                    mapTasks.increment();
+                                }
                                 if (end.taskMetrics() != null) {
                                     var read = end.taskMetrics().shuffleReadMetrics();
                                     remoteBlocks.add(read.remoteBlocksFetched());
@@ -97,6 +119,16 @@ final class LocalCluster implements AutoCloseable {
         await(
                 START_TIMEOUT,
                 () -> session.sparkContext().statusTracker().getExecutorInfos().length > count);
+    }
+
+    /** Waits until each executor has run a task, because the plug-in starts before that. */
+    private void awaitTasks() throws InterruptedException {
+        var tasks = ShuffleJobs.context(session).parallelize(List.of(1, 2, 3, 4), 4);
+        await(
+                START_TIMEOUT,
+                () ->
+                        Set.copyOf(tasks.map(_ -> SparkEnv.get().executorId()).collect()).size()
+                                == EXECUTORS);
     }
 
     /** A condition that this class waits for. */
@@ -133,6 +165,16 @@ final class LocalCluster implements AutoCloseable {
         return remoteBytesToFiles.sum();
     }
 
+    /** The map tasks that have succeeded, including those that Spark has repeated. */
+    long mapTasks() {
+        return mapTasks.sum();
+    }
+
+    /** The tasks that have failed because they could not read a block of a map task. */
+    long failedFetches() {
+        return failedFetches.sum();
+    }
+
     /** Waits until Spark has reported the metrics of all tasks. */
     void settle() throws Exception {
         session.sparkContext().listenerBus().waitUntilEmpty(REPORT_TIMEOUT.toMillis());
@@ -152,18 +194,13 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** Waits as {@link #awaitRelease(long)} does, without a check of the file descriptors. */
-    void awaitRelease() throws InterruptedException {
-        awaitRelease(Long.MAX_VALUE);
-    }
-
     /**
      * Makes Spark remove all shuffles that no object uses, and waits until the executors have
-     * released all map outputs and buffers, and have at most the given number of file descriptors
-     * for RDMA. An executor releases the buffers that an unreachable peer was reading when the
-     * keep-alive of the channel fails.
+     * released all map outputs, buffers and channels, and have no more file descriptors for RDMA
+     * than before the first shuffle. Channels are closed after the idle timeout. An executor
+     * releases what an unreachable peer was reading when the keep-alive of the channel fails.
      */
-    void awaitRelease(long maxDescriptors) throws InterruptedException {
+    void awaitRelease() throws InterruptedException {
         try {
             await(
                     RELEASE_TIMEOUT,
@@ -171,10 +208,10 @@ final class LocalCluster implements AutoCloseable {
                         System.gc();
                         // Executors report their metrics after each task.
                         ShuffleJobs.context(session).parallelize(List.of(1, 2, 3, 4), 4).count();
-                        return held(maxDescriptors).isEmpty();
+                        return held().isEmpty();
                     });
         } catch (AssertionError e) {
-            throw new AssertionError("Not released: " + held(maxDescriptors), e);
+            throw new AssertionError("Not released: " + held(), e);
         }
     }
 
@@ -182,7 +219,7 @@ final class LocalCluster implements AutoCloseable {
      * The resources that executors hold for shuffles, as reported by them and by the operating
      * system.
      */
-    private Map<String, Long> held(long maxDescriptors) {
+    private Map<String, Long> held() {
         var held = new TreeMap<String, Long>();
         for (var metric :
                 List.of(
@@ -193,10 +230,9 @@ final class LocalCluster implements AutoCloseable {
         }
         for (var executor : executors()) {
             held.put("mapped files of process " + executor.pid(), mappedOutputs(executor));
-            var descriptors = rdmaDescriptors(executor);
             held.put(
-                    "file descriptors of process " + executor.pid(),
-                    descriptors > maxDescriptors ? descriptors : 0);
+                    "further file descriptors of process " + executor.pid(),
+                    Math.max(0, rdmaDescriptors(executor) - idleDescriptors));
         }
         held.values().removeIf(value -> value == 0);
         return held;
@@ -215,7 +251,7 @@ final class LocalCluster implements AutoCloseable {
      * The number of file descriptors that an executor uses for RDMA. The software fabric has an
      * eventfd for each channel and some more; Netty has one for each epoll instance.
      */
-    static long rdmaDescriptors(ProcessHandle executor) {
+    private static long rdmaDescriptors(ProcessHandle executor) {
         var folder = Path.of("/proc/%d/fd".formatted(executor.pid()));
         try (var descriptors = Files.list(folder)) {
             var targets = descriptors.map(LocalCluster::target).toList();

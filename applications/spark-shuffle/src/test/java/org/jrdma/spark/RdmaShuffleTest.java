@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -68,6 +69,30 @@ class RdmaShuffleTest {
     }
 
     @Test
+    void shouldReadPartitionsAtOnceThatAdaptiveExecutionCoalesces() throws Exception {
+        try (var cluster = LocalCluster.start(Map.of())) {
+            var single = remoteBlocksOfJoin(cluster, false);
+            var batches = remoteBlocksOfJoin(cluster, true);
+
+            assertThat(batches).isPositive().isLessThan(single);
+            shouldHaveReadEveryRemoteBlockByRdma(cluster);
+        }
+    }
+
+    /** Joins tables, and returns the number of remote blocks, each of which may be a batch. */
+    private static long remoteBlocksOfJoin(LocalCluster cluster, boolean inBatches)
+            throws Exception {
+        var before = cluster.remoteBlocks();
+        cluster.session().conf().set("spark.sql.adaptive.fetchShuffleBlocksInBatch", inBatches);
+        var joined = ShuffleJobs.joined(cluster.session(), RECORDS);
+        assertThat(ShuffleJobs.digest(joined)).isEqualTo(expected.get("join"));
+        var execution = ((org.apache.spark.sql.classic.Dataset<Row>) joined).queryExecution();
+        assertThat(execution.executedPlan().toString()).contains("AQEShuffleRead coalesced");
+        cluster.settle();
+        return cluster.remoteBlocks() - before;
+    }
+
+    @Test
     void shouldReadEveryRemoteBlockByRdmaOnAStandaloneCluster() throws Exception {
         try (var standalone = StandaloneCluster.start();
                 var cluster = LocalCluster.start(Map.of("spark.master", standalone.url()))) {
@@ -112,6 +137,8 @@ class RdmaShuffleTest {
                             cluster.metric(Metric.BLOCKS_READ)
                                             + cluster.metric(Metric.BLOCKS_BY_TCP)
                                     == cluster.remoteBlocks());
+            assertThat(cluster.metric(Metric.BYTES_READ) + cluster.metric(Metric.BYTES_BY_TCP))
+                    .isEqualTo(cluster.remoteBytes());
             assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isPositive();
             assertThat(cluster.metric(Metric.BLOCKS_READ)).isPositive();
             assertThat(cluster.metric(Metric.REGISTERED_BYTES)).isLessThanOrEqualTo(4 << 20);

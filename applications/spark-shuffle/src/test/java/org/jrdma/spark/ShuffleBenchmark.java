@@ -10,8 +10,10 @@ import java.io.PrintStream;
 import java.io.Writer;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -221,15 +223,7 @@ final class ShuffleBenchmark {
                         ? List.of(arguments).subList(1, arguments.length)
                         : LIMITS.keySet();
         var exceeded = new ArrayList<String>();
-        System.out.printf(
-                "%n%-6s %-6s %14s %14s %12s %12s %10s%n",
-                "shape",
-                "path",
-                "remote bytes",
-                "remote blocks",
-                "CPU ns/byte",
-                "CPU us/block",
-                "wall ms");
+        printHeading();
         try (var stock = new Driver(false);
                 var rdma = new Driver(true)) {
             for (var shape : shapes) {
@@ -247,15 +241,13 @@ final class ShuffleBenchmark {
                     }
                 }
                 print(shape, "stock", stockSums, rounds);
-                print(shape, "rdma", rdmaSums, rounds);
                 if (shape.equals(KILL)) {
+                    print(shape, "RDMA", rdmaSums, rounds);
                     continue;
                 }
                 ratios.sort(null);
                 var median = ratios.get(ratios.size() / 2);
-                System.out.printf(
-                        "%-6s ratio: %.2f; median of the rounds %.2f%n",
-                        shape, rdmaSums.cpuNanosPerByte() / stockSums.cpuNanosPerByte(), median);
+                print(shape, "RDMA; median of the ratios %.2f".formatted(median), rdmaSums, rounds);
                 objection(shape, median).ifPresent(exceeded::add);
             }
             stock.finish();
@@ -294,7 +286,9 @@ final class ShuffleBenchmark {
                                         "spark.jrdma.shuffle.enabled",
                                         isEnabled,
                                         "spark.shuffle.compress",
-                                        "false"));
+                                        "false",
+                                        ShuffleSettings.IDLE_TIMEOUT,
+                                        "1m"));
                 var requests = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
             for (var shape = requests.readLine(); shape != null; shape = requests.readLine()) {
                 cluster.awaitExecutors(2);
@@ -332,24 +326,34 @@ final class ShuffleBenchmark {
                 cluster.metric(Metric.BLOCKS_READ) - byRdma);
     }
 
-    private static void print(String shape, String path, Sums sums, int rounds) {
-        // The CPU time of an executor that was killed is not known.
-        var isCpuKnown = !shape.equals(KILL);
-        System.out.printf(
-                "%-6s %-6s %14d %14d %12.2f %12.1f %10.0f%n",
-                shape,
-                path,
-                sums.bytes(),
-                sums.blocks(),
-                isCpuKnown ? sums.cpuNanosPerByte() : Double.NaN,
-                isCpuKnown ? sums.cpu().seconds() * 1e6 / sums.blocks() : Double.NaN,
-                sums.wallSeconds() * 1e3 / (rounds - rounds / 2));
-        if (!isCpuKnown) {
-            return;
-        }
+    private static void printHeading() {
+        var columns = new ArrayList<>(List.of("shape", "path", "CPU ns/byte"));
         for (var kind : CpuTime.Kind.values()) {
-            System.out.printf(
-                    "%13s %29s %12.2f%n", "", kind, sums.cpu().seconds(kind) * 1e9 / sums.bytes());
+            columns.add(kind.toString().toLowerCase(Locale.ROOT));
         }
+        columns.addAll(List.of("CPU us/block", "wall ms", "remote bytes", "remote blocks"));
+        printRow(columns);
+        printRow(Collections.nCopies(columns.size(), "---"));
+    }
+
+    private static void print(String shape, String path, Sums sums, int rounds) {
+        var row = new ArrayList<>(List.of(shape, path, cpu(shape, sums.cpuNanosPerByte())));
+        for (var kind : CpuTime.Kind.values()) {
+            row.add(cpu(shape, sums.cpu().seconds(kind) * 1e9 / sums.bytes()));
+        }
+        row.add(cpu(shape, sums.cpu().seconds() * 1e6 / sums.blocks()));
+        row.add("%.0f".formatted(sums.wallSeconds() * 1e3 / (rounds - rounds / 2)));
+        row.add(String.valueOf(sums.bytes()));
+        row.add(String.valueOf(sums.blocks()));
+        printRow(row);
+    }
+
+    /** Formats a CPU time; that of an executor that was killed is not known. */
+    private static String cpu(String shape, double time) {
+        return shape.equals(KILL) ? "" : "%.2f".formatted(time);
+    }
+
+    private static void printRow(List<String> columns) {
+        System.out.println("| " + String.join(" | ", columns) + " |");
     }
 }

@@ -8,6 +8,8 @@ import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
@@ -137,6 +139,15 @@ final class ShuffleJobs {
 
     /** Joins two tables and aggregates, with adaptive query execution. */
     static String join(SparkSession session, int records) {
+        return digest(joined(session, records));
+    }
+
+    static String digest(Dataset<Row> joined) {
+        return joined.collectAsList().getFirst().mkString(":");
+    }
+
+    /** Returns the query of {@link #join}, whose plan shows how it was executed. */
+    static Dataset<Row> joined(SparkSession session, int records) {
         var left =
                 session.range(0, records, 1, PARTITIONS)
                         .selectExpr("id AS k", "xxhash64(id) AS v")
@@ -145,8 +156,6 @@ final class ShuffleJobs {
                 session.range(0, records, 1, PARTITIONS)
                         .selectExpr("id * 3 AS k", "repeat(CAST(id AS STRING), 3) AS s");
         return left.join(right, "k")
-                .selectExpr("COUNT(*)", "SUM(pmod(v, 1009))", "SUM(length(s))")
-                .first()
-                .mkString(":");
+                .selectExpr("COUNT(*)", "SUM(pmod(v, 1009))", "SUM(length(s))");
     }
 }
