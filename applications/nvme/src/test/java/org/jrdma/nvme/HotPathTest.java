@@ -46,7 +46,7 @@ class HotPathTest {
 
     @Test
     void shouldNotAllocateOnABorrowedController() throws Exception {
-        var fabric = TestFabric.create();
+        var fabric = TemporarySisciFabric.create();
         try (var lender = new LendingNode(fabric);
                 var node = Sisci.from(fabric.library()).open();
                 var device = SmartIo.of(node).borrow(lender.deviceId(), BorrowMode.EXCLUSIVE);

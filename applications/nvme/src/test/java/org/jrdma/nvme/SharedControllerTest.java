@@ -301,14 +301,14 @@ class SharedControllerTest {
             try (var thread = Executors.newSingleThreadExecutor()) {
                 var result = thread.submit(() -> transfer(client, rounds, isStopped));
                 try {
-                    TestFabric.eventually("transfers", ofSeconds(5), () -> rounds.get() > 10);
+                    TemporarySisciFabric.eventually("transfers", ofSeconds(5), () -> rounds.get() > 10);
                     process.kill();
-                    TestFabric.eventually(
+                    TemporarySisciFabric.eventually(
                             "end of the borrow",
                             ofSeconds(5),
                             () -> lender.device().borrowers() == 2);
                     var before = rounds.get();
-                    TestFabric.eventually(
+                    TemporarySisciFabric.eventually(
                             "further transfers", ofSeconds(5), () -> rounds.get() > before + 10);
                 } finally {
                     isStopped.set(true);

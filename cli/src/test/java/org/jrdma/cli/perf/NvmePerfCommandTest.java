@@ -85,7 +85,7 @@ class NvmePerfCommandTest {
             do {
                 runs.add(fourEqualReads());
             } while (runs.size() < 3 && !isFirstCompiledOrMarked(runs.getLast()));
-            assertThat(runs.getLast()).matches(NvmePerfCommandTest::isFirstCompiledOrMarked);
+            assertThat(isFirstCompiledOrMarked(runs.getLast())).as("%s", runs).isTrue();
         } finally {
             System.clearProperty("jrdma.fabric");
         }

@@ -446,7 +446,7 @@ public final class UdpDatagramChannel extends DatagramChannel implements Selecta
             return "UdpDatagramChannel[closed]";
         }
         var to = remote == null ? "" : " to " + AddressText.of(remote);
-        return "FabricDatagramChannel[%s%s]"
+        return "UdpDatagramChannel[%s%s]"
                 .formatted(local == null ? "unbound" : AddressText.of(local), to);
     }
 }

@@ -91,13 +91,13 @@ final class DocumentTexts {
     }
 
     /** Returns the paragraphs of a page, which has the same markup as a Javadoc comment. */
-    static List<Text> inHtml(String file, String source) {
+    static List<TextWithLocation> inHtml(String file, String source) {
         return JavaTexts.find(file, "/**" + source + "*/");
     }
 
     /** Returns the last cell of each row of a table whose cells are separated by tabs. */
-    static List<Text> inTable(String file, String source) {
-        var texts = new ArrayList<Text>();
+    static List<TextWithLocation> inTable(String file, String source) {
+        var texts = new ArrayList<TextWithLocation>();
         var number = 0;
         for (var line : source.lines().toList()) {
             add(texts, file, ++number, line.substring(line.lastIndexOf('\t') + 1));

@@ -33,8 +33,8 @@ final class RepositoryTexts {
 
     private RepositoryTexts() {}
 
-    static List<Text> texts() throws IOException {
-        var texts = new ArrayList<Text>();
+    static List<TextWithLocation> texts() throws IOException {
+        var texts = new ArrayList<TextWithLocation>();
         for (var file : files()) {
             texts.addAll(textsOf(file));
         }

@@ -134,10 +134,10 @@ class TextExtractionTest {
     void shouldFindTheDescriptionInEachRowOfATable() {
         assertThat(DocumentTexts.inTable("a.tsv", "atomics\tA program\nrping\tAnother program\n"))
                 .containsExactly(
-                        new Text("a.tsv", 1, "A program"), new Text("a.tsv", 2, "Another program"));
+                        new TextWithLocation("a.tsv", 1, "A program"), new TextWithLocation("a.tsv", 2, "Another program"));
     }
 
-    private static List<String> words(List<Text> texts) {
-        return texts.stream().map(Text::words).toList();
+    private static List<String> words(List<TextWithLocation> texts) {
+        return texts.stream().map(TextWithLocation::words).toList();
     }
 }

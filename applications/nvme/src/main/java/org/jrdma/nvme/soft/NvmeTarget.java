@@ -156,7 +156,7 @@ public final class NvmeTarget implements AutoCloseable {
         var decoded = ConnectPrivateData.decode(request.privateData().bytes());
         var rejection =
                 decoded.isEmpty()
-                        ? Optional.of(QueueRejection.INVALID_LENGTH)
+                        ? Optional.of(RdmaConnectRejection.INVALID_LENGTH)
                         : rejection(decoded.get(), request.peerAddress().getAddress());
         if (rejection.isPresent()) {
             LOG.debug("Rejected {}: {}", request, rejection.get().words());
@@ -182,7 +182,7 @@ public final class NvmeTarget implements AutoCloseable {
         }
     }
 
-    private Optional<QueueRejection> rejection(ConnectPrivateData queue, InetAddress host) {
+    private Optional<RdmaConnectRejection> rejection(ConnectPrivateData queue, InetAddress host) {
         var maxCommands =
                 queue.queueId() == 0 ? ConnectPrivateData.ADMIN_ENTRIES : options.entries();
         if (queue.format() != 0) {
@@ -192,10 +192,10 @@ public final class NvmeTarget implements AutoCloseable {
         } else if (queue.commands() < 2 || queue.commands() > maxCommands) {
             return Optional.of(RdmaConnectRejection.INVALID_COMMANDS);
         } else if (queue.receives() < queue.commands() - 1) {
-            return Optional.of(QueueRejection.INVALID_RECEIVES);
+            return Optional.of(RdmaConnectRejection.INVALID_RECEIVES);
         } else if (connections.size() >= options.maxConnections()
                 || connections(host) >= options.maxConnectionsOfAHost()) {
-            return Optional.of(QueueRejection.NO_RESOURCES);
+            return Optional.of(RdmaConnectRejection.NO_RESOURCES);
         }
         return Optional.empty();
     }

@@ -33,12 +33,12 @@ final class Harness implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MappedRegisters registers = new MappedRegisters(arena.allocate(0x4000, 4096));
     private final NvmeController controller;
-    private final FailureRecordingModel model;
+    private final FailureRecordingDeviceModel model;
     private final DeviceHost host;
 
     Harness(Subsystem subsystem) {
         controller = subsystem.newController();
-        model = new FailureRecordingModel(controller);
+        model = new FailureRecordingDeviceModel(controller);
         host = DeviceHost.start(model, List.of(registers.memory()));
     }
 
@@ -63,7 +63,7 @@ final class Harness implements AutoCloseable {
         return controller;
     }
 
-    FailureRecordingModel model() {
+    FailureRecordingDeviceModel model() {
         return model;
     }
 

@@ -35,7 +35,7 @@ final class MadeUpCapsules {
                     Status.FEATURE_NOT_SAVEABLE);
 
     private static final int BLOCK_BYTES = 512;
-    private static final int MAX_BLOCKS = DataBuffer.MAX_BYTES / BLOCK_BYTES;
+    private static final int MAX_BLOCKS = HostDataBuffer.MAX_BYTES / BLOCK_BYTES;
     private static final int MAX_IN_CAPSULE = 4096;
     private static final int PAGE_BYTES = 4096;
     private static final int SAVE = 1 << 31;
@@ -261,10 +261,10 @@ final class MadeUpCapsules {
 
     private FabricsDataPointer tooLong(UncheckedHostQueue host) {
         return host.keyed(
-                DataBuffer.MAX_BYTES
+                HostDataBuffer.MAX_BYTES
                         + 1
                         + random.nextInt(
-                                FabricsDataPointer.MAX_KEYED_BYTES - DataBuffer.MAX_BYTES));
+                                FabricsDataPointer.MAX_KEYED_BYTES - HostDataBuffer.MAX_BYTES));
     }
 
     /** Returns a command with any fields. Commands that change blocks use namespace 2. */
@@ -297,7 +297,7 @@ final class MadeUpCapsules {
         var pointer =
                 host.keyed(
                         random.nextInt(
-                                random.nextInt(8) == 0 ? DataBuffer.MAX_BYTES : 2 * PAGE_BYTES));
+                                random.nextInt(8) == 0 ? HostDataBuffer.MAX_BYTES : 2 * PAGE_BYTES));
         return new Capsule(pointer.encode(command), Command.BYTES, Set.of(), effect);
     }
 

@@ -65,18 +65,18 @@ class NvmeTargetTest extends TargetTestBase {
             while (queues.size() < OPTIONS.maxConnectionsOfAHost()) {
                 queues.add(UncheckedHostQueue.queue(manager, domain, address, 0, 0));
             }
-            assertThat(rejection(domain)).contains(QueueRejection.NO_RESOURCES);
+            assertThat(rejection(domain)).contains(RdmaConnectRejection.NO_RESOURCES);
             while (queues.size() < OPTIONS.maxConnections()) {
                 queues.add(UncheckedHostQueue.queue(manager, otherDomain, address, 0, 0));
             }
-            assertThat(rejection(otherDomain)).contains(QueueRejection.NO_RESOURCES);
+            assertThat(rejection(otherDomain)).contains(RdmaConnectRejection.NO_RESOURCES);
             queues.forEach(UncheckedHostQueue::close);
         }
         Harness.await(() -> target.connections() == 0);
         admin().close();
     }
 
-    private Optional<QueueRejection> rejection(ProtectionDomain host) throws IOException {
+    private Optional<RdmaConnectRejection> rejection(ProtectionDomain host) throws IOException {
         return UncheckedHostQueue.rejection(
                 manager, host, address, new ConnectPrivateData(0, 0, 32, 32, 0));
     }

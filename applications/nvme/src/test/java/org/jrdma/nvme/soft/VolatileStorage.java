@@ -21,12 +21,12 @@ public final class VolatileStorage extends BlockStorage {
     }
 
     @Override
-    void read(long offset, int bytes, DataBuffer target) throws CommandException {
+    void read(long offset, int bytes, HostDataBuffer target) throws CommandException {
         target.write(cached, offset);
     }
 
     @Override
-    void write(long offset, int bytes, DataBuffer source) throws CommandException {
+    void write(long offset, int bytes, HostDataBuffer source) throws CommandException {
         source.read(cached, offset);
     }
 

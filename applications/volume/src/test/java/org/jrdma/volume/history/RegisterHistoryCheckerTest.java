@@ -6,7 +6,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the checker finds each violation. */
-class RegistersTest {
+class RegisterHistoryCheckerTest {
 
     private final RegisterHistoryChecker registers = new RegisterHistoryChecker();
 

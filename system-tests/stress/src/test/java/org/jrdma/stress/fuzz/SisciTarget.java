@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.sisci.DmaTransfer;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.MapOptions;
 import org.jrdma.sisci.Node;

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.ToIntFunction;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.roce.engine.Address;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -77,7 +77,7 @@ class TrafficClassTest {
 
     /** Aborts the test if another program on this machine uses the port. */
     private UdpSocket openIpv6Socket() throws Exception {
-        var address = Address.of(InetAddress.ofLiteral("::1"));
+        var address = RoceGid.of(InetAddress.ofLiteral("::1"));
         try {
             return UdpSocket.at(address, LocalInterface.of(address), BUFFER, calls);
         } catch (FabricException e) {

@@ -286,7 +286,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                 from,
                 MAX_WAITING,
                 () ->
-                        PeerProcessClient.respond(
+                        PeerLookupAndRequests.respond(
                                 from,
                                 message,
                                 () -> {
