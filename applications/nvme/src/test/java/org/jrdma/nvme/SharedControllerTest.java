@@ -301,7 +301,8 @@ class SharedControllerTest {
             try (var thread = Executors.newSingleThreadExecutor()) {
                 var result = thread.submit(() -> transfer(client, rounds, isStopped));
                 try {
-                    TemporarySisciFabric.eventually("transfers", ofSeconds(5), () -> rounds.get() > 10);
+                    TemporarySisciFabric.eventually(
+                            "transfers", ofSeconds(5), () -> rounds.get() > 10);
                     process.kill();
                     TemporarySisciFabric.eventually(
                             "end of the borrow",

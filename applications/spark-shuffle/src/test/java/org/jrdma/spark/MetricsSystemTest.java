@@ -30,11 +30,16 @@ class MetricsSystemTest {
     void shouldShowBlocksInTheWebUiOfTheDriverAndInTheSinkOfTheExecutors() throws Exception {
         var settings =
                 Map.of(
-                        "spark.ui.enabled", "true",
-                        "spark.ui.port", "0",
-                        SINK + "class", CsvSink.class.getName(),
-                        SINK + "directory", folder.toString(),
-                        SINK + "period", "1");
+                        "spark.ui.enabled",
+                        "true",
+                        "spark.ui.port",
+                        "0",
+                        SINK + "class",
+                        CsvSink.class.getName(),
+                        SINK + "directory",
+                        folder.toString(),
+                        SINK + "period",
+                        "1");
         try (var cluster = LocalCluster.start(settings)) {
             ShuffleJobs.sort(cluster.session(), 20_000);
             cluster.settle();

@@ -155,7 +155,6 @@ final class ShuffleJobs {
         var right =
                 session.range(0, records, 1, PARTITIONS)
                         .selectExpr("id * 3 AS k", "repeat(CAST(id AS STRING), 3) AS s");
-        return left.join(right, "k")
-                .selectExpr("COUNT(*)", "SUM(pmod(v, 1009))", "SUM(length(s))");
+        return left.join(right, "k").selectExpr("COUNT(*)", "SUM(pmod(v, 1009))", "SUM(length(s))");
     }
 }

@@ -134,7 +134,8 @@ class TextExtractionTest {
     void shouldFindTheDescriptionInEachRowOfATable() {
         assertThat(DocumentTexts.inTable("a.tsv", "atomics\tA program\nrping\tAnother program\n"))
                 .containsExactly(
-                        new TextWithLocation("a.tsv", 1, "A program"), new TextWithLocation("a.tsv", 2, "Another program"));
+                        new TextWithLocation("a.tsv", 1, "A program"),
+                        new TextWithLocation("a.tsv", 2, "Another program"));
     }
 
     private static List<String> words(List<TextWithLocation> texts) {

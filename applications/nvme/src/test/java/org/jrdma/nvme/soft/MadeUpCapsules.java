@@ -297,7 +297,9 @@ final class MadeUpCapsules {
         var pointer =
                 host.keyed(
                         random.nextInt(
-                                random.nextInt(8) == 0 ? HostDataBuffer.MAX_BYTES : 2 * PAGE_BYTES));
+                                random.nextInt(8) == 0
+                                        ? HostDataBuffer.MAX_BYTES
+                                        : 2 * PAGE_BYTES));
         return new Capsule(pointer.encode(command), Command.BYTES, Set.of(), effect);
     }
 

@@ -121,7 +121,8 @@ class TargetFuzzTest extends TargetTestBase {
                         .flatMap(Collection::stream)
                         .flatMap(TargetFuzzTest::withDependents)
                         .distinct()
-                        .collect(Collectors.groupingBy(TargetFuzzTest::kind, Collectors.counting()));
+                        .collect(
+                                Collectors.groupingBy(TargetFuzzTest::kind, Collectors.counting()));
         var threads =
                 Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> thread.getName().startsWith("jrdma-nvme"))

@@ -91,7 +91,9 @@ class ApiFuzzTest {
     }
 
     private static void runWithFailedAllocations(String target) throws Exception {
-        var agent = "-javaagent:" + AllocationFailureAgent.jar(Path.of("target", "fuzz").toAbsolutePath());
+        var agent =
+                "-javaagent:"
+                        + AllocationFailureAgent.jar(Path.of("target", "fuzz").toAbsolutePath());
         var failures = "-Djrdma.fuzz.failures=" + FAILURES / 3;
         var jvmOptions = List.of(agent, failures);
         run("inject-" + target, target, CALLS_AT_LIMIT, List.of(), jvmOptions, "inject");
