@@ -11,7 +11,7 @@ import org.apache.spark.SparkConf;
  * @param registeredBytes the limit for the map outputs that are registered at the same time
  * @param onDemandPaging whether map outputs beyond the limit are registered with on-demand paging
  * @param bufferBytes the limit for the buffers into which blocks are read
- * @param idleTimeout how long the channel to another executor stays open without a block to read
+ * @param idleTimeout the time for which an unused channel to another executor stays open
  */
 record ShuffleSettings(
         Optional<String> device,

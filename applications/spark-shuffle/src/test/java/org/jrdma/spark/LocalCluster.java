@@ -197,8 +197,8 @@ final class LocalCluster implements AutoCloseable {
     /**
      * Makes Spark remove all shuffles that no object uses, and waits until the executors have
      * released all map outputs, buffers and channels, and have no more file descriptors for RDMA
-     * than before the first shuffle. Channels are closed after the idle timeout. An executor
-     * releases what an unreachable peer was reading when the keep-alive of the channel fails.
+     * than before the first shuffle. Channels are closed after the idle timeout. Map outputs that
+     * an unreachable peer was reading are released when the keep-alive of its channel fails.
      */
     void awaitRelease() throws InterruptedException {
         try {

@@ -58,7 +58,7 @@ final class MadeUpCapsules {
                     FabricsCommand.CONNECT,
                     FabricsCommand.PROPERTY_GET);
 
-    /** What a capsule causes. */
+    /** The expected effect of a capsule. */
     enum Effect {
         RESPONSE,
         /** A response at any later time. */

@@ -61,7 +61,7 @@ public final class NvmeBlockDrive implements Drive {
     private final NvmeNamespace namespace;
     private final Duration timeout;
 
-    /** Closes what the drive needs. */
+    /** Closes the borrowed controller and its node. */
     private final Runnable afterwards;
 
     private final int shift;

@@ -69,7 +69,7 @@ public final class ReopeningDrive implements Drive {
     /**
      * Opens a drive.
      *
-     * @param afterwards closes what the opener needs, after the drive was closed
+     * @param afterwards closes the resources of the opener after the drive was closed
      * @throws FabricException if the drive cannot be opened
      */
     public ReopeningDrive(Opener opener, Runnable afterwards) throws FabricException {

@@ -62,10 +62,7 @@ public final class Port implements AutoCloseable {
     private final SocketPoller readiness;
     private final Thread thread;
 
-    /**
-     * Lets the daemon thread poll, because no thread of the program polls for the READs and atomics
-     * of a peer.
-     */
+    /** Lets the daemon thread poll for READs and atomics of peers: no other thread polls for them. */
     private final PollingBudget polling = PollingBudget.ofThisProcess();
 
     private final ReentrantLock lock = new ReentrantLock();
