@@ -147,8 +147,13 @@ final class NvmeFabricsProcess implements AutoCloseable {
         var options = FabricsOptions.of(HostIdentity.of(new UUID(3, 4))).keepAlive(KEEP_ALIVE);
         try (var drive = NvmeFabrics.connect(target, NAME, options)) {
             var verifier = new FabricVerifier(drive, 4, 0, BLOCKS / 2);
-            var _ = verifier.run(10);
-            System.out.println("ready");
+            Thread.ofPlatform()
+                    .daemon()
+                    .start(
+                            () -> {
+                                TestWaits.await(() -> verifier.completed() > 10);
+                                System.out.println("ready");
+                            });
             var _ = verifier.run(Integer.MAX_VALUE);
         }
     }
