@@ -149,11 +149,10 @@ final class NvmeFabricsProcess implements AutoCloseable {
             var verifier = new FabricVerifier(drive, 4, 0, BLOCKS / 2);
             Thread.ofPlatform()
                     .daemon()
-                    .start(
-                            () -> {
-                                TestWaits.await(() -> verifier.completed() > 10);
-                                System.out.println("ready");
-                            });
+                    .start(() -> {
+                        TestWaits.await(() -> verifier.completed() > 10);
+                        System.out.println("ready");
+                    });
             var _ = verifier.run(Integer.MAX_VALUE);
         }
     }

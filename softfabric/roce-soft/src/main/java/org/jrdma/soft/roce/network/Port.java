@@ -62,7 +62,7 @@ public final class Port implements AutoCloseable {
     private final SocketPoller readiness;
     private final Thread thread;
 
-    /** Lets the daemon thread poll for READs and atomics of peers: no other thread polls for them. */
+    /** Lets the daemon thread poll for READs and atomics of peers, as no other thread does. */
     private final PollingBudget polling = PollingBudget.ofThisProcess();
 
     private final ReentrantLock lock = new ReentrantLock();
