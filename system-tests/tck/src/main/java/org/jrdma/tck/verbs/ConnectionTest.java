@@ -206,7 +206,7 @@ class ConnectionTest {
                         CmException.class,
                         e -> {
                             assertThat(e)
-                                    .hasMessageContaining("No connection from /")
+                                    .hasMessageContaining("No connection from ")
                                     .hasMessageContaining(
                                             "to " + AddressText.of(listener.localAddress()))
                                     .hasMessageContaining("its program rejected the request");
@@ -373,7 +373,7 @@ class ConnectionTest {
             assertThat(pending.await(TIMEOUT).bytes()).isEqualTo(8);
         }
         request.close();
-        assertThat(request.toString()).startsWith("request from /");
+        assertThat(request.toString()).startsWith("request from ").doesNotContain("/");
     }
 
     @Test
