@@ -11,6 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.sockets.FabricSockets;
@@ -54,7 +55,7 @@ final class SocketWire implements Wire {
                         .formatted(
                                 connection.transport(),
                                 connection.accepted() ? "from" : "to",
-                                connection.peer());
+                                AddressText.of(connection.peer()));
     }
 
     /**

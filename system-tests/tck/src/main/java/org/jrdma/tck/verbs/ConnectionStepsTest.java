@@ -579,7 +579,7 @@ class ConnectionStepsTest {
 
         assertThatThrownBy(() -> second.bind(taken))
                 .isInstanceOf(VerbsException.class)
-                .hasMessageContaining("rdma_bind_addr failed for " + taken)
+                .hasMessageContaining("rdma_bind_addr failed for " + AddressText.of(taken))
                 .hasMessageContaining(Errno.describe(Errno.EADDRINUSE))
                 .hasMessageContaining("reuseAddress");
         assertThatThrownBy(() -> second.bind(InetSocketAddress.createUnresolved("no.such.host", 1)))
