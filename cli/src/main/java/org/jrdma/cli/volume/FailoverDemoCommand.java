@@ -11,6 +11,7 @@ import org.jrdma.cli.perf.TemporaryFolder;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.volume.net.TransportKind;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,11 +53,18 @@ public final class FailoverDemoCommand implements Callable<Integer> {
     }
 
     private NodeSettings settings() throws IOException {
+        NodeSettings settings;
         try {
-            return NodeSettings.read(Optional.empty(), Map.of("transports", transports));
+            settings = NodeSettings.read(Optional.empty(), Map.of("transports", transports));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }
+        if (!settings.transports().contains(TransportKind.SOCKETS)) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "The servers of the demo find each other over sockets. Add sockets to the transports.");
+        }
+        return settings;
     }
 
     /** Selects the fabrics of this process and its children. */

@@ -305,7 +305,8 @@ class VolumeCommandTest {
                 "volume cp a:b:/c d | \"a:b\" is not an address such as node1, node1:7471 or [fd00::1]:7471. See jrdma volume cp --help.",
                 "volume ls a | \"a\" is not an absolute path such as /folder or node1:/folder. See jrdma volume ls --help.",
                 "volume nodes -s a:b | Invalid setting \"servers\": \"a:b\" is not an address such as node1, node1:7471 or [fd00::1]:7471. See jrdma volume nodes --help.",
-                "volume demo -t tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets. See jrdma volume demo --help."
+                "volume demo -t tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets. See jrdma volume demo --help.",
+                "volume demo -t sisci | The servers of the demo find each other over sockets. Add sockets to the transports. See jrdma volume demo --help."
             })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {
         assertThat(InvalidCommandLineAssertions.errors(words)).isEqualTo(message + "\n");
@@ -318,7 +319,7 @@ class VolumeCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"'verbs,sockets', verbs", "sockets, sockets", "sisci, sisci"})
+    @CsvSource({"'verbs,sockets', verbs", "sockets, sockets", "'sisci,sockets', sisci"})
     @Tag("slow")
     void shouldGoOnWhenTheDemoKillsTheCoordinator(String transports, String used) throws Exception {
         var isLoaded = isLoaded();
