@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
 /** A process that a test has started. {@link #close} kills it. */
 public final class Program implements AutoCloseable {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(90);
+    /** Machines of CI are up to ten times slower than quiet ones. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
     /** The code of the state LISTEN in /proc/net/tcp. */
     private static final String LISTENING = "0A";
