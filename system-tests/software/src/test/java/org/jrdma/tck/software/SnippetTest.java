@@ -297,13 +297,14 @@ class SnippetTest {
                                 "127.0.74.1",
                                 "FirstStream",
                                 "127.0.0.1",
-                                listener.getLocalPort() + "");
-                var stream = listener.accept()) {
-            assertThat(stream.getInputStream().readAllBytes())
-                    .asString()
-                    .isEqualTo("Saluton, mondo\n");
-            assertThat(program.await()).as(program.output()).isZero();
+                                listener.getLocalPort() + "")) {
+            assertThat(program.await()).as(program.output()).isZero(); // before accept() can block
             assertThat(program.output()).contains(" tcp");
+            try (var stream = listener.accept()) {
+                assertThat(stream.getInputStream().readAllBytes())
+                        .asString()
+                        .isEqualTo("Saluton, mondo\n");
+            }
         }
     }
 
