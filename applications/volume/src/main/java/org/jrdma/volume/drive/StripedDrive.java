@@ -3,33 +3,51 @@ package org.jrdma.volume.drive;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.GroupLabel.LabeledDrive;
 
 /**
  * Several drives that store stripes of consecutive blocks in turn.
  *
- * <p>Owns the drives. A call accesses one drive after another, and takes as long as the sum of
- * their calls.
+ * <p>Owns the drives, of which the first block has a label. A call accesses one drive after
+ * another, and takes as long as the sum of their calls.
  */
 public final class StripedDrive extends DriveGroup {
 
     private final int stripeBlocks;
 
+    private StripedDrive(List<LabeledDrive> members) {
+        super(members);
+        this.stripeBlocks = members.getFirst().label().stripeBlocks();
+    }
+
     /**
-     * Combines drives, in the same order and with the same stripes on all nodes. The smallest drive
-     * determines the size.
+     * Combines drives, whose content is lost. The smallest drive determines the size. If this
+     * method fails, the drives remain open.
      *
      * @param stripeBlocks the number of consecutive blocks on one drive
-     * @throws IllegalArgumentException if there is no drive, or the size of a stripe is not
-     *     positive
+     * @throws IllegalArgumentException if there are fewer than two drives, or the size of a stripe
+     *     is not positive
+     * @throws FabricException if a drive fails or is too small
      */
-    public StripedDrive(List<Drive> drives, int stripeBlocks) {
-        super(drives);
+    public static StripedDrive create(List<Drive> drives, int stripeBlocks) throws FabricException {
+        checkCount(drives);
         if (stripeBlocks < 1) {
             throw new IllegalArgumentException(
                     "The size of a stripe is %d blocks. It must be positive."
                             .formatted(stripeBlocks));
         }
-        this.stripeBlocks = stripeBlocks;
+        GroupLabel.writeAll(drives, stripeBlocks);
+        return open(drives);
+    }
+
+    /**
+     * Opens drives that were combined before. If this method fails, the drives remain open.
+     *
+     * @param drives all drives, in any order
+     * @throws FabricException if a drive fails, or the drives are not those that were combined
+     */
+    public static StripedDrive open(List<Drive> drives) throws FabricException {
+        return new StripedDrive(readComplete(drives, GroupLabel.Kind.STRIPES));
     }
 
     @Override
@@ -58,7 +76,7 @@ public final class StripedDrive extends DriveGroup {
             var blocks = Math.min(stripeBlocks - inStripe, count - done);
             transfer.run(
                     drives.get((int) (stripe % drives.size())),
-                    stripe / drives.size() * stripeBlocks + inStripe,
+                    GroupLabel.BLOCKS + stripe / drives.size() * stripeBlocks + inStripe,
                     memory.asSlice(done * BLOCK_BYTES, blocks * BLOCK_BYTES));
             done += blocks;
         }

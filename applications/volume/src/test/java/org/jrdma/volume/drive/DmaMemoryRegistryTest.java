@@ -132,7 +132,8 @@ class DmaMemoryRegistryTest {
     @Test
     void shouldAcceptTheMemoryOfOneDriveForOthers() throws FabricException {
         try (var second = new StoppableNvmeHost(subsystem)) {
-            var stripes = new StripedDrive(List.of(drive, new MemoryDrive(BLOCKS)), 2);
+            var stripes = StripedDrive.create(List.of(drive, new MemoryDrive(BLOCKS)), 2);
+            var copied = host.copiedBytes(); // the label
             var bytes = randomBytes(new Random(1), 9 * BYTES);
             var memory = drive.newMemory(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
             stripes.write(1, memory);
@@ -143,7 +144,7 @@ class DmaMemoryRegistryTest {
             drive.read(100, memory.fill((byte) 0));
             assertEqual(memory, bytes);
             assertThat(second.copiedBytes()).isEqualTo(bytes.length);
-            assertThat(host.copiedBytes()).isZero();
+            assertThat(host.copiedBytes()).isEqualTo(copied);
         }
     }
 
@@ -166,7 +167,7 @@ class DmaMemoryRegistryTest {
     @Test
     void shouldReportMemoryThatAStoppedDriveMayStillAccess() throws FabricException {
         var memory = drive.newMemory(BYTES);
-        var mirror = new MirroredDrive(List.of(drive, new MemoryDrive(BLOCKS)));
+        var mirror = MirroredDrive.create(List.of(drive, new MemoryDrive(BLOCKS)));
         host.stop();
 
         assertThatThrownBy(() -> drive.flush())

@@ -2,16 +2,16 @@ package org.jrdma.volume.drive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.jrdma.volume.drive.DriveAssertions.assertRejects;
+import static org.jrdma.volume.drive.DriveAssertions.assertStoresBlocks;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import org.jrdma.ffi.FabricException;
@@ -32,48 +32,6 @@ class DriveTest {
     private static final int BYTES = Drive.BLOCK_BYTES;
 
     @TempDir Path folder;
-
-    /** Compares a drive with an array after random reads and writes. */
-    private static void assertStoresBlocks(Drive drive, int maxBlocks) throws FabricException {
-        var seed = new Random().nextLong();
-        var random = new Random(seed);
-        var blocks = (int) drive.blocks();
-        var expected = new byte[blocks * BYTES];
-        try (var arena = Arena.ofConfined()) {
-            for (var i = 0; i < 200; i++) {
-                var count = 1 + random.nextInt(Math.min(maxBlocks, blocks));
-                var block = random.nextInt(blocks - count + 1);
-                var data = arena.allocate((long) count * BYTES, BYTES);
-                if (random.nextBoolean()) {
-                    var bytes = new byte[count * BYTES];
-                    random.nextBytes(bytes);
-                    System.arraycopy(bytes, 0, expected, block * BYTES, bytes.length);
-                    data.copyFrom(MemorySegment.ofArray(bytes));
-                    drive.write(block, data);
-                } else {
-                    drive.read(block, data);
-                    assertThat(
-                                    data.mismatch(
-                                            MemorySegment.ofArray(expected)
-                                                    .asSlice(
-                                                            (long) block * BYTES, data.byteSize())))
-                            .as("seed %d", seed)
-                            .isEqualTo(-1);
-                }
-            }
-        }
-        drive.flush();
-    }
-
-    private static void assertRejects(Drive drive, long block, long bytes) {
-        try (var arena = Arena.ofConfined()) {
-            var memory = arena.allocate(bytes);
-            assertThatThrownBy(() -> drive.read(block, memory))
-                    .isInstanceOf(IndexOutOfBoundsException.class);
-            assertThatThrownBy(() -> drive.write(block, memory))
-                    .isInstanceOf(IndexOutOfBoundsException.class);
-        }
-    }
 
     @Test
     void shouldStoreBlocksInAFile() throws FabricException {
@@ -125,44 +83,6 @@ class DriveTest {
         assertThatThrownBy(() -> FileDrive.open(small)).hasMessageContaining("100 bytes");
         assertThatThrownBy(() -> FileDrive.create(small, 10)).hasMessageContaining("Cannot create");
         assertThatThrownBy(() -> FileDrive.open(folder)).hasMessageContaining("not a regular file");
-    }
-
-    @Test
-    void shouldDistributeStripes() throws FabricException {
-        var members = List.of(new MemoryDrive(13), new MemoryDrive(20), new MemoryDrive(12));
-        try (var drive = new StripedDrive(List.copyOf(members), 4);
-                var arena = Arena.ofConfined()) {
-            assertThat(drive.blocks()).isEqualTo(36);
-            assertStoresBlocks(drive, 20);
-            assertRejects(drive, 35, 2 * BYTES);
-
-            var data = arena.allocate(BYTES).fill((byte) 9);
-            drive.write(17, data); // stripe 4 is the second one of drive 1
-            var read = arena.allocate(BYTES);
-            members.get(1).read(5, read);
-            assertThat(read.mismatch(data)).isEqualTo(-1);
-        }
-    }
-
-    @Test
-    void shouldReadFromTheMirrorThatWorks() throws FabricException {
-        var first = new MemoryDrive(30);
-        var second = new MemoryDrive(30);
-        try (var drive = new MirroredDrive(List.of(first, second));
-                var arena = Arena.ofConfined()) {
-            assertStoresBlocks(drive, 10);
-            var data = arena.allocate(BYTES).fill((byte) 5);
-            drive.write(4, data);
-            first.fail(true);
-            var read = arena.allocate(BYTES);
-            drive.read(4, read);
-            assertThat(read.mismatch(data)).isEqualTo(-1);
-
-            // a write that not all drives have would be lost for the readers of the others
-            assertThatThrownBy(() -> drive.write(4, data)).hasMessageContaining("on purpose");
-            second.fail(true);
-            assertThatThrownBy(() -> drive.read(4, read)).hasMessageContaining("on purpose");
-        }
     }
 
     @Test
