@@ -1,17 +1,13 @@
 package org.jrdma.cli.volume;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
-import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.VolumeServer;
-import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.DriveName;
-import org.jrdma.volume.model.VolumeException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,45 +31,31 @@ public final class CheckCommand implements Callable<Integer> {
     /** The result, as the output has it. */
     record Checked(String drive, List<String> problems) {}
 
-    /** The time in which a coordinator with a lease of up to 50 s renews it. */
-    private static final Duration MAX_RENEWAL_TIME = Duration.ofSeconds(5);
-
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
 
     @Parameters(
             paramLabel = "DRIVE",
+            converter = DriveNameConverter.class,
             description =
-                    "The drive of the volume: a file, or the id of a lent NVMe controller, such as 0x401.")
-    private String location;
+                    "The drive of the volume: a file, the id of a lent NVMe controller, such as 0x401, or several of them, such as mirror:0x401,0x402.")
+    private DriveName name;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Checked checked;
-        try (var drive = new DriveName(location).open()) {
-            if (isInUse(drive)) {
-                throw new IOException(
-                        "A server uses the volume in %s. Stop all servers before the check."
-                                .formatted(location));
-            }
-            checked = new Checked(location, VolumeServer.check(drive));
+        try (var drive = name.open()) {
+            UnusedVolume.require(drive, name);
+            checked = new Checked(name.text(), VolumeServer.check(drive));
         }
         var out = command.commandLine().getOut();
         if (output.isJson()) {
             out.println(Json.of(checked));
         } else if (checked.problems().isEmpty()) {
-            out.printf("The volume in %s is consistent.%n", location);
+            out.printf("The volume in %s is consistent.%n", name);
         } else {
             checked.problems().forEach(problem -> out.println(PrintableText.of(problem)));
         }
         return checked.problems().isEmpty() ? 0 : 1;
-    }
-
-    private static boolean isInUse(Drive drive) throws FabricException, InterruptedException {
-        try {
-            return VolumeServer.isInUse(drive, MAX_RENEWAL_TIME);
-        } catch (VolumeException _) { // the check reports the damage
-            return false;
-        }
     }
 }

@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.DriveName;
@@ -23,12 +25,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "create",
         description =
-                "Creates an empty volume: in a file, or on the NVMe drive of a lent controller.",
+                "Creates an empty volume: in a file, on the NVMe drive of a lent controller, or on several of them as stripes or as a mirror.",
         mixinStandardHelpOptions = true)
 public final class CreateCommand implements Callable<Integer> {
 
     private static final long MEBIBYTE = 1 << 20;
     private static final long MAX_MEBIBYTES = 1L << 30;
+    private static final int KIBIBYTE = 1 << 10;
+    private static final int DEFAULT_STRIPE_KIBIBYTES = 256;
+    private static final int MAX_STRIPE_KIBIBYTES = 1 << 20;
 
     /** The new volume, as the output has it. */
     record Created(String drive, long bytes) {}
@@ -38,16 +43,24 @@ public final class CreateCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "DRIVE",
+            converter = DriveNameConverter.class,
             description =
-                    "The file, which becomes the drive, or the id of a lent NVMe controller, such as 0x401.")
-    private Path location;
+                    "The file, which becomes the drive, or the id of a lent NVMe controller, such as 0x401. Several drives are stripes:0x401,0x402 or mirror:0x401,0x402.")
+    private DriveName name;
 
     @Option(
             names = {"-m", "--size"},
             paramLabel = "MIB",
             description =
-                    "The size of the file in MiB (default: 1024). The file system allocates the space when it is written.")
+                    "The size of each file in MiB (default: 1024). The file system allocates the space when it is written.")
     private long mebibytes = 1024;
+
+    @Option(
+            names = "--stripe",
+            paramLabel = "KIB",
+            description =
+                    "The size of a stripe in KiB, a multiple of 4 (default: 256). Only for stripes.")
+    private Optional<Integer> stripeKibibytes = Optional.empty();
 
     @Option(
             names = "--overwrite",
@@ -63,9 +76,11 @@ public final class CreateCommand implements Callable<Integer> {
                     "The size must be from 4 to %d MiB, but is %d"
                             .formatted(MAX_MEBIBYTES, mebibytes));
         }
-        try (var drive = open()) {
+        checkGroup();
+        checkOverwriting();
+        try (var drive = name.create(this::openOrCreate, stripeBlocks())) {
             VolumeServer.create(drive);
-            var created = new Created(location.toString(), drive.blocks() * Drive.BLOCK_BYTES);
+            var created = new Created(name.text(), drive.blocks() * Drive.BLOCK_BYTES);
             command.commandLine()
                     .getOut()
                     .println(
@@ -80,17 +95,48 @@ public final class CreateCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Drive open() throws IOException {
-        var name = new DriveName(location.toString());
-        if (!name.isDevice() && !Files.exists(location)) {
-            return FileDrive.create(location, mebibytes * MEBIBYTE / Drive.BLOCK_BYTES);
+    private void checkGroup() {
+        if ((name.isStriped() || name.isMirrored()) && name.members().size() < 2) {
+            throw new ParameterException(
+                    command.commandLine(), "%s has only one drive".formatted(name));
         }
-        if (!isOverwriting) {
-            throw new IOException(
-                    "%s %s. With --overwrite, its content is replaced by an empty volume."
-                            .formatted(
-                                    location, name.isDevice() ? "is a device" : "exists already"));
+        if (stripeKibibytes.isPresent() && !name.isStriped()) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "Only a drive such as stripes:0x401,0x402 has a size of stripes");
         }
-        return name.open();
+        var kibibytes = stripeKibibytes.orElse(DEFAULT_STRIPE_KIBIBYTES);
+        if (kibibytes < 4 || kibibytes > MAX_STRIPE_KIBIBYTES || kibibytes % 4 != 0) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "The size of a stripe must be a multiple of 4 KiB up to %d, but is %d"
+                            .formatted(MAX_STRIPE_KIBIBYTES, kibibytes));
+        }
+    }
+
+    private int stripeBlocks() {
+        return stripeKibibytes.orElse(DEFAULT_STRIPE_KIBIBYTES) * KIBIBYTE / Drive.BLOCK_BYTES;
+    }
+
+    private void checkOverwriting() throws IOException {
+        for (var drive : name.members()) {
+            if (!isOverwriting && !isNewFile(drive)) {
+                throw new IOException(
+                        "%s %s. With --overwrite, its content is replaced by an empty volume."
+                                .formatted(
+                                        drive,
+                                        drive.isDevice() ? "is a device" : "exists already"));
+            }
+        }
+    }
+
+    private static boolean isNewFile(DriveName drive) {
+        return !drive.isDevice() && !Files.exists(Path.of(drive.text()));
+    }
+
+    private Drive openOrCreate(DriveName drive) throws FabricException {
+        return isNewFile(drive)
+                ? FileDrive.create(Path.of(drive.text()), mebibytes * MEBIBYTE / Drive.BLOCK_BYTES)
+                : drive.open();
     }
 }

@@ -29,7 +29,7 @@ final class SettingsOptions {
             names = {"-d", "--drive"},
             paramLabel = "DRIVE",
             description =
-                    "The drive of the volume: a file, or the id of a lent NVMe controller, such as 0x401.")
+                    "The drive of the volume: a file, the id of a lent NVMe controller, such as 0x401, or several of them, such as stripes:0x401,0x402 or mirror:0x401,0x402.")
     private Optional<String> drive = Optional.empty();
 
     @Option(

@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
             LsCommand.class,
             CpCommand.class,
             CheckCommand.class,
+            ReduceMirrorCommand.class,
             NodesCommand.class,
             ListConnectionsCommand.class,
             FailoverDemoCommand.class,

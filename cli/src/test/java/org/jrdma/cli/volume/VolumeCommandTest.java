@@ -24,6 +24,8 @@ import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
@@ -75,7 +77,7 @@ class VolumeCommandTest {
         return file;
     }
 
-    private static VolumeServer serve(FileDrive drive) throws Exception {
+    private static VolumeServer serve(Drive drive) throws Exception {
         var server =
                 VolumeServer.start(
                         drive,
@@ -213,7 +215,7 @@ class VolumeCommandTest {
             assertThat(errors)
                     .asString()
                     .isEqualTo(
-                            "A server uses the volume in %s. Stop all servers before the check.\n"
+                            "A server uses the volume in %s. Stop all servers first.\n"
                                     .formatted(file));
         }
         assertThat(run("check", file.toString()))
@@ -268,6 +270,58 @@ class VolumeCommandTest {
                 .isEqualTo("{\"drive\":\"%s\",\"problems\":[]}%n".formatted(drive));
     }
 
+    @ParameterizedTest
+    @CsvSource({"stripes, 35127296", "mirror, 17821696"})
+    void shouldUseAVolumeOnSeveralDrives(String kind, long bytes) throws Exception {
+        var drives = "%s:%s/one,%s/two".formatted(kind, folder, folder);
+        var content = new byte[3_000_000];
+        new Random(1).nextBytes(content);
+        var local = Files.write(folder.resolve("local"), content);
+        assertThat(run("create", "--json", "--size", "17", drives))
+                .isEqualTo("{\"drive\":\"%s\",\"bytes\":%d}%n".formatted(drives, bytes));
+        try (var server = serve(new DriveName(drives).open())) {
+            var path = address(server) + ":/copy";
+            assertThat(run("cp", "-t", "sockets", "-d", drives, local.toString(), path))
+                    .endsWith(" s (direct).\n");
+            var copy = folder.resolve("copy");
+            assertThat(run("cp", "-t", "sockets", path, copy.toString())).contains(" (redirected ");
+            assertThat(copy).hasBinaryContent(content);
+        }
+        assertThat(run("check", drives))
+                .isEqualTo("The volume in %s is consistent.%n".formatted(drives));
+        assertThat(execute("check", folder.resolve("one").toString())).isOne();
+        assertThat(output)
+                .asString()
+                .endsWith("contains no volume, or its superblock is damaged\n");
+    }
+
+    @Test
+    void shouldReduceAMirrorToTheRemainingDrives() throws Exception {
+        var drives = "mirror:%s/one,%s/two".formatted(folder, folder);
+        var remaining = "mirror:%s/two".formatted(folder);
+        assertThat(run("create", "--size", "16", drives)).startsWith("Created a volume of ");
+
+        assertThat(execute("check", remaining)).isOne();
+        assertThat(errors)
+                .asString()
+                .isEqualTo("[%s/two] are only 1 of the 2 drives of a mirror\n".formatted(folder));
+        try (var server = serve(new DriveName(drives).open())) {
+            assertThat(server.state().isServingBlocks()).isTrue();
+            assertThat(execute("reduce-mirror", remaining)).isOne();
+            assertThat(errors)
+                    .asString()
+                    .isEqualTo(
+                            "A server uses the volume in %s. Stop all servers first.\n"
+                                    .formatted(remaining));
+        }
+        assertThat(run("reduce-mirror", remaining))
+                .isEqualTo("The volume is now in %s.%n".formatted(remaining));
+
+        assertThat(run("check", remaining)).contains(" is consistent.");
+        assertThat(execute("check", drives)).isOne();
+        assertThat(errors).asString().endsWith(" do not belong to the same group\n");
+    }
+
     @Test
     void shouldReportADamagedVolume() throws IOException {
         var drive = createVolume();
@@ -299,6 +353,12 @@ class VolumeCommandTest {
                 "volume | Missing required subcommand. See jrdma volume --help.",
                 "volume create | Missing required parameter: 'DRIVE'. See jrdma volume create --help.",
                 "volume create -m 3 x | The size must be from 4 to 1073741824 MiB, but is 3. See jrdma volume create --help.",
+                "volume create --stripe 8 x | Only a drive such as stripes:0x401,0x402 has a size of stripes. See jrdma volume create --help.",
+                "volume create --stripe 6 stripes:x,y | The size of a stripe must be a multiple of 4 KiB up to 1048576, but is 6. See jrdma volume create --help.",
+                "volume create mirror:x | mirror:x has only one drive. See jrdma volume create --help.",
+                "volume create mirror:x,x | Invalid value for positional parameter at index 0 (DRIVE): \"mirror:x,x\" does not name different drives, as mirror:0x401,0x402 does. See jrdma volume create --help.",
+                "volume reduce-mirror x | x is not a mirror such as mirror:0x401. See jrdma volume reduce-mirror --help.",
+                "volume serve -d stripes:x, | Invalid setting \"drive\": \"stripes:x,\" does not name different drives, as stripes:0x401,0x402 does. See jrdma volume serve --help.",
                 "volume serve | Missing drive: use --drive or the setting \"drive\". See jrdma volume serve --help.",
                 "volume serve -d x --lease 1s | Invalid setting \"lease.millis\": \"1s\" is not a whole number from 100 to 86400000. See jrdma volume serve --help.",
                 "volume cp a b | Neither a nor b is in a volume, such as node1:/file. See jrdma volume cp --help.",

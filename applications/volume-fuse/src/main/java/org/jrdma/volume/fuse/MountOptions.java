@@ -33,7 +33,8 @@ record MountOptions(
 
               --allow-other      gives all users access, subject to the permissions
               --config=FILE      a file with settings, which the options replace
-              --drive=DRIVE      the drive: a file, or the id of a lent NVMe controller
+              --drive=DRIVE      the drive: a file, the id of a lent NVMe controller, or
+                                 a group such as mirror:0x401,0x402
                                  (default: redirected)
               --servers=LIST     the servers (default: localhost:7471)
               --transports=LIST  the transports, the most preferred first
