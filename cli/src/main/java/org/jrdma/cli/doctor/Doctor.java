@@ -18,6 +18,8 @@ public final class Doctor {
                     LibraryChecks::on,
                     RdmaDeviceChecks::on,
                     NetworkPathChecks::on,
+                    DriverParameterChecks::on,
+                    TcpBufferChecks::on,
                     LimitChecks::on,
                     DolphinChecks::on,
                     NtbChecks::on);

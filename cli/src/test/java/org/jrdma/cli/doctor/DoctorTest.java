@@ -422,4 +422,67 @@ class DoctorTest {
         assertThat(absent.seen()).isEqualTo("The library is missing.");
         assertThat(absent.fix()).isEqualTo("Install it.");
     }
+
+    private void mellanox(int entries, long memoryKibibytes) throws IOException {
+        write("sys/class/infiniband/mlx4_0/node_type", "1: CA");
+        write("sys/module/mlx4_core/parameters/log_num_mtt", Integer.toString(entries));
+        write("sys/module/mlx4_core/parameters/log_mtts_per_seg", "3");
+        write("proc/meminfo", "MemTotal:       %d kB\nMemFree: 1 kB".formatted(memoryKibibytes));
+    }
+
+    @Test
+    void shouldWarnIfAnOldMellanoxAdapterCannotRegisterAllMemory() throws IOException {
+        mellanox(20, 67_108_864);
+
+        assertFinding(
+                "mlx4_core",
+                DOUBTFUL,
+                "32,768 MiB can be registered, and the machine has 65,536 MiB",
+                "options mlx4_core log_num_mtt=22 log_mtts_per_seg=3");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"21, '65,536 MiB can be registered'", "0, all memory can be registered"})
+    void shouldAcceptAnOldMellanoxAdapterThatCanRegisterAllMemory(int entries, String seen)
+            throws IOException {
+        mellanox(entries, 67_108_864);
+
+        assertFinding("mlx4_core", FINE, seen, "");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"hfi1_0, hfi1", "qib0, ib_qib"})
+    void shouldWarnAboutFewReceiveQueuesOfOmniPathAndTrueScale(String device, String driver)
+            throws IOException {
+        write("sys/class/infiniband/%s/node_type".formatted(device), "1: CA");
+        assertFinding(
+                driver,
+                DOUBTFUL,
+                "the default number of receive queues",
+                "options %s krcvqs=4".formatted(driver));
+
+        write("sys/module/%s/parameters/krcvqs".formatted(driver), "1,2");
+        assertFinding(driver, DOUBTFUL, "3 receive queues", "krcvqs=4");
+
+        write("sys/module/%s/parameters/krcvqs".formatted(driver), "4");
+        assertFinding(driver, FINE, "4 receive queues", "");
+    }
+
+    @Test
+    void shouldCompareTheBuffersOfTcpWithTheSpeedOfTheInterface() throws IOException {
+        write("sys/class/net/eth0/speed", "100000");
+        write("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456");
+        write("proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304");
+
+        assertFinding(
+                "eth0 tcp_rmem", FINE, "enough for a round trip of 503 us at 100,000 Mb/s", "");
+        assertFinding(
+                "eth0 tcp_wmem",
+                DOUBTFUL,
+                "at most 4,194,304 bytes, enough for a round trip of 335 us",
+                "sysctl -w net.ipv4.tcp_wmem=\"4096 131072 6250000\"");
+
+        write("sys/class/net/eth0/speed", "1000");
+        assertThat(TcpBufferChecks.on(new MachineFiles(root))).isEmpty();
+    }
 }
