@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.jrdma.sockets.model.ConnectionsMXBean;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -35,6 +36,8 @@ class DocumentationReferencesTest {
             Pattern.compile("`@?([A-Z]\\w+)(?:\\.\\w+)?(?:\\([^`]*\\))?`");
 
     private static final Pattern TEST_METHOD = Pattern.compile("`(?:\\w+[.#])?(should[A-Z]\\w+)`");
+
+    private static final Pattern MANAGEMENT_BEAN = Pattern.compile("org\\.jrdma[.\\w]*:type=\\w+");
 
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
 
@@ -148,6 +151,18 @@ class DocumentationReferencesTest {
 
         named.removeAll(TYPES_OF_THE_JDK);
         assertThat(types).containsAll(named);
+    }
+
+    @Test
+    void shouldNameTheManagementBeanOfTheConnections() throws IOException {
+        var names = new TreeSet<String>();
+        for (var document : RepositoryFiles.endingWith(".md")) {
+            MANAGEMENT_BEAN
+                    .matcher(read(document))
+                    .results()
+                    .forEach(name -> names.add(name.group()));
+        }
+        assertThat(names).containsExactly(ConnectionsMXBean.NAME);
     }
 
     @Test
