@@ -1,4 +1,7 @@
-/** libibverbs for Java: devices, memory regions, completion queues, queue pairs and RDMA. */
+/**
+ * libibverbs and librdmacm for Java: devices, memory regions, completion queues, queue pairs, RDMA
+ * and connections by address.
+ */
 module org.jrdma.verbs {
     requires transitive org.jrdma.ffi;
     requires org.jrdma.abi.rdma;
