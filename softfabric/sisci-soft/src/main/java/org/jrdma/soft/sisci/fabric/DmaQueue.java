@@ -101,6 +101,7 @@ public final class DmaQueue {
             local.release();
             throw e;
         }
+        awaitIfRequested(flags);
     }
 
     /** Starts a transfer between memory of the program and a remote segment. */
@@ -123,6 +124,7 @@ public final class DmaQueue {
                         flags,
                         () -> {}),
                 callback);
+        awaitIfRequested(flags);
     }
 
     private record Transfer(
@@ -143,13 +145,15 @@ public final class DmaQueue {
                 SCI_ERR_OUT_OF_RANGE());
     }
 
+    /** Starts a transfer, which releases the local memory at its end unless this method fails. */
     private void start(Transfer transfer, EventQueue.@Nullable Callback<Integer> callback) {
         var flags = transfer.flags();
         var remote = transfer.remote();
         FlagChecks.checkAllowed(flags, TRANSFER_FLAGS);
         checkEngine(flags & ENGINES);
-        var waits = FlagChecks.has(flags, SCI_FLAG_DMA_WAIT());
-        throwIf(waits && callback != null, SCI_ERR_ILLEGAL_FLAG());
+        throwIf(
+                FlagChecks.has(flags, SCI_FLAG_DMA_WAIT()) && callback != null,
+                SCI_ERR_ILLEGAL_FLAG());
         var toGroup = remote.isGroup();
         throwIf(
                 toGroup && (transfer.pulls() || !FlagChecks.has(flags, SCI_FLAG_BROADCAST())),
@@ -179,14 +183,17 @@ public final class DmaQueue {
             } else {
                 context.workers().execute(() -> run(transfer, events));
             }
-            // Fails if there is no memory or thread for the transfer, or the process leaves the
-            // fabric.
         } catch (Throwable e) {
+            // There is no memory or thread for the transfer, or the process leaves the fabric.
             remote.release();
             end(SCI_DMAQUEUE_ERROR());
             throw e;
         }
-        if (waits) {
+    }
+
+    /** Waits for the end of a transfer that has started, if its flags request this. */
+    private void awaitIfRequested(int flags) {
+        if (FlagChecks.has(flags, SCI_FLAG_DMA_WAIT())) {
             awaitEnd(Long.MAX_VALUE);
             throwIf(state() != SCI_DMAQUEUE_DONE(), SCI_ERR_TRANSFER_FAILED());
         }

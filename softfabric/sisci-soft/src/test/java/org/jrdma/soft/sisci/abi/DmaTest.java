@@ -194,7 +194,7 @@ class DmaTest {
     }
 
     @Test
-    void shouldFailWithACutLinkAndLeaveTheSegmentUntouched() throws Exception {
+    void shouldFailWithACutLinkAndLeaveBothSegmentsUntouched() throws Exception {
         nodes.second.ok("SCIPrepareSegment", local, 0, 0);
         localMemory.set(JAVA_LONG, 0, 5);
 
@@ -203,6 +203,7 @@ class DmaTest {
         assertThat(start(0, 8, 0, sisci_h.SCI_FLAG_DMA_WAIT())).isEqualTo("TRANSFER_FAILED");
         assertThat(state()).isEqualTo(sisci_h.SCI_DMAQUEUE_ERROR());
         assertThat(remoteMemory.get(JAVA_LONG, 0)).isZero();
+        assertThat(nodes.second.attempt("SCIRemoveSegment", local, 0)).isEqualTo("BUSY"); // mapped
     }
 
     @Test
