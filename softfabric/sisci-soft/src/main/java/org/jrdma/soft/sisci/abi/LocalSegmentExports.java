@@ -7,7 +7,6 @@ import org.jrdma.soft.sisci.fabric.CreatedSegment;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
 import org.jrdma.soft.sisci.fabric.LocalSegment;
 import org.jrdma.soft.sisci.fabric.LocalSegment.Operation;
-import org.jrdma.soft.sisci.fabric.SciDescriptor;
 import org.jrdma.soft.sisci.fabric.SciException;
 
 /** The functions for local segments. */
@@ -31,7 +30,7 @@ final class LocalSegmentExports extends AbstractExports {
             long argument,
             int flags) {
         var segments = library.member().segments();
-        var owner = handles.object(descriptor, SciDescriptor.class);
+        var owner = descriptor(descriptor);
         var _ =
                 handles.create(
                         segment,
@@ -109,7 +108,7 @@ final class LocalSegmentExports extends AbstractExports {
     @Exported("SCIWaitForLocalSegmentEvent")
     int await(long segment, long node, long adapter, int timeout, int flags) {
         FlagChecks.checkNone(flags);
-        var event = segment(segment).events().await(timeout, true);
+        var event = segment(segment).events().await(timeout);
         ProgramMemory.setIfNotNull(node, event.node());
         ProgramMemory.setIfNotNull(adapter, event.adapter());
         return event.reason();

@@ -91,7 +91,7 @@ final class RemoteSegmentExports extends AbstractExports {
     @Exported("SCIWaitForRemoteSegmentEvent")
     int await(long segment, long status, int timeout, int flags) {
         FlagChecks.checkNone(flags);
-        var event = segment(segment).events().await(timeout, true);
+        var event = segment(segment).events().await(timeout);
         ProgramMemory.setIfNotNull(status, SCI_ERR_OK());
         return event.reason();
     }

@@ -4,6 +4,7 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -139,19 +140,28 @@ public final class EventQueue<E> {
     }
 
     /**
-     * Waits for the next event.
+     * Waits for the next event, and removes it from the queue.
      *
      * @param milliseconds the timeout as an unsigned number; SCI_INFINITE_TIMEOUT for none
-     * @param removes true if this method removes the event from the queue
      * @throws SciException if the timeout expires, or if the queue is closed or has a callback
      */
-    public synchronized E await(int milliseconds, boolean removes) {
+    public E await(int milliseconds) {
+        return await(milliseconds, _ -> {});
+    }
+
+    /**
+     * Waits for the next event, checks it, and removes it from the queue.
+     *
+     * @param check throws an exception for an event that must remain in the queue
+     */
+    synchronized E await(int milliseconds, Consumer<E> check) {
         throwIf(callback != null, SCI_ERR_ILLEGAL_OPERATION());
         UninterruptibleWait.until(
                 this, UninterruptibleWait.nanos(milliseconds), () -> closed || !waiting.isEmpty());
         throwIf(closed, SCI_ERR_CANCELLED());
         throwIf(waiting.isEmpty(), SCI_ERR_TIMEOUT());
-        return removes ? take() : waiting.getFirst().event;
+        check.accept(waiting.getFirst().event);
+        return take();
     }
 
     /**

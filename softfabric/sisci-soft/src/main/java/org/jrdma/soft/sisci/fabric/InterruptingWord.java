@@ -116,7 +116,7 @@ public final class InterruptingWord {
     }
 
     public void await(int milliseconds) {
-        var _ = triggers.await(milliseconds, true);
+        var _ = triggers.await(milliseconds);
     }
 
     public void remove() {

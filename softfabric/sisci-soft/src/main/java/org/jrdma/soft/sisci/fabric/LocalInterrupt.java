@@ -106,7 +106,7 @@ public final class LocalInterrupt {
         if (directTriggers != null) {
             directTriggers.await(milliseconds);
         } else {
-            var _ = triggers.await(milliseconds, true);
+            var _ = triggers.await(milliseconds);
         }
     }
 
@@ -117,9 +117,10 @@ public final class LocalInterrupt {
      * @param capacity the maximum number of bytes of data
      */
     public byte[] awaitData(int milliseconds, long capacity) {
-        var trigger = triggers.await(milliseconds, false);
-        throwIf(trigger.data().length > capacity, SCI_ERR_OVERFLOW());
-        trigger = triggers.await(milliseconds, true);
+        var trigger =
+                triggers.await(
+                        milliseconds,
+                        next -> throwIf(next.data().length > capacity, SCI_ERR_OVERFLOW()));
         trigger.taken().run();
         return trigger.data();
     }
