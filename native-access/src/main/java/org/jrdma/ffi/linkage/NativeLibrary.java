@@ -1,5 +1,7 @@
 package org.jrdma.ffi.linkage;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -105,8 +107,8 @@ public final class NativeLibrary {
             if (e.getCause() instanceof IllegalArgumentException invalidProperty) {
                 throw invalidProperty;
             }
-            if (e.getCause() instanceof VirtualMachineError lackOfMemory) {
-                throw lackOfMemory;
+            if (e.getCause() instanceof VirtualMachineError error) {
+                throw error;
             }
             throw e;
         }
@@ -238,8 +240,11 @@ public final class NativeLibrary {
      * {@code libx.so.1.14.44}.
      */
     private static Optional<String> mappedFile(String soname) {
-        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
-            return lines.filter(line -> line.indexOf('/') >= 0)
+        try {
+            // Not Files.lines, which throws an exception for a name that is not UTF-8.
+            var maps = new String(Files.readAllBytes(Path.of("/proc/self/maps")), UTF_8);
+            return maps.lines()
+                    .filter(line -> line.indexOf('/') >= 0)
                     .map(line -> line.substring(line.indexOf('/')))
                     .filter(path -> path.substring(path.lastIndexOf('/') + 1).startsWith(soname))
                     .findFirst();

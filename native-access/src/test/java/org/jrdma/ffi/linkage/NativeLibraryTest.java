@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.File;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -252,6 +255,29 @@ class NativeLibraryTest {
             assertThat(library).hasToString(PRESENT_FILE.toRealPath().toString());
             assertThat(library.isProvided()).isFalse();
             assertThat(log.toString()).contains("INFO", "Using " + library);
+        }
+    }
+
+    @Test
+    void shouldFindTheFileOfALibraryWhileAFileWhoseNameIsNotUtf8IsMapped(@TempDir Path folder)
+            throws Exception {
+        var exitCode =
+                new ProcessBuilder(
+                                "sh",
+                                "-c",
+                                "name=$(printf 'x\\351') && echo x > \"$name\" && ln -s \"$name\" link")
+                        .directory(folder.toFile())
+                        .start()
+                        .waitFor();
+        assertThat(exitCode).isZero();
+
+        try (var arena = Arena.ofConfined();
+                var channel = FileChannel.open(folder.resolve("link"))) {
+            var mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+
+            assertThat(NativeLibrary.open(PRESENT))
+                    .hasToString(PRESENT_FILE.toRealPath().toString());
+            assertThat(mapped.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 'x');
         }
     }
 
