@@ -1,5 +1,7 @@
 package org.jrdma.verbs.internal;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,9 +59,13 @@ public final class LockedMemoryAdvice {
         };
     }
 
-    private static Optional<String> field(Path file, String name) {
-        try (var lines = Files.lines(file)) {
-            return lines.filter(line -> line.startsWith(name))
+    /** Returns the first word after the name of a field in a file of /proc. */
+    static Optional<String> field(Path file, String name) {
+        try {
+            // Not Files.lines, which throws an exception for a process name that is not UTF-8.
+            return new String(Files.readAllBytes(file), UTF_8)
+                    .lines()
+                    .filter(line -> line.startsWith(name))
                     .map(line -> line.substring(name.length()).strip().replaceFirst("\\s.*", ""))
                     .findFirst();
         } catch (IOException e) {

@@ -1,5 +1,6 @@
 package org.jrdma.verbs.internal;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
@@ -7,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.jrdma.ffi.Errno;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +34,16 @@ class LockedMemoryAdviceTest {
                                     "The process may lock %,d bytes of memory (RLIMIT_MEMLOCK) and has locked ",
                                     Long.valueOf(limit)));
         }
+    }
+
+    @Test
+    void shouldReadTheStatusOfAProcessWhoseNameIsNotUtf8(@TempDir Path folder) throws Exception {
+        var status =
+                Files.write(
+                        folder.resolve("status"),
+                        "Name:\tx\u00e9\nVmPin:\t     8 kB\n".getBytes(ISO_8859_1));
+
+        assertThat(LockedMemoryAdvice.field(status, "VmPin:")).contains("8");
     }
 
     @ParameterizedTest
