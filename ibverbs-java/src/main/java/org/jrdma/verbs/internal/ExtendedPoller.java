@@ -117,22 +117,23 @@ final class ExtendedPoller extends CompletionPoller {
     public int poll(WorkCompletions batch) {
         hotPath.ensureStack();
         var count = 0;
+        var errno = 0;
         try {
-            while (count < batch.capacity()) {
-                var errno = start();
+            do {
+                errno = start();
                 if (errno != 0) {
-                    return count > 0 || errno == Errno.ENOENT ? count : -errno;
+                    break;
                 }
                 do {
                     copy(batch, count++);
                 } while (!oneByOne && count < batch.capacity() && toInt(next) == 0);
                 end();
-                if (!oneByOne) {
-                    break;
-                }
-            }
+            } while (oneByOne && count < batch.capacity());
         } finally {
             Reference.reachabilityFence(attributes);
+        }
+        if (count == 0) {
+            return errno == Errno.ENOENT ? 0 : -errno;
         }
         hotPath.recordWork();
         return count;
