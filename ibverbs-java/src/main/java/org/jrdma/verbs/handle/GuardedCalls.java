@@ -49,11 +49,20 @@ public final class GuardedCalls {
      * @throws IllegalStateException if the object is closed
      */
     public static void run(Lifetime lifetime, Action action) throws VerbsException {
+        run(List.of(lifetime), action);
+    }
+
+    /**
+     * Makes a native call without a result, during which several objects cannot be destroyed.
+     *
+     * @throws IllegalStateException if one of the objects is closed
+     */
+    public static void run(List<Lifetime> lifetimes, Action action) throws VerbsException {
         call(
-                lifetime,
+                lifetimes,
                 () -> {
                     action.run();
-                    return lifetime;
+                    return lifetimes;
                 });
     }
 }

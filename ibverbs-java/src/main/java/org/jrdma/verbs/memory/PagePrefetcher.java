@@ -35,23 +35,21 @@ final class PagePrefetcher {
                                 slices.stream()
                                         .map(slice -> slice.region().registration().lifetime()))
                         .toList();
-        GuardedCalls.call(
+        var device = domain.device();
+        GuardedCalls.run(
                 used,
-                () -> {
-                    domain.device()
-                            .library()
-                            .memory()
-                            .advise(
-                                    domain.device().context(),
-                                    domain.address(),
-                                    advice,
-                                    waits,
-                                    slices.stream().map(PagePrefetcher::piece).toList(),
-                                    CheckedCall.to(
-                                            "ibv_advise_mr",
-                                            () -> "%s for %s".formatted(advice, slices)));
-                    return domain;
-                });
+                () ->
+                        device.library()
+                                .memory()
+                                .advise(
+                                        device.context(),
+                                        domain.address(),
+                                        advice,
+                                        waits,
+                                        slices.stream().map(PagePrefetcher::piece).toList(),
+                                        CheckedCall.to(
+                                                "ibv_advise_mr",
+                                                () -> "%s for %s".formatted(advice, slices))));
     }
 
     private static MemoryFunctions.Piece piece(MemorySlice slice) {
