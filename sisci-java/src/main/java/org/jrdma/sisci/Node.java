@@ -10,7 +10,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.Lifetime;
-import org.jrdma.sisci.access.SisciAccess;
+import org.jrdma.sisci.access.SisciPackageInternals;
 import org.jrdma.sisci.internal.DeferredRemovals;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
@@ -37,8 +37,8 @@ public final class Node extends SisciObject {
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
     static {
-        SisciAccess.open(
-                new SisciAccess() {
+        SisciPackageInternals.open(
+                new SisciPackageInternals() {
                     @Override
                     public ObjectHandle handle(SisciObject object) {
                         return object.handle();

@@ -28,7 +28,7 @@ public final class MemoryRegion extends NativeObject {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     static {
-        MemoryPackageInternals.open(new MemoryAccessImpl());
+        MemoryPackageInternals.open(new MemoryPackageInternalsImpl());
     }
 
     private final MemoryRegistration registration;

@@ -5,7 +5,7 @@ import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.sisci.LocalSegment;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SisciObject;
-import org.jrdma.sisci.access.SisciAccess;
+import org.jrdma.sisci.access.SisciPackageInternals;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
 import org.jrdma.sisci.internal.SisciConstant;
@@ -139,7 +139,7 @@ public final class BorrowedDevice extends SisciObject {
 
     private RemoteSegment connect(int segment, int memoryType, String name) throws SisciException {
         try (var _ = lifetime().held()) {
-            return SisciAccess.get()
+            return SisciPackageInternals.get()
                     .connect(handle, segment, memoryType, "%s of %s".formatted(name, this));
         }
     }
@@ -162,7 +162,7 @@ public final class BorrowedDevice extends SisciObject {
     public DeviceMapping map(LocalSegment segment, long offset, long bytes) throws SisciException {
         return DeviceMapping.ofLocal(
                 handle,
-                SisciAccess.get().handle(segment),
+                SisciPackageInternals.get().handle(segment),
                 DeviceMapping.Part.of(offset, bytes, segment.byteSize()));
     }
 
@@ -184,7 +184,7 @@ public final class BorrowedDevice extends SisciObject {
     public DeviceMapping map(RemoteSegment segment, long offset, long bytes) throws SisciException {
         return DeviceMapping.ofRemote(
                 handle,
-                SisciAccess.get().handle(segment),
+                SisciPackageInternals.get().handle(segment),
                 DeviceMapping.Part.of(offset, bytes, segment.byteSize()));
     }
 }

@@ -3,7 +3,7 @@ package org.jrdma.sisci.smartio;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.sisci.Node;
-import org.jrdma.sisci.access.SisciAccess;
+import org.jrdma.sisci.access.SisciPackageInternals;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.model.SisciException;
 
@@ -22,7 +22,7 @@ public final class SmartIo {
 
     /** Returns an object that lists and borrows devices on behalf of a node. */
     public static SmartIo of(Node node) {
-        return new SmartIo(SisciAccess.get().handle(node).node());
+        return new SmartIo(SisciPackageInternals.get().handle(node).node());
     }
 
     /** Lists all devices. In C: {@code SCIGetDeviceList}. */

@@ -12,18 +12,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gives the other packages of this module access to non-public members of {@code org.jrdma.sisci}.
  */
-public abstract class SisciAccess {
+public abstract class SisciPackageInternals {
 
-    private static @Nullable SisciAccess registered;
+    private static @Nullable SisciPackageInternals registered;
 
     /**
      * Initializes {@link Node} when the accessor is first used. The static initializer of {@link
      * Node} calls {@link #open}.
      */
     private static final class Holder {
-        static final SisciAccess ACCESS = initialize();
+        static final SisciPackageInternals ACCESS = initialize();
 
-        private static SisciAccess initialize() {
+        private static SisciPackageInternals initialize() {
             try {
                 MethodHandles.lookup().ensureInitialized(Node.class);
             } catch (IllegalAccessException e) {
@@ -33,14 +33,14 @@ public abstract class SisciAccess {
         }
     }
 
-    protected SisciAccess() {}
+    protected SisciPackageInternals() {}
 
     /** Registers the implementation. Called by the static initializer of {@link Node}. */
-    public static void open(SisciAccess access) {
+    public static void open(SisciPackageInternals access) {
         registered = access;
     }
 
-    public static SisciAccess get() {
+    public static SisciPackageInternals get() {
         return Holder.ACCESS;
     }
 

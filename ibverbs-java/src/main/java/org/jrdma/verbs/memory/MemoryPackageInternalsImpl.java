@@ -12,7 +12,7 @@ import org.jrdma.verbs.model.PageAdvice;
 import org.jrdma.verbs.model.VerbsException;
 
 /** Gives the other packages of this module access to package-private members of this package. */
-final class MemoryAccessImpl extends MemoryPackageInternals {
+final class MemoryPackageInternalsImpl extends MemoryPackageInternals {
 
     @Override
     public MemoryRegion region(MemoryRegistration registration) {
