@@ -57,8 +57,7 @@ public final class InterruptFunctions {
             Object subject)
             throws SisciException {
         var callback = Callbacks.orNull(withData ? Callbacks.data() : Callbacks.status(), listener);
-        var allFlags =
-                flags | (listener == 0 ? 0 : library.number(SisciConstant.SCI_FLAG_USE_CALLBACK));
+        var allFlags = flags | library.callbackFlag(listener);
         return library.call(
                 withData ? "SCICreateDataInterrupt" : "SCICreateInterrupt",
                 subject,
@@ -165,7 +164,7 @@ public final class InterruptFunctions {
             throws SisciException {
         var callback = Callbacks.status();
         var flags =
-                library.number(SisciConstant.SCI_FLAG_USE_CALLBACK)
+                library.callbackFlag(listener)
                         | (conditional
                                 ? library.number(SisciConstant.SCI_FLAG_CONDITIONAL_INTERRUPT)
                                 : 0);
