@@ -57,9 +57,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *       Unsafe.putLongOpaque}, which makes a volatile store.
  * </ul>
  *
- * Plain accesses have no such nodes, so neither {@code calls} nor the flag may be accessed plainly.
- * {@link #exit()} is a release: the reads and writes of the call precede it, in the memory model
- * and in the machine code, and {@code awaitCallsInFlight()} loads with acquire.
+ * Plain accesses have no such nodes, so the stores of {@code calls} and the loads of the flag must
+ * not be plain. {@link #exit()} is a release: the reads and writes of the call precede it, in the
+ * memory model and in the machine code, and {@code awaitCallsInFlight()} loads with acquire.
  *
  * <p><b>Unbalanced calls.</b> {@code enter()} always leaves an odd number, and {@code exit()} an
  * even one. Code that enters without exiting delays each close() in the process until its thread
