@@ -195,7 +195,7 @@ abstract sealed class AbstractPolledQueuePair extends QueuePair
                 tryPostMarker(queue);
             }
             if (Thread.currentThread().isInterrupted()) {
-                throw new InterruptedIOException("interrupted while draining " + this);
+                throw new InterruptedIOException("Interrupted while draining " + this);
             }
             if (deadline.hasPassed()) {
                 throw deadline.missed(

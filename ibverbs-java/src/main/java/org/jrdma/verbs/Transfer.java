@@ -69,7 +69,7 @@ public final class Transfer {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException(
-                    "interrupted while waiting for " + pending.operation());
+                    "Interrupted while waiting for " + pending.operation());
         }
     }
 

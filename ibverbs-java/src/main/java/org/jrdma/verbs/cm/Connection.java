@@ -262,7 +262,7 @@ public final class Connection<Q extends QueuePair> implements AutoCloseable {
             throw deadline.missed("%s was not disconnected".formatted(this));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + this);
+            throw new InterruptedIOException("Interrupted while waiting for " + this);
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause().getMessage(), e);
         }

@@ -440,7 +440,7 @@ public final class ConnectionManager {
             throw deadline.missed("The name service returned no address of " + query);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while looking up " + query);
+            throw new InterruptedIOException("Interrupted while looking up " + query);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof VerbsException failure) {
                 throw failure;

@@ -316,7 +316,7 @@ public final class EventChannel extends NativeObject {
             throws FabricException, InterruptedIOException {
         while (true) {
             if (Thread.currentThread().isInterrupted()) {
-                throw new InterruptedIOException("interrupted while waiting for " + this);
+                throw new InterruptedIOException("Interrupted while waiting for " + this);
             }
             var ticket = waiter.ticket();
             var event = take();

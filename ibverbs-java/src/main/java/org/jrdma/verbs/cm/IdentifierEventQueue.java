@@ -85,7 +85,7 @@ final class IdentifierEventQueue {
             return events.remove();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + owner);
+            throw new InterruptedIOException("Interrupted while waiting for " + owner);
         } finally {
             lock.unlock();
         }

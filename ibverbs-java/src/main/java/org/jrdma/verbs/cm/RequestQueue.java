@@ -122,7 +122,7 @@ final class RequestQueue {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for " + name);
+            throw new InterruptedIOException("Interrupted while waiting for " + name);
         }
         try {
             return channel.next(deadline, timedOut);
