@@ -58,7 +58,7 @@ public final class AsyncSharedReceiveQueue extends SharedReceiveQueue {
                         domain,
                         options.elements,
                         receives,
-                        receives.sharing(),
+                        receives.sharedReservations(),
                         AsyncSharedReceiveSlots.TABLE,
                         xrc,
                         receives::abandon));

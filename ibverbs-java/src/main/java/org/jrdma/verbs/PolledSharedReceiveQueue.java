@@ -53,7 +53,7 @@ public final class PolledSharedReceiveQueue extends SharedReceiveQueue {
                         domain,
                         elements,
                         receives,
-                        receives.sharing(),
+                        receives.sharedReservations(),
                         PolledSharedReceiveSlots.TABLE,
                         xrc,
                         () -> {}));

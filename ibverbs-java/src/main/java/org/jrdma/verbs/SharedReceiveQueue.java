@@ -55,7 +55,7 @@ public abstract class SharedReceiveQueue extends NativeObject {
 
     /** The requested capacity in receives. The device may provide a larger capacity. */
     public final int capacity() {
-        return nativeQueue.sharing().capacity();
+        return nativeQueue.sharedReservations().capacity();
     }
 
     /** The maximum number of memory slices of a receive. */

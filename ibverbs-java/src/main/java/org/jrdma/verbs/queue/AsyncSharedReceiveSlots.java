@@ -14,7 +14,7 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
     public static final CompletedRequestQueueLookup<AsyncWorkQueueSlots> TABLE =
             CompletedRequestQueueLookup.ofShared();
 
-    private final SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharing =
+    private final SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharedReservations =
             new SharedReceiveCompletionReservations<>(this);
 
     /** The transfers in flight, by the lower 32 bits of their positions. */
@@ -24,13 +24,13 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
         super(capacity, 0, false);
     }
 
-    public SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharing() {
-        return sharing;
+    public SharedReceiveCompletionReservations<AsyncWorkQueueSlots> sharedReservations() {
+        return sharedReservations;
     }
 
     @Override
     public boolean carriesDatagrams(int queuePairNumber) {
-        return sharing.carriesDatagrams(queuePairNumber);
+        return sharedReservations.carriesDatagrams(queuePairNumber);
     }
 
     @Override
@@ -54,7 +54,7 @@ public final class AsyncSharedReceiveSlots extends AsyncWorkQueueSlots {
     }
 
     @Override
-    public Collection<PendingTransfer> underWay() {
+    public Collection<PendingTransfer> inFlight() {
         return inFlight.values();
     }
 }

@@ -68,7 +68,7 @@ public sealed class AsyncWorkQueueSlots extends WorkQueueSlots permits AsyncShar
             checkNotFailed(count);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("Interrupted while waiting for slots: " + problem);
+            throw new InterruptedIOException("The thread was interrupted. " + problem + ".");
         }
     }
 
@@ -152,7 +152,7 @@ public sealed class AsyncWorkQueueSlots extends WorkQueueSlots permits AsyncShar
     }
 
     /** Returns the transfers whose requests are in flight. */
-    public Collection<PendingTransfer> underWay() {
+    public Collection<PendingTransfer> inFlight() {
         return Stream.of(transfers).filter(Objects::nonNull).toList();
     }
 
@@ -161,7 +161,7 @@ public sealed class AsyncWorkQueueSlots extends WorkQueueSlots permits AsyncShar
      * native queue has been destroyed.
      */
     public void abandon() {
-        underWay().forEach(PendingTransfer::abandon);
+        inFlight().forEach(PendingTransfer::abandon);
         free.release(Integer.MAX_VALUE / 2);
     }
 
@@ -173,7 +173,7 @@ public sealed class AsyncWorkQueueSlots extends WorkQueueSlots permits AsyncShar
         lock.lock();
         try {
             failure = cause;
-            underWay().forEach(transfer -> transfer.fail(cause));
+            inFlight().forEach(transfer -> transfer.fail(cause));
         } finally {
             lock.unlock();
         }

@@ -64,7 +64,7 @@ public final class CompletedRequestQueueLookup<W extends WorkQueueSlots> {
             throw new IllegalStateException(
                     String.format(
                             Locale.ROOT,
-                            "Cannot add a work queue: its completion table already has the maximum of %,d",
+                            "Cannot add a work queue: the completion queue already has the maximum of %,d",
                             PLACES));
         }
         var generation = place < before.length ? (before[place].generation + 1) % GENERATIONS : 0;

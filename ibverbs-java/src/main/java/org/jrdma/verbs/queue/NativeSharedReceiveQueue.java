@@ -32,7 +32,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
     private final DomainHandle domain;
     private final NativeResource resource;
     private final int elements;
-    private final SharedReceiveCompletionReservations<W> sharing;
+    private final SharedReceiveCompletionReservations<W> sharedReservations;
     private final OptionalInt number;
 
     /** The XRC domain and the completion queue; null for an ordinary shared receive queue. */
@@ -43,13 +43,13 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             DomainHandle domain,
             NativeResource resource,
             int elements,
-            SharedReceiveCompletionReservations<W> sharing,
+            SharedReceiveCompletionReservations<W> sharedReservations,
             OptionalInt number,
             @Nullable XrcBinding<W> xrc) {
         this.domain = domain;
         this.resource = resource;
         this.elements = elements;
-        this.sharing = sharing;
+        this.sharedReservations = sharedReservations;
         this.number = number;
         this.xrc = xrc;
     }
@@ -65,9 +65,9 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             NativeCompletionQueue<W> completions,
             List<NativeObject> objects) {
 
-        private void attach(SharedReceiveCompletionReservations<W> sharing, int receives)
+        private void attach(SharedReceiveCompletionReservations<W> sharedReservations, int receives)
                 throws VerbsException {
-            if (!sharing.attach(completions.reservations(), false)) {
+            if (!sharedReservations.attach(completions.reservations(), false)) {
                 throw new VerbsException(
                         "ibv_create_srq_ex",
                         String.format(
@@ -95,7 +95,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
             DomainHandle domain,
             int elements,
             W queue,
-            SharedReceiveCompletionReservations<W> sharing,
+            SharedReceiveCompletionReservations<W> sharedReservations,
             CompletedRequestQueueLookup<W> table,
             @Nullable XrcBinding<W> xrc,
             Runnable onDestroyed)
@@ -114,7 +114,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
         try {
             table.add(queue);
             if (xrc != null) {
-                xrc.attach(sharing, queue.capacity());
+                xrc.attach(sharedReservations, queue.capacity());
                 isAttached = true;
             }
             var address = BlockingCalls.call(() -> create(domain, queue.capacity(), elements, xrc));
@@ -133,7 +133,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
                                 } finally {
                                     table.remove(queue);
                                     if (attached != null) {
-                                        sharing.detach(attached);
+                                        sharedReservations.detach(attached);
                                     }
                                     onDestroyed.run();
                                 }
@@ -143,13 +143,13 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
                     domain,
                     new NativeResource(address, lifetime),
                     elements,
-                    sharing,
+                    sharedReservations,
                     xrc == null ? OptionalInt.empty() : number(domain, address, lifetime),
                     xrc);
         } catch (VerbsException | RuntimeException | Error e) {
             table.remove(queue);
             if (isAttached) {
-                sharing.detach(attached);
+                sharedReservations.detach(attached);
             }
             throw e;
         } finally {
@@ -239,8 +239,8 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
         return elements;
     }
 
-    public SharedReceiveCompletionReservations<W> sharing() {
-        return sharing;
+    public SharedReceiveCompletionReservations<W> sharedReservations() {
+        return sharedReservations;
     }
 
     public OptionalInt number() {
@@ -258,14 +258,14 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
      * queue.
      */
     public void limit(int receives) throws VerbsException {
-        if (receives < 0 || receives > sharing.capacity()) {
+        if (receives < 0 || receives > sharedReservations.capacity()) {
             throw new IllegalArgumentException(
                     String.format(
                             Locale.ROOT,
                             "The limit of %,d receives is not in the range of %s, from 0 to its capacity of %,d",
                             receives,
                             lifetime(),
-                            sharing.capacity()));
+                            sharedReservations.capacity()));
         }
         var detail = String.format(Locale.ROOT, " and a limit of %,d", receives);
         GuardedCalls.run(
@@ -281,7 +281,7 @@ public final class NativeSharedReceiveQueue<W extends WorkQueueSlots> {
      */
     public void resize(int receives, Runnable slots) throws VerbsException {
         var detail = String.format(Locale.ROOT, " and %,d receives", receives);
-        sharing.resize(
+        sharedReservations.resize(
                 receives,
                 () -> {
                     GuardedCalls.run(

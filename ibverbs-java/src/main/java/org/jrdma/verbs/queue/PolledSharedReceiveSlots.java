@@ -49,7 +49,7 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
         }
     }
 
-    private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing =
+    private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharedReservations =
             new SharedReceiveCompletionReservations<>(this);
 
     /**
@@ -78,13 +78,13 @@ public final class PolledSharedReceiveSlots extends PolledWorkQueueSlots {
         makeSlots(capacity);
     }
 
-    public SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing() {
-        return sharing;
+    public SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharedReservations() {
+        return sharedReservations;
     }
 
     @Override
     public boolean carriesDatagrams(int queuePairNumber) {
-        return sharing.carriesDatagrams(queuePairNumber);
+        return sharedReservations.carriesDatagrams(queuePairNumber);
     }
 
     /** Changes the capacity. Only the posting thread may call this method. */

@@ -39,35 +39,37 @@ public final class QueuePairCreation {
      * One direction of a new queue pair: its sends or its receives.
      *
      * @param completions the completion queue of the requests
-     * @param sharing the state of the shared receive queue that is used instead of {@code queue};
-     *     null if {@code queue} is used
+     * @param sharedReservations the reservations of the shared receive queue that is used instead
+     *     of {@code queue}; null if {@code queue} is used
      */
     private record Direction<W extends WorkQueueSlots>(
             NativeCompletionQueue<W> completions,
             W queue,
-            @Nullable SharedReceiveCompletionReservations<W> sharing) {
+            @Nullable SharedReceiveCompletionReservations<W> sharedReservations) {
 
         private void attach(boolean mayOverrun) throws VerbsException {
             var reservations = completions.reservations();
-            if (sharing == null
+            if (sharedReservations == null
                     ? !reservations.attach(queue, mayOverrun)
-                    : !sharing.attach(reservations, mayOverrun)) {
+                    : !sharedReservations.attach(reservations, mayOverrun)) {
                 throw new VerbsException(
                         "ibv_create_qp",
                         String.format(
                                 Locale.ROOT,
                                 "A queue pair with %,d requests could overrun the %s, which has a remaining capacity of %,d. Increase its capacity, reduce the number of sends and receives, or call completionQueueMayOverrun().",
-                                sharing == null ? queue.capacity() : sharing.capacity(),
+                                sharedReservations == null
+                                        ? queue.capacity()
+                                        : sharedReservations.capacity(),
                                 completions.lifetime(),
                                 reservations.remainingCapacity()));
             }
         }
 
         private void detach() {
-            if (sharing == null) {
+            if (sharedReservations == null) {
                 completions.reservations().detach(queue);
             } else {
-                sharing.detach(completions.reservations());
+                sharedReservations.detach(completions.reservations());
             }
         }
     }
@@ -97,7 +99,7 @@ public final class QueuePairCreation {
                     new Direction<>(
                             receiveCompletions,
                             receives,
-                            shared == null ? null : shared.sharing()));
+                            shared == null ? null : shared.sharedReservations()));
         }
         return new QueuePairCreation(domain, config).create(directions, shared, onDestroyed);
     }
@@ -151,10 +153,10 @@ public final class QueuePairCreation {
             var created = BlockingCalls.call(() -> create(specification, faulty));
             var address = created.queuePair;
             var number = QueuePairFunctions.number(address);
-            var sharing = receives == null ? null : receives.sharing;
-            if (sharing != null) {
-                sharing.addQueuePair(number, config.type());
-                undo.add(() -> sharing.removeQueuePair(number));
+            var sharedReservations = receives == null ? null : receives.sharedReservations;
+            if (sharedReservations != null) {
+                sharedReservations.addQueuePair(number, config.type());
+                undo.add(() -> sharedReservations.removeQueuePair(number));
             }
             var name = NativeQueuePair.name(number, device);
             var groups = new MulticastGroups(device.library().datagrams(), address, name);

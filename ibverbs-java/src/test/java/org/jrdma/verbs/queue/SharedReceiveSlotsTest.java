@@ -208,21 +208,21 @@ class SharedReceiveSlotsTest {
     class Reservations {
 
         private final PolledSharedReceiveSlots receives = shared(8);
-        private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharing =
-                receives.sharing();
+        private final SharedReceiveCompletionReservations<PolledWorkQueueSlots> sharedReservations =
+                receives.sharedReservations();
         private final CompletionQueueReservations<PolledWorkQueueSlots> source =
                 new CompletionQueueReservations<>(20, TABLE);
 
         @Test
         void shouldReserveCompletionsOnceForAllQueuePairs() {
-            assertThat(sharing.attach(source, false)).isTrue();
-            assertThat(sharing.attach(source, false)).isTrue();
+            assertThat(sharedReservations.attach(source, false)).isTrue();
+            assertThat(sharedReservations.attach(source, false)).isTrue();
             assertThat(source.remainingCapacity()).isEqualTo(12);
             assertThat(source.shared()).containsExactly(receives);
 
-            sharing.detach(source);
+            sharedReservations.detach(source);
             assertThat(source.remainingCapacity()).isEqualTo(12);
-            sharing.detach(source);
+            sharedReservations.detach(source);
             assertThat(source.remainingCapacity()).isEqualTo(20);
             assertThat(source.shared()).isEmpty();
         }
@@ -231,43 +231,43 @@ class SharedReceiveSlotsTest {
         void shouldRejectAnOverrunUnlessItIsAllowed() {
             assertThat(source.reserve(13, false)).isTrue();
 
-            assertThat(sharing.attach(source, false)).isFalse();
+            assertThat(sharedReservations.attach(source, false)).isFalse();
             assertThat(source.remainingCapacity()).isEqualTo(7);
-            assertThat(sharing.attach(source, true)).isTrue();
+            assertThat(sharedReservations.attach(source, true)).isTrue();
             assertThat(source.remainingCapacity()).isEqualTo(-1);
         }
 
         @Test
         void shouldResizeTheReservationsOfAllQueuesOrNone() throws Exception {
             var small = new CompletionQueueReservations<PolledWorkQueueSlots>(10, TABLE);
-            sharing.attach(source, false);
-            sharing.attach(small, false);
+            sharedReservations.attach(source, false);
+            sharedReservations.attach(small, false);
 
-            sharing.resize(10, () -> receives.resize(10));
+            sharedReservations.resize(10, () -> receives.resize(10));
             assertThat(small.remainingCapacity()).isZero();
             assertThat(source.remainingCapacity()).isEqualTo(10);
 
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> sharing.resize(11, () -> receives.resize(11)))
+                    .isThrownBy(() -> sharedReservations.resize(11, () -> receives.resize(11)))
                     .withMessage(
                             "11 receives could overrun a completion queue that they complete into, which has reserved capacity for 10 of them and has a remaining capacity of 0. Increase its capacity first.");
             assertThat(small.remainingCapacity()).isZero();
             assertThat(source.remainingCapacity()).isEqualTo(10);
             assertThat(receives.capacity()).isEqualTo(10);
 
-            sharing.resize(3, () -> receives.resize(3));
+            sharedReservations.resize(3, () -> receives.resize(3));
             assertThat(small.remainingCapacity()).isEqualTo(7);
             assertThat(source.remainingCapacity()).isEqualTo(17);
         }
 
         @Test
         void shouldKeepTheReservationIfTheDeviceFails() {
-            sharing.attach(source, false);
+            sharedReservations.attach(source, false);
 
             for (var capacity : new int[] {4, 12}) {
                 assertThatExceptionOfType(VerbsException.class)
                         .isThrownBy(() ->
-                                sharing.resize(
+                                sharedReservations.resize(
                                         capacity,
                                         () -> {
                                             throw new VerbsException("ibv_modify_srq", "rejected");
@@ -278,12 +278,12 @@ class SharedReceiveSlotsTest {
 
         @Test
         void shouldIdentifyQueuePairsThatReceiveDatagrams() {
-            sharing.addQueuePair(17, QueuePairType.UNRELIABLE_DATAGRAM);
-            sharing.addQueuePair(18, QueuePairType.RELIABLE_CONNECTION);
+            sharedReservations.addQueuePair(17, QueuePairType.UNRELIABLE_DATAGRAM);
+            sharedReservations.addQueuePair(18, QueuePairType.RELIABLE_CONNECTION);
 
             assertThat(receives.carriesDatagrams(17)).isTrue();
             assertThat(receives.carriesDatagrams(18)).isFalse();
-            sharing.removeQueuePair(17);
+            sharedReservations.removeQueuePair(17);
             assertThat(receives.carriesDatagrams(17)).isFalse();
         }
     }
