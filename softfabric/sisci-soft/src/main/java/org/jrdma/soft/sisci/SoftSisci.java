@@ -63,7 +63,7 @@ public final class SoftSisci implements JavaImplementedLibrary {
      */
     public int node() throws FabricException {
         try {
-            return library.member().node();
+            return library.process().node();
         } catch (SciException e) {
             throw failure(e);
         }
@@ -112,7 +112,7 @@ public final class SoftSisci implements JavaImplementedLibrary {
     public LentDevice lend(DeviceModel model, Consumer<DeviceBorrowedOrReturnedEvent> listener)
             throws FabricException {
         try {
-            return new LentDevice(library.member().offeredDevices().lend(model, listener));
+            return new LentDevice(library.process().offeredDevices().lend(model, listener));
         } catch (SciException e) {
             throw failure(e);
         }
@@ -126,7 +126,7 @@ public final class SoftSisci implements JavaImplementedLibrary {
      */
     public List<ListedDevice> devices() throws FabricException {
         try {
-            return library.member().devices().stream().map(SoftSisci::describe).toList();
+            return library.process().devices().stream().map(SoftSisci::describe).toList();
         } catch (SciException e) {
             throw failure(e);
         }
@@ -168,7 +168,7 @@ public final class SoftSisci implements JavaImplementedLibrary {
 
     private void makeAvailable(long fabricDeviceId, boolean isAvailable) throws FabricException {
         try {
-            library.member().makeAvailable(fabricDeviceId, isAvailable);
+            library.process().makeAvailable(fabricDeviceId, isAvailable);
         } catch (SciException e) {
             if (e.code() == UnpublishedErrors.NO_SUCH_FDID) {
                 throw new FabricException(
@@ -181,7 +181,7 @@ public final class SoftSisci implements JavaImplementedLibrary {
 
     private void setLink(int adapter, boolean operational) throws FabricException {
         try {
-            library.member().setLink(adapter, operational);
+            library.process().setLink(adapter, operational);
         } catch (SciException e) {
             throw failure(e);
         }

@@ -13,8 +13,9 @@ abstract class AbstractExports {
         this.handles = library.handles();
     }
 
+    /** Returns the descriptor with a handle. Fails if the library is not initialized. */
     final SciDescriptor descriptor(long handle) {
-        var _ = library.member();
+        var _ = library.process();
         return handles.object(handle, SciDescriptor.class);
     }
 }

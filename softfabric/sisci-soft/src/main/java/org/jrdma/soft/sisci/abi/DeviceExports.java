@@ -35,7 +35,7 @@ final class DeviceExports extends AbstractExports {
         var _ = descriptor(descriptor);
         throwIf(ids == 0 && maxCount != 0, SCI_ERR_ILLEGAL_PARAMETER());
         var matching =
-                library.member().devices().stream()
+                library.process().devices().stream()
                         .filter(device -> filter == 0 || matches(device, filter))
                         .toList();
         for (var i = 0; i < matching.size() && Long.compareUnsigned(i, maxCount) < 0; i++) {
@@ -160,7 +160,7 @@ final class DeviceExports extends AbstractExports {
     @Exported("SCIUnmapLocalSegmentForDevice")
     void unmapLocal(long segment, int adapter, long device, int flags) {
         FlagChecks.checkNone(flags);
-        library.member().checkAdapter(adapter);
+        library.process().checkAdapter(adapter);
         device(device).unmap(handles.object(segment, LocalSegment.class));
     }
 

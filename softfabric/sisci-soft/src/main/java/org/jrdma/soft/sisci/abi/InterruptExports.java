@@ -68,7 +68,7 @@ final class InterruptExports extends AbstractExports {
             long number,
             int flags,
             LongFunction<EventQueue.@Nullable Callback<LocalInterrupt.Trigger>> callback) {
-        var interrupts = library.member().interrupts();
+        var interrupts = library.process().interrupts();
         var owner = descriptor(descriptor);
         var requestedNumber = ProgramMemory.integer(number);
         var created =

@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.jrdma.soft.sisci.fabric.FlagChecks;
-import org.jrdma.soft.sisci.fabric.SciDescriptor;
 import org.jrdma.soft.sisci.fabric.UnpublishedErrors;
 
 /** The functions that initialize the library, open descriptors and return texts. */
@@ -30,14 +29,13 @@ final class LibraryExports extends AbstractExports {
     @Exported("SCIOpen")
     void open(long descriptor, int flags) {
         FlagChecks.checkNone(flags);
-        ProgramMemory.setLong(descriptor, handles.add(library.member().open()));
+        ProgramMemory.setLong(descriptor, handles.add(library.process().open()));
     }
 
     @Exported("SCIClose")
     void close(long descriptor, int flags) {
         FlagChecks.checkNone(flags);
-        library.member();
-        handles.object(descriptor, SciDescriptor.class).close();
+        descriptor(descriptor).close();
         handles.release(descriptor);
     }
 

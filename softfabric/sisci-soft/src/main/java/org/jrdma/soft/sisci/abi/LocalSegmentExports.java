@@ -29,7 +29,7 @@ final class LocalSegmentExports extends AbstractExports {
             long callback,
             long argument,
             int flags) {
-        var segments = library.member().segments();
+        var segments = library.process().segments();
         var owner = descriptor(descriptor);
         var _ =
                 handles.create(

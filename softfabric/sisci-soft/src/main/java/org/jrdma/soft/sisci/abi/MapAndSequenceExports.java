@@ -118,7 +118,7 @@ final class MapAndSequenceExports extends AbstractExports {
      */
     private void drain(long sequence) {
         if (sequence == 0) {
-            library.member().flush();
+            library.process().flush();
         } else {
             sequence(sequence).map().flush();
         }
@@ -153,7 +153,7 @@ final class MapAndSequenceExports extends AbstractExports {
         throwIf(memory == 0 || remote == 0, SCI_ERR_ILLEGAL_PARAMETER());
         throwIf(bytes < 0, SCI_ERR_OUT_OF_RANGE());
         UncheckedMemory.copy(memory, remote, bytes);
-        library.member().flush();
+        library.process().flush();
     }
 
     /**

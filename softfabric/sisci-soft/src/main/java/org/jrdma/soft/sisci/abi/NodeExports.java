@@ -52,15 +52,15 @@ final class NodeExports extends AbstractExports {
     int probe(long descriptor, int adapter, int node, int flags) {
         FlagChecks.checkNone(flags);
         var _ = handles.object(descriptor, SciDescriptor.class);
-        return library.member().probe(node, adapter) ? 1 : 0;
+        return library.process().probe(node, adapter) ? 1 : 0;
     }
 
     @Exported("SCIGetLocalNodeId")
     void localNode(int adapter, long node, int flags) {
         FlagChecks.checkNone(flags);
-        var member = library.member();
-        member.checkAdapter(adapter);
-        ProgramMemory.setInteger(node, member.node());
+        var process = library.process();
+        process.checkAdapter(adapter);
+        ProgramMemory.setInteger(node, process.node());
     }
 
     /**
@@ -70,13 +70,13 @@ final class NodeExports extends AbstractExports {
     @Exported("SCIGetNodeIdByAdapterName")
     void nodeByName(long name, long nodes, long type, int flags) {
         FlagChecks.checkNone(flags);
-        var member = library.member();
+        var process = library.process();
         ProgramMemory.at(name, 1);
         var nodeName = Downcalls.textAt(MemorySegment.ofAddress(name));
         var nodeId =
                 nodeName.equals("localhost")
-                        ? member.node()
-                        : member.nodes().stream()
+                        ? process.node()
+                        : process.nodes().stream()
                                 .filter(node -> nodeName.equals(NODE_NAME + node))
                                 .findFirst()
                                 .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_NODEID()));
@@ -100,7 +100,7 @@ final class NodeExports extends AbstractExports {
     void register(long descriptor, int adapter, int bus, int deviceFunction, int flags) {
         FlagChecks.checkAllowed(flags, SCI_FLAG_PCIE_REQUESTER_GLOBAL());
         var _ = handles.object(descriptor, SciDescriptor.class);
-        library.member().checkAdapter(adapter);
+        library.process().checkAdapter(adapter);
         requesters.add(new Requester(descriptor, adapter, bus, deviceFunction));
     }
 
@@ -113,19 +113,19 @@ final class NodeExports extends AbstractExports {
 
     @Exported("SCIQuery")
     void query(int command, long data, int flags) {
-        var member = library.member();
+        var process = library.process();
         switch (QueryCommandNumbers.of(command)) {
             case SCI_Q_VENDORID -> setText(data, "jrdma");
             case SCI_Q_API -> setText(data, "2, in software");
             case SCI_Q_ADAPTER ->
                     queryAdapter(
-                            member,
+                            process,
                             ProgramMemory.at(data, sci_query_adapter_t.layout().byteSize()));
             case SCI_Q_SYSTEM ->
                     querySystem(ProgramMemory.at(data, sci_query_system_t.layout().byteSize()));
             case SCI_Q_DMA ->
                     queryDma(
-                            member,
+                            process,
                             ProgramMemory.at(data, sci_query_dma_t.layout().byteSize()),
                             flags);
             case SCI_Q_LOCAL_SEGMENT ->
@@ -157,16 +157,16 @@ final class NodeExports extends AbstractExports {
                 bytes.length);
     }
 
-    private void queryAdapter(FabricProcess member, MemorySegment query) {
+    private void queryAdapter(FabricProcess process, MemorySegment query) {
         var adapter = sci_query_adapter_t.localAdapterNo(query);
-        member.checkAdapter(adapter);
-        var up = member.isLinkOperational(adapter) ? 1 : 0;
+        process.checkAdapter(adapter);
+        var up = process.isLinkOperational(adapter) ? 1 : 0;
         var seconds = (int) ((System.nanoTime() - started) / 1_000_000_000);
         var value =
                 switch (QueryCommandNumbers.of(sci_query_adapter_t.subcommand(query))) {
-                    case SCI_Q_ADAPTER_SERIAL_NUMBER -> member.node();
+                    case SCI_Q_ADAPTER_SERIAL_NUMBER -> process.node();
                     case SCI_Q_ADAPTER_CARD_TYPE -> ADAPTER_TYPE;
-                    case SCI_Q_ADAPTER_NODEID -> member.node();
+                    case SCI_Q_ADAPTER_NODEID -> process.node();
                     case SCI_Q_ADAPTER_CONFIGURED -> 1;
                     case SCI_Q_ADAPTER_DMA_MTU -> Integer.MAX_VALUE;
                     case SCI_Q_ADAPTER_MCAST_MAX_GROUPS -> FabricProcess.MAX_GROUPS;
@@ -192,8 +192,8 @@ final class NodeExports extends AbstractExports {
         ProgramMemory.setInteger(sci_query_system_t.data(query).address(), CACHE_LINE_BYTES);
     }
 
-    private static void queryDma(FabricProcess member, MemorySegment query, int flags) {
-        member.checkAdapter(sci_query_dma_t.localAdapterNo(query));
+    private static void queryDma(FabricProcess process, MemorySegment query, int flags) {
+        process.checkAdapter(sci_query_dma_t.localAdapterNo(query));
         DmaQueue.checkEngine(flags);
         var data = sci_query_dma_t.data(query).address();
         switch (QueryCommandNumbers.of(sci_query_dma_t.subcommand(query))) {

@@ -28,20 +28,20 @@ public final class SoftSisciLibrary implements SymbolLookup {
             List.of("_SISCI_PUBLIC_FUNC_MT_", "_SISCI_PUBLIC_FUNC_ST_", "");
     private static final String CONSTANT_PREFIX = "_SISCI_PUBLIC_CONST_";
 
-    private final Supplier<FabricProcess> fabric;
+    private final Supplier<FabricProcess> joinFabric;
     private final Handles handles = new Handles();
     private final UpcallSymbolLookup functions;
-    private volatile @Nullable FabricProcess member;
+    private volatile @Nullable FabricProcess process;
     private @Nullable Thread hook;
     private int initializations;
 
     /**
      * Creates a library that joins a fabric when it is initialized.
      *
-     * @param fabric the function that joins the fabric
+     * @param joinFabric the function that joins the fabric
      */
-    public SoftSisciLibrary(Supplier<FabricProcess> fabric) {
-        this.fabric = fabric;
+    public SoftSisciLibrary(Supplier<FabricProcess> joinFabric) {
+        this.joinFabric = joinFabric;
         var methods = new HashMap<String, Supplier<MethodHandle>>();
         for (var exports : exports()) {
             for (var method : exports.getClass().getDeclaredMethods()) {
@@ -106,8 +106,8 @@ public final class SoftSisciLibrary implements SymbolLookup {
      * @throws SciException if the JVM is exiting
      */
     synchronized void initialize() {
-        if (member == null) {
-            var joined = fabric.get();
+        if (process == null) {
+            var joined = joinFabric.get();
             try {
                 // The program may exit without SCITerminate.
                 hook = new Thread(joined::deleteFilesOnExit, "sisci-soft-exit");
@@ -121,7 +121,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
                 joined.leave();
                 throw e;
             }
-            member = joined;
+            process = joined;
         }
         initializations++;
     }
@@ -131,7 +131,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
      * {@link #initialize}.
      */
     synchronized void terminate() {
-        if (member == null || --initializations > 0) {
+        if (process == null || --initializations > 0) {
             return;
         }
         try {
@@ -140,9 +140,9 @@ public final class SoftSisciLibrary implements SymbolLookup {
             return; // The JVM is exiting; other shutdown hooks may still use the fabric.
         }
         try {
-            member.leave();
+            process.leave();
         } finally {
-            member = null;
+            process = null;
             handles.clear();
         }
     }
@@ -152,8 +152,8 @@ public final class SoftSisciLibrary implements SymbolLookup {
      *
      * @throws SciException if the library is not initialized
      */
-    public FabricProcess member() {
-        var found = member;
+    public FabricProcess process() {
+        var found = process;
         if (found == null) {
             throw new SciException(
                     SCI_ERR_NOT_INITIALIZED(),

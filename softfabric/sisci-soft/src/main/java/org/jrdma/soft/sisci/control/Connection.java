@@ -23,7 +23,7 @@ public final class Connection {
     /** If the queue is longer, {@link #sendOnce} drops messages. */
     private static final int MAX_MERGED = 4096;
 
-    private final FabricConnections manager;
+    private final FabricConnections connections;
     private final int socket;
     private final SeqPacketSocket.Packet packet =
             new SeqPacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
@@ -42,8 +42,8 @@ public final class Connection {
     private volatile int node;
     private volatile int member = -1;
 
-    Connection(FabricConnections manager, int socket) {
-        this.manager = manager;
+    Connection(FabricConnections connections, int socket) {
+        this.connections = connections;
         this.socket = socket;
     }
 
@@ -139,7 +139,7 @@ public final class Connection {
             responses++;
         }
         if (waiting.size() == 1 && !canSendWaiting()) {
-            manager.wake();
+            connections.wake();
         }
     }
 
