@@ -25,7 +25,10 @@ final class CombiningWriteBuffer extends WriteBuffer {
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
     private final MemorySegment memory;
+
+    /** The previous contents of {@code memory}, with which its contents are compared. */
     private final MemorySegment before;
+
     private final long offset;
     private final boolean reads;
     private final boolean waitsForFlush;
@@ -105,7 +108,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
                 MemorySegment.copy(source, 0, targetMemory, offset + position, bytes);
             }
         }
-        show(source, position);
+        copyToBuffer(source, position);
     }
 
     /** Updates the part of this buffer that overlaps with a copy to the same segment. */
@@ -114,26 +117,32 @@ final class CombiningWriteBuffer extends WriteBuffer {
         var from = Math.max(targetOffset, offset);
         var to = Math.min(targetOffset + source.byteSize(), offset + memory.byteSize());
         if (!closed && from < to) {
-            show(source.asSlice(from - targetOffset, to - from), from - offset);
+            copyToBuffer(source.asSlice(from - targetOffset, to - from), from - offset);
         }
     }
 
-    private void show(MemorySegment source, long position) {
+    /**
+     * Copies bytes to this buffer after they were copied to the target. Bytes that the program has
+     * stored since the last delivery are kept.
+     */
+    private void copyToBuffer(MemorySegment source, long position) {
         var end = position + source.byteSize();
         for (var word = position & -Long.BYTES; word < end; word += Long.BYTES) {
             var previous = before.get(JAVA_LONG, word);
             var from = Math.max(word, position);
             MemorySegment.copy(
                     source, from - position, before, from, Math.min(word + Long.BYTES, end) - from);
-            showWord(word, previous, before.get(JAVA_LONG, word));
+            replaceUnchangedBytes(word, previous, before.get(JAVA_LONG, word));
         }
     }
 
-    private void showWord(long position, long previous, long current) {
+    /** Replaces the bytes of a word that are equal to the bytes of its previous contents. */
+    private void replaceUnchangedBytes(long position, long previous, long next) {
         while (true) {
             var stored = (long) WORD.getVolatile(memory, position);
-            var mask = changedBytes(stored ^ previous);
-            if (WORD.compareAndSet(memory, position, stored, (current & ~mask) | (stored & mask))) {
+            var changed = changedBytes(stored ^ previous);
+            var replaced = (next & ~changed) | (stored & changed);
+            if (WORD.compareAndSet(memory, position, stored, replaced)) {
                 return;
             }
         }
@@ -185,6 +194,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
         return mask;
     }
 
+    /** Replaces the bytes of a word that a mask selects. */
     private static void merge(MemorySegment memory, long position, long word, long mask) {
         while (true) {
             var current = (long) WORD.getVolatile(memory, position);
@@ -194,6 +204,7 @@ final class CombiningWriteBuffer extends WriteBuffer {
         }
     }
 
+    /** Copies the changes of the segment to the words of this buffer that are delivered. */
     private synchronized void refresh() {
         if (closed || target.connections().isEmpty()) {
             return;
@@ -226,8 +237,8 @@ final class CombiningWriteBuffer extends WriteBuffer {
         if (closed) {
             return;
         }
-        // The array "before" is reset first, so that a store by the program during this loop is
-        // detected as a change.
+        // The previous contents are reset first, so that a store by the program during this loop
+        // is detected as a change.
         for (var copy : List.of(before, memory)) {
             if (reads && !target.connections().isEmpty()) {
                 var source = target.connections().getFirst().window().memory();

@@ -49,8 +49,8 @@ final class PerConnectionExecutor {
         tasks.put(connection, queue);
         try {
             workers.execute(() -> run(connection));
-            // There is no memory for a thread, or this process leaves the fabric.
         } catch (Throwable e) {
+            // There is no memory for a thread, or this process leaves the fabric.
             tasks.remove(connection);
             throw e;
         }
