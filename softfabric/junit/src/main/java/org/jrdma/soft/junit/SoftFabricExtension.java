@@ -46,7 +46,7 @@ final class SoftFabricExtension
                             .formatted(method));
         }
         try {
-            FabricOfOneTest.check(annotation(context));
+            TestFabric.check(annotation(context));
         } catch (IllegalArgumentException e) {
             throw new ExtensionConfigurationException(e.getMessage(), e);
         }
@@ -69,9 +69,9 @@ final class SoftFabricExtension
             var fabric =
                     store(context)
                             .getOrComputeIfAbsent(
-                                    FabricOfOneTest.class,
-                                    _ -> FabricOfOneTest.of(annotation(context)),
-                                    FabricOfOneTest.class);
+                                    TestFabric.class,
+                                    _ -> TestFabric.of(annotation(context)),
+                                    TestFabric.class);
             var index = index(parameter);
             if (type == Verbs.class) {
                 return fabric.verbs();
@@ -88,7 +88,7 @@ final class SoftFabricExtension
 
     @Override
     public void afterEach(ExtensionContext context) {
-        var fabric = store(context).remove(FabricOfOneTest.class, FabricOfOneTest.class);
+        var fabric = store(context).remove(TestFabric.class, TestFabric.class);
         if (fabric != null) {
             var leaks = fabric.leaks();
             fabric.close();

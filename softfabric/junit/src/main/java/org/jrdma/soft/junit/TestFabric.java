@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /** The fabric of one test. Must be used only by the thread that runs the test. */
-final class FabricOfOneTest {
+final class TestFabric {
 
     private final SoftRoce library;
     private final Verbs verbs;
@@ -33,7 +33,7 @@ final class FabricOfOneTest {
 
     private final Set<Lifetime> injected = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    private FabricOfOneTest(SoftRoce library) {
+    private TestFabric(SoftRoce library) {
         this.library = library;
         try {
             this.verbs = Verbs.from(library);
@@ -67,8 +67,8 @@ final class FabricOfOneTest {
         }
     }
 
-    static FabricOfOneTest of(SoftFabricTest annotation) {
-        var fabric = new FabricOfOneTest(SoftRoce.onLoopback(annotation.devices()));
+    static TestFabric of(SoftFabricTest annotation) {
+        var fabric = new TestFabric(SoftRoce.onLoopback(annotation.devices()));
         var faults =
                 NetworkFaults.seeded(annotation.seed())
                         .loss(annotation.loss())
