@@ -5,15 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Native memory for the arguments of one non-blocking system call: bytes that are copied to or from
  * the heap, a socket address, or the value of an option.
  *
  * <p>A thread takes an instance before the call and closes it afterwards. Closed instances are
- * cached and reused, so there are about as many instances as threads that run at the same time.
+ * cached and reused.
  */
 public final class Scratch implements AutoCloseable {
 
@@ -22,9 +20,7 @@ public final class Scratch implements AutoCloseable {
      */
     public static final int BYTES = 128 * 1024;
 
-    private static final int CACHE_SLOTS = 64;
-    private static final AtomicReferenceArray<@Nullable Scratch> CACHE =
-            new AtomicReferenceArray<>(CACHE_SLOTS);
+    private static final ScratchCache<Scratch> CACHE = new ScratchCache<>(Scratch::new);
 
     private final MemorySegment bytes;
     private final MemorySegment value;
@@ -41,17 +37,12 @@ public final class Scratch implements AutoCloseable {
 
     /** Returns an instance that no other thread uses until the caller closes it. */
     public static Scratch take() {
-        var cached = CACHE.getAndSet(slot(), null);
-        return cached == null ? new Scratch() : cached;
+        return CACHE.take();
     }
 
     @Override
     public void close() {
-        CACHE.setRelease(slot(), this);
-    }
-
-    private static int slot() {
-        return (int) (Thread.currentThread().threadId() & (CACHE_SLOTS - 1));
+        CACHE.release(this);
     }
 
     /** Returns a buffer of {@link #BYTES} bytes for the data of a call. */

@@ -2,10 +2,9 @@ package org.jrdma.sockets.rsocket;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jrdma.abi.rdma.pollfd;
 import org.jrdma.sockets.internal.Scratch;
-import org.jspecify.annotations.Nullable;
+import org.jrdma.sockets.internal.ScratchCache;
 
 /**
  * Native memory for a query of the state of one rsocket. A {@link Scratch} is not used, because a
@@ -14,26 +13,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class PollScratch implements AutoCloseable {
 
-    private static final int CACHE_SLOTS = 64;
-    private static final AtomicReferenceArray<@Nullable PollScratch> CACHE =
-            new AtomicReferenceArray<>(CACHE_SLOTS);
+    private static final ScratchCache<PollScratch> CACHE = new ScratchCache<>(PollScratch::new);
 
     private final MemorySegment one = Arena.ofAuto().allocate(pollfd.layout());
 
     private PollScratch() {}
 
     static PollScratch take() {
-        var cached = CACHE.getAndSet(slot(), null);
-        return cached == null ? new PollScratch() : cached;
+        return CACHE.take();
     }
 
     @Override
     public void close() {
-        CACHE.setRelease(slot(), this);
-    }
-
-    private static int slot() {
-        return (int) (Thread.currentThread().threadId() & (CACHE_SLOTS - 1));
+        CACHE.release(this);
     }
 
     /** Returns the memory of one {@code struct pollfd}. */
