@@ -16,19 +16,19 @@ import org.jrdma.sockets.internal.SocketCalls;
 /** A connection attempt over an rsocket. */
 public final class RsocketConnector extends BypassConnector {
 
-    private final RsocketRuntime fabric;
+    private final RsocketRuntime runtime;
     private final InetSocketAddress target;
     private final int receiveBuffer;
     private final LazyBinding binding;
 
     public RsocketConnector(
-            RsocketRuntime fabric,
+            RsocketRuntime runtime,
             InetSocketAddress target,
             int receiveBuffer,
             LazyBinding binding,
             Consumer<String> onFailure) {
-        super(fabric.threads(), onFailure);
-        this.fabric = fabric;
+        super(runtime.threads(), onFailure);
+        this.runtime = runtime;
         this.target = target;
         this.receiveBuffer = receiveBuffer;
         this.binding = binding;
@@ -37,28 +37,28 @@ public final class RsocketConnector extends BypassConnector {
     @Override
     protected BypassStream connect(Deadline deadline) throws IOException {
         var source = binding.source();
-        if (!fabric.addresses().has(source)) {
+        if (!runtime.addresses().has(source)) {
             throw new FabricException(
                     "%s is reached from %s, which is not an address of an RDMA device"
                             .formatted(
                                     target.getAddress().getHostAddress(), source.getHostAddress()));
         }
-        var number = fabric.socket(RsocketCalls.familyOf(target.getAddress()), receiveBuffer);
+        var number = runtime.socket(RsocketCalls.familyOf(target.getAddress()), receiveBuffer);
         var attempt = new Attempt(number);
         try {
             connect(attempt, deadline);
-            fabric.poller().forget(attempt);
-            return new RsocketStream(fabric, number);
+            runtime.poller().forget(attempt);
+            return new RsocketStream(runtime, number);
         } catch (Throwable e) {
-            fabric.poller().forget(attempt);
-            fabric.close(number);
+            runtime.poller().forget(attempt);
+            runtime.close(number);
             throw e;
         }
     }
 
     private void connect(Attempt attempt, Deadline deadline) throws IOException {
         var number = attempt.number;
-        var calls = fabric.calls();
+        var calls = runtime.calls();
         var bound = binding.bound();
         if (bound.isPresent()) {
             RsocketRuntime.check("rbind", calls.bind(number, bound.get()));
@@ -76,7 +76,7 @@ public final class RsocketConnector extends BypassConnector {
 
     private int awaitResponse(Attempt attempt, Deadline deadline) throws IOException {
         var waiting = new ReadinessWaiting(attempt, SocketCalls.POLLOUT, 0);
-        try (var listener = fabric.awaited().enter(target)) {
+        try (var listener = runtime.awaited().enter(target)) {
             while (!waiting.await(listener.deadline(deadline))) {
                 if (isAbandoned() || listener.deadline(deadline).hasPassed()) {
                     throw new FabricException(
@@ -116,12 +116,14 @@ public final class RsocketConnector extends BypassConnector {
 
         @Override
         public int ready() {
-            return fabric.calls().ready(number, SocketCalls.POLLOUT) == 0 ? 0 : SocketCalls.POLLOUT;
+            return runtime.calls().ready(number, SocketCalls.POLLOUT) == 0
+                    ? 0
+                    : SocketCalls.POLLOUT;
         }
 
         @Override
         protected void arm(int events, boolean parks) {
-            fabric.poller().watch(this, events);
+            runtime.poller().watch(this, events);
         }
 
         /**
@@ -129,11 +131,11 @@ public final class RsocketConnector extends BypassConnector {
          * failed.
          */
         int outcome() {
-            var events = fabric.calls().ready(number, SocketCalls.POLLOUT);
+            var events = runtime.calls().ready(number, SocketCalls.POLLOUT);
             if ((events & RsocketCalls.POLLERR) == 0) {
                 return 0;
             }
-            var errno = fabric.calls().error(number);
+            var errno = runtime.calls().error(number);
             return errno == 0 ? Errno.ECONNRESET : errno;
         }
     }

@@ -23,14 +23,14 @@ final class RsocketListener extends BypassListener {
     private static final Logger LOG = LoggerFactory.getLogger(RsocketListener.class);
     private static final long PAUSE_NANOS = 10_000_000;
 
-    private final RsocketRuntime fabric;
+    private final RsocketRuntime runtime;
     private final InetSocketAddress address;
     private final int backlog;
     private final List<Integer> numbers;
 
     RsocketListener(
-            RsocketRuntime fabric, InetSocketAddress address, List<Integer> numbers, int backlog) {
-        this.fabric = fabric;
+            RsocketRuntime runtime, InetSocketAddress address, List<Integer> numbers, int backlog) {
+        this.runtime = runtime;
         this.address = address;
         this.backlog = backlog;
         this.numbers = List.copyOf(numbers);
@@ -73,7 +73,7 @@ final class RsocketListener extends BypassListener {
 
     /** Accepts one connection. Returns false if there was none. */
     private boolean acceptOne(int listener) {
-        var number = fabric.accept(listener, () -> !isClosed());
+        var number = runtime.accept(listener, () -> !isClosed());
         if (number <= 0) {
             return false;
         }
@@ -84,18 +84,18 @@ final class RsocketListener extends BypassListener {
     private void enqueue(int number) {
         Arrival arrival;
         try {
-            var stream = new RsocketStream(fabric, number);
-            var peer = fabric.calls().peerName(number);
+            var stream = new RsocketStream(runtime, number);
+            var peer = runtime.calls().peerName(number);
             arrival = new Arrival(stream, stream.localAddress().orElseThrow(), peer);
         } catch (IllegalStateException e) {
             LOG.debug(
                     "A client of {} disconnected before it was accepted: {}",
                     AddressText.of(address),
                     e.getMessage());
-            fabric.close(number);
+            runtime.close(number);
             return;
         } catch (Throwable e) {
-            fabric.close(number);
+            runtime.close(number);
             throw e;
         }
         if (!enqueue(arrival)) {
@@ -105,6 +105,6 @@ final class RsocketListener extends BypassListener {
 
     @Override
     protected void release() {
-        numbers.forEach(fabric::closeListener);
+        numbers.forEach(runtime::closeListener);
     }
 }

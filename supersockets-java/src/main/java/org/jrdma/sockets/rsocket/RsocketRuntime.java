@@ -125,12 +125,12 @@ public final class RsocketRuntime {
         }
         var calls = new RsocketCalls(NativeLibrary.open(RsocketCalls.NAME));
         calls.close(check("rsocket", calls.socket(InternetFamily.IPV4)));
-        var fabric = new RsocketRuntime(calls, addresses);
+        var runtime = new RsocketRuntime(calls, addresses);
         LOG.info(
                 "Using rsockets at {} with {}",
                 addresses.all().stream().map(InetAddress::getHostAddress).toList(),
                 calls);
-        return fabric;
+        return runtime;
     }
 
     static boolean growsSafely(String library) {

@@ -39,7 +39,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long MAX_PAUSE_NANOS = 50_000_000;
 
-    private final RsocketRuntime fabric;
+    private final RsocketRuntime runtime;
     private final int number;
     private final InetSocketAddress local;
 
@@ -65,11 +65,11 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     /** The future of the last closing step that was added; see {@link #addClosingStep}. */
     private CompletableFuture<Void> closing = CompletableFuture.completedFuture(null);
 
-    RsocketStream(RsocketRuntime fabric, int number) {
-        this.fabric = fabric;
+    RsocketStream(RsocketRuntime runtime, int number) {
+        this.runtime = runtime;
         this.number = number;
-        this.local = fabric.calls().localName(number);
-        this.disconnect = new DisconnectExchange(fabric.calls(), number);
+        this.local = runtime.calls().localName(number);
+        this.disconnect = new DisconnectExchange(runtime.calls(), number);
     }
 
     @Override
@@ -112,7 +112,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
      * Returns 0 during a shutdown and after the close.
      */
     private int state(int events) {
-        return use(0, () -> fabric.calls().ready(number, events));
+        return use(0, () -> runtime.calls().ready(number, events));
     }
 
     @Override
@@ -125,20 +125,20 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
 
     @Override
     protected void arm(int events, boolean parks) {
-        fabric.poller().watch(this, events);
+        runtime.poller().watch(this, events);
     }
 
     @Override
     public int available() {
         try (var scratch = Scratch.take()) {
             var bytes = scratch.bytes();
-            return Math.max(0, use(0, () -> fabric.calls().peek(number, bytes, bytes.byteSize())));
+            return Math.max(0, use(0, () -> runtime.calls().peek(number, bytes, bytes.byteSize())));
         }
     }
 
     @Override
     public int receive(MemorySegment target, long maxBytes) {
-        var count = use(SocketCalls.AGAIN, () -> fabric.calls().receive(number, target, maxBytes));
+        var count = use(SocketCalls.AGAIN, () -> runtime.calls().receive(number, target, maxBytes));
         if (count > 0) {
             return count;
         }
@@ -174,7 +174,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         }
         var events = state(SocketCalls.POLLOUT);
         if ((events & ENDED) == 0) {
-            var count = use(SocketCalls.AGAIN, () -> fabric.calls().send(number, source, bytes));
+            var count = use(SocketCalls.AGAIN, () -> runtime.calls().send(number, source, bytes));
             if (count >= 0 || count == SocketCalls.AGAIN) {
                 return count;
             }
@@ -204,7 +204,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         changed();
         addClosingStep(
                 () -> DisconnectExchange.ENDED,
-                () -> fabric.calls().shutdown(number, SocketCalls.SHUT_WR));
+                () -> runtime.calls().shutdown(number, SocketCalls.SHUT_WR));
     }
 
     /** Closes the stream. If bytes were not read, the peer sees a reset, as with TCP. */
@@ -217,9 +217,9 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
                 },
                 () -> {
                     closed = true;
-                    fabric.poller().forget(this);
+                    runtime.poller().forget(this);
                     disconnect.end();
-                    fabric.close(number);
+                    runtime.close(number);
                 });
     }
 
@@ -240,7 +240,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
                                         Deadline.after(TIMEOUT),
                                         FIRST_PAUSE_NANOS),
                         () -> runExclusively(step),
-                        fabric.closers());
+                        runtime.closers());
     }
 
     /**
@@ -284,7 +284,7 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
         }
         var later =
                 CompletableFuture.delayedExecutor(
-                        pauseNanos, TimeUnit.NANOSECONDS, fabric.closers());
+                        pauseNanos, TimeUnit.NANOSECONDS, runtime.closers());
         var nextPause = Math.min(2 * pauseNanos, MAX_PAUSE_NANOS);
         return CompletableFuture.runAsync(() -> {}, later)
                 .thenCompose(_ -> sendDisconnect(message, deadline, nextPause));
@@ -293,11 +293,11 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     private void runExclusively(Runnable step) {
         use.writeLock().lock();
         try {
-            fabric.poller().suspend(this);
+            runtime.poller().suspend(this);
             try {
                 step.run();
             } finally {
-                fabric.poller().resume(this);
+                runtime.poller().resume(this);
             }
         } finally {
             use.writeLock().unlock();

@@ -37,9 +37,9 @@ record PeerSegment(
      * @throws FabricException if the segment does not exist, or is not a segment of a stream
      */
     static PeerSegment connect(
-            SisciStreamNode fabric, int node, int id, int wakeUpNumber, Duration timeout)
+            SisciStreamNode streamNode, int node, int id, int wakeUpNumber, Duration timeout)
             throws FabricException, InterruptedIOException {
-        var segment = fabric.node().connect(node, id, timeout);
+        var segment = streamNode.node().connect(node, id, timeout);
         try {
             var map = segment.map();
             var capacity = map.getLong(StreamLayout.CAPACITY);
@@ -53,7 +53,7 @@ record PeerSegment(
             if (status != SequenceStatus.OK) {
                 throw new FabricException("the link to %s is %s".formatted(segment, status));
             }
-            var process = fabric.wakeUps().take(node, wakeUpNumber, timeout);
+            var process = streamNode.wakeUps().take(node, wakeUpNumber, timeout);
             return new PeerSegment(segment, map, sequence, (int) capacity, process);
         } catch (Throwable e) {
             segment.close();
@@ -66,11 +66,12 @@ record PeerSegment(
      *
      * @param memory the segment of this end
      */
-    static PeerSegment connectAccepting(SisciStreamNode fabric, LocalMap memory, Duration timeout)
+    static PeerSegment connectAccepting(
+            SisciStreamNode streamNode, LocalMap memory, Duration timeout)
             throws FabricException, InterruptedIOException {
         var location = memory.getLong(StreamLayout.SEGMENT);
         return connect(
-                fabric,
+                streamNode,
                 StreamLayout.upper(location),
                 StreamLayout.lower(location),
                 (int) memory.getLong(StreamLayout.WAKE_UP),
@@ -91,9 +92,10 @@ record PeerSegment(
      * so that the peer can connect to this end's segment.
      */
     void storeReply(long stream, ConnectReply reply, StreamSegment segment) {
-        var fabric = segment.fabric();
-        map.putLong(StreamLayout.SEGMENT, StreamLayout.word(fabric.nodeId(), segment.segmentId()));
-        map.putLong(StreamLayout.WAKE_UP, fabric.wakeUpNumber());
+        var streamNode = segment.streamNode();
+        map.putLong(
+                StreamLayout.SEGMENT, StreamLayout.word(streamNode.nodeId(), segment.segmentId()));
+        map.putLong(StreamLayout.WAKE_UP, streamNode.wakeUpNumber());
         map.putLongRelease(StreamLayout.REPLY, StreamLayout.flag(stream, reply.code()));
         wakeUp();
     }

@@ -36,7 +36,7 @@ final class SegmentRetention {
     }
 
     private final SisciStream stream;
-    private final SisciStreamNode fabric;
+    private final SisciStreamNode streamNode;
     private final StreamSegment segment;
     // Volatile, because awaitsPeer() and awaitPeer() are also called without the monitor.
     private volatile State state = State.IN_USE;
@@ -45,7 +45,7 @@ final class SegmentRetention {
 
     SegmentRetention(SisciStream stream, StreamSegment segment) {
         this.stream = stream;
-        this.fabric = segment.fabric();
+        this.streamNode = segment.streamNode();
         this.segment = segment;
     }
 
@@ -113,12 +113,12 @@ final class SegmentRetention {
      * @return false if the caller must disconnect, because the segments are not kept
      */
     boolean keep(boolean hasPeer, boolean bothClosed) {
-        if (state == State.IN_USE && hasPeer && fabric.tryKeep(stream)) {
+        if (state == State.IN_USE && hasPeer && streamNode.tryKeep(stream)) {
             enter(State.ENDING);
         }
         if (state == State.ENDING && bothClosed) {
             enter(State.UNUSED);
-            fabric.addUnused(stream);
+            streamNode.addUnused(stream);
         }
         if (state == State.RELEASED || state == State.IN_USE || !canWait()) {
             release();
@@ -133,7 +133,7 @@ final class SegmentRetention {
 
     /** Stops keeping the segments for another stream. */
     void release() {
-        fabric.release(stream);
+        streamNode.release(stream);
         state = State.RELEASED;
     }
 }

@@ -33,21 +33,21 @@ public final class SisciConnector extends BypassConnector {
 
     private static final Logger LOG = LoggerFactory.getLogger(SisciConnector.class);
 
-    private final SisciStreamNode fabric;
+    private final SisciStreamNode streamNode;
     private final SisciHosts hosts;
     private final InetSocketAddress address;
     private final LazyBinding binding;
     private final int ringBytes;
 
     public SisciConnector(
-            SisciStreamNode fabric,
+            SisciStreamNode streamNode,
             SisciHosts hosts,
             InetSocketAddress address,
             LazyBinding binding,
             int ringBytes,
             Consumer<String> onFailure) {
-        super(fabric::executeConnect, onFailure);
-        this.fabric = fabric;
+        super(streamNode::executeConnect, onFailure);
+        this.streamNode = streamNode;
         this.hosts = hosts;
         this.address = address;
         this.binding = binding;
@@ -60,7 +60,7 @@ public final class SisciConnector extends BypassConnector {
     @Override
     protected SisciStream connect(Deadline programDeadline) throws IOException {
         var deadline = programDeadline.earlier(Deadline.after(TIMEOUT));
-        var node = hosts.nodeOf(address.getAddress(), fabric.nodeId());
+        var node = hosts.nodeOf(address.getAddress(), streamNode.nodeId());
         var queueDeadline = Deadline.after(FULL_QUEUE_TIMEOUT);
         var route = new StreamSegment.Route(node, address, ringBytes);
         for (var pause = FIRST_PAUSE_NANOS; ; pause = Math.min(2 * pause, MAX_PAUSE_NANOS)) {
@@ -88,7 +88,7 @@ public final class SisciConnector extends BypassConnector {
      */
     private @Nullable Outcome connectReusing(StreamSegment.Route route, Deadline deadline)
             throws IOException {
-        var stream = fabric.next(route);
+        var stream = streamNode.next(route);
         if (stream == null) {
             return null;
         }
@@ -115,7 +115,7 @@ public final class SisciConnector extends BypassConnector {
         var listener = find(route.node(), address.getPort());
         var client = binding.bind();
         var cookie = cookie(route.node(), client.getAddress(), listener.cookiePort, deadline);
-        var stream = SisciStream.open(fabric, ringBytes, route);
+        var stream = SisciStream.open(streamNode, ringBytes, route);
         try {
             send(route.node(), listener.interrupt, request(stream, client, cookie), deadline);
             var reply = awaitReply(stream, deadline);
@@ -173,9 +173,9 @@ public final class SisciConnector extends BypassConnector {
 
     private ConnectRequest request(SisciStream stream, InetSocketAddress client, long cookie) {
         return new ConnectRequest(
-                fabric.nodeId(),
+                streamNode.nodeId(),
                 stream.segmentId(),
-                fabric.wakeUpNumber(),
+                streamNode.wakeUpNumber(),
                 cookie,
                 client,
                 address);
@@ -196,7 +196,9 @@ public final class SisciConnector extends BypassConnector {
      */
     private Announcement find(int node, int port) throws FabricException, InterruptedIOException {
         try (var segment =
-                        fabric.node().connect(node, SisciListener.segmentId(port), Duration.ZERO);
+                        streamNode
+                                .node()
+                                .connect(node, SisciListener.segmentId(port), Duration.ZERO);
                 var map = segment.map()) {
             if (map.getLongAcquire(SisciListener.KIND) != SisciListener.THIS_KIND) {
                 throw new FabricException(
@@ -210,7 +212,7 @@ public final class SisciConnector extends BypassConnector {
             }
             return new Announcement((int) map.getLong(SisciListener.NUMBER), (int) cookiePort);
         } catch (FabricTimeoutException e) {
-            if (!fabric.node().probe(node)) {
+            if (!streamNode.node().probe(node)) {
                 throw new FabricException("node %d cannot be reached".formatted(node), 0, e);
             }
             throw new FabricException(
@@ -223,7 +225,7 @@ public final class SisciConnector extends BypassConnector {
     private void send(int node, int number, ConnectRequest request, Deadline deadline)
             throws FabricException, InterruptedIOException {
         var remaining = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        try (var interrupt = fabric.node().connectDataInterrupt(node, number, remaining)) {
+        try (var interrupt = streamNode.node().connectDataInterrupt(node, number, remaining)) {
             interrupt.trigger(request.encode(), remaining);
         }
     }

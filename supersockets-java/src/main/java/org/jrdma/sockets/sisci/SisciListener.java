@@ -48,7 +48,7 @@ public final class SisciListener extends BypassListener {
     private static final int SEGMENT_IDS = 0x6a640000;
     private static final Logger LOG = LoggerFactory.getLogger(SisciListener.class);
 
-    private final SisciStreamNode fabric;
+    private final SisciStreamNode streamNode;
     private final InetSocketAddress address;
     private final int ringBytes;
     private final int backlog;
@@ -59,7 +59,7 @@ public final class SisciListener extends BypassListener {
     private int connecting;
 
     private SisciListener(
-            SisciStreamNode fabric,
+            SisciStreamNode streamNode,
             InetSocketAddress address,
             int backlog,
             int ringBytes,
@@ -67,7 +67,7 @@ public final class SisciListener extends BypassListener {
             LocalMap announcementMap,
             LocalDataInterrupt requests,
             AddressCookies cookies) {
-        this.fabric = fabric;
+        this.streamNode = streamNode;
         this.address = address;
         this.backlog = backlog;
         this.ringBytes = ringBytes;
@@ -78,11 +78,11 @@ public final class SisciListener extends BypassListener {
     }
 
     static SisciListener open(
-            SisciStreamNode fabric, InetSocketAddress address, int backlog, int ringBytes)
+            SisciStreamNode streamNode, InetSocketAddress address, int backlog, int ringBytes)
             throws FabricException {
         var cookies = AddressCookies.open(address.getAddress());
         try {
-            return open(fabric, address, backlog, ringBytes, cookies);
+            return open(streamNode, address, backlog, ringBytes, cookies);
         } catch (Throwable e) {
             cookies.close();
             throw e;
@@ -90,13 +90,13 @@ public final class SisciListener extends BypassListener {
     }
 
     private static SisciListener open(
-            SisciStreamNode fabric,
+            SisciStreamNode streamNode,
             InetSocketAddress address,
             int backlog,
             int ringBytes,
             AddressCookies cookies)
             throws SisciException {
-        var node = fabric.node();
+        var node = streamNode.node();
         var requests = node.newDataInterrupt();
         try {
             var announcement =
@@ -105,7 +105,7 @@ public final class SisciListener extends BypassListener {
                 var map = announcement.map();
                 var listener =
                         new SisciListener(
-                                fabric,
+                                streamNode,
                                 address,
                                 backlog,
                                 ringBytes,
@@ -142,7 +142,7 @@ public final class SisciListener extends BypassListener {
                 throw new FabricException(
                         "the client has not proved its address " + client.getHostAddress());
             }
-            if (!fabric.tryExecuteAccept(client, () -> accept(request))) {
+            if (!streamNode.tryExecuteAccept(client, () -> accept(request))) {
                 throw new FabricException(
                         "too many requests wait for the address " + client.getHostAddress());
             }
@@ -168,7 +168,7 @@ public final class SisciListener extends BypassListener {
         SisciStream stream;
         try {
             var use = new StreamSegment.Accepted(this, request.client().getAddress());
-            stream = SisciStream.open(fabric, ringBytes, use);
+            stream = SisciStream.open(streamNode, ringBytes, use);
         } catch (Throwable e) {
             client.close();
             throw e;
@@ -213,7 +213,7 @@ public final class SisciListener extends BypassListener {
     private PeerSegment connectToClient(ConnectRequest request, Duration timeout)
             throws FabricException, InterruptedIOException {
         return PeerSegment.connect(
-                fabric, request.node(), request.segment(), request.wakeUp(), timeout);
+                streamNode, request.node(), request.segment(), request.wakeUp(), timeout);
     }
 
     /**

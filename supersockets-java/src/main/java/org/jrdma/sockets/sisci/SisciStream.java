@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SisciStream extends BypassStream {
 
-    private final SisciStreamNode fabric;
+    private final SisciStreamNode streamNode;
     private final StreamSegment segment;
     private final long number;
     private final LocalMap memory;
@@ -55,21 +55,21 @@ public final class SisciStream extends BypassStream {
     // Guarded by this, so that memory remains mapped while a thread reads it.
     private volatile boolean closed;
     private boolean released;
-    private final SegmentRetention recycling;
+    private final SegmentRetention retention;
 
     private SisciStream(StreamSegment segment) {
-        this.fabric = segment.fabric();
+        this.streamNode = segment.streamNode();
         this.segment = segment;
         this.memory = segment.map();
         this.number = 0;
         this.incoming = new ReceiveRing(memory, segment.capacity());
-        this.recycling = new SegmentRetention(this, segment);
+        this.retention = new SegmentRetention(this, segment);
         segment.attach(this);
     }
 
     /** Creates the next stream over the segments of a closed stream. */
     private SisciStream(SisciStream former, SendRing ring) {
-        fabric = former.fabric;
+        streamNode = former.streamNode;
         segment = former.segment;
         memory = former.memory;
         number = former.number + 1;
@@ -77,7 +77,7 @@ public final class SisciStream extends BypassStream {
         joined = use() instanceof StreamSegment.Accepted;
         incoming = new ReceiveRing(former.incoming);
         outgoing = new SendRing(ring);
-        recycling = new SegmentRetention(this, segment);
+        retention = new SegmentRetention(this, segment);
         segment.attach(this);
         failed =
                 incoming.available() == StreamLayout.INVALID_POSITION
@@ -86,13 +86,13 @@ public final class SisciStream extends BypassStream {
     }
 
     /** Creates this end's segment, to which a peer can connect. May block. */
-    static SisciStream open(SisciStreamNode fabric, int ringBytes, StreamSegment.Use use)
+    static SisciStream open(SisciStreamNode streamNode, int ringBytes, StreamSegment.Use use)
             throws SisciException {
-        var segment = StreamSegment.create(fabric, ringBytes, use);
+        var segment = StreamSegment.create(streamNode, ringBytes, use);
         try {
             var stream = new SisciStream(segment);
             segment.offer();
-            fabric.add(stream);
+            streamNode.add(stream);
             return stream;
         } catch (Throwable e) {
             segment.close();
@@ -111,7 +111,7 @@ public final class SisciStream extends BypassStream {
         awaited.remove(SocketCalls.POLLIN);
         outgoing = new SendRing(peer, memory);
         joined = true;
-        recycling.awaitPeer();
+        retention.awaitPeer();
     }
 
     void reply(ConnectReply reply) {
@@ -132,7 +132,7 @@ public final class SisciStream extends BypassStream {
 
     void joinAccepting(Duration timeout) throws FabricException, InterruptedIOException {
         if (outgoing == null) {
-            join(PeerSegment.connectAccepting(fabric, memory, timeout));
+            join(PeerSegment.connectAccepting(streamNode, memory, timeout));
         }
         joined = true;
     }
@@ -154,15 +154,15 @@ public final class SisciStream extends BypassStream {
     /** Creates the next stream over the same segments. Returns null if they cannot be reused. */
     synchronized @Nullable SisciStream next() {
         var ring = outgoing;
-        if (!recycling.isUnused() || ring == null || failed || segment.isPeerGone()) {
+        if (!retention.isUnused() || ring == null || failed || segment.isPeerGone()) {
             return null;
         }
-        recycling.release();
+        retention.release();
         released = true;
         var next = new SisciStream(this, ring);
         outgoing = null;
-        fabric.add(next);
-        fabric.remove(this);
+        streamNode.add(next);
+        streamNode.remove(this);
         return next;
     }
 
@@ -198,7 +198,7 @@ public final class SisciStream extends BypassStream {
 
     @Override
     protected ThreadParker parker() {
-        return fabric.incomingWakeUps().parker();
+        return streamNode.incomingWakeUps().parker();
     }
 
     @Override
@@ -215,9 +215,9 @@ public final class SisciStream extends BypassStream {
         } finally {
             acknowledging.unlock();
         }
-        fabric.scanSoon();
+        streamNode.scanSoon();
         if (!parks) {
-            fabric.incomingWakeUps().requireService();
+            streamNode.incomingWakeUps().requireService();
         }
     }
 
@@ -234,18 +234,18 @@ public final class SisciStream extends BypassStream {
             if (released) {
                 return;
             }
-            if (recycling.isUnused()) {
+            if (retention.isUnused()) {
                 next = segment.isRequested(number + 1) ? next() : null;
-                disconnect = next == null && !recycling.canWait();
+                disconnect = next == null && !retention.canWait();
             } else if (closed) {
-                disconnect = recycling.isDue(peerHasClosed());
+                disconnect = retention.isDue(peerHasClosed());
             } else {
-                failed |= recycling.isAbandoned(); // The client has given up.
+                failed |= retention.isAbandoned(); // The client has given up.
                 occurred = awaited.isAny() ? ready() : 0;
                 disconnect =
                         outgoing != null
                                 && peerHasClosed()
-                                && (!recycling.isEnding() || !recycling.canWait());
+                                && (!retention.isEnding() || !retention.canWait());
             }
         }
         awaited.wakeUp(occurred, this::changed);
@@ -263,7 +263,7 @@ public final class SisciStream extends BypassStream {
      * closes its end or requests the next stream.
      */
     boolean needsService() {
-        return closed ? recycling.awaitsPeer() : awaited.needReceiver();
+        return closed ? retention.awaitsPeer() : awaited.needReceiver();
     }
 
     @Override
@@ -412,7 +412,7 @@ public final class SisciStream extends BypassStream {
             }
             synchronized (this) {
                 closed = true; // From now on, this end stores nothing for this stream.
-                recycling.closed();
+                retention.closed();
             }
         } finally {
             acknowledging.unlock();
@@ -453,7 +453,7 @@ public final class SisciStream extends BypassStream {
     private void disconnectSoon() {
         if (disconnecting.compareAndSet(false, true)) {
             try {
-                fabric.executeDisconnect(this::disconnect);
+                streamNode.executeDisconnect(this::disconnect);
             } catch (Throwable e) { // There is no memory or no thread; the next scan tries again.
                 disconnecting.set(false);
                 throw e;
@@ -473,10 +473,10 @@ public final class SisciStream extends BypassStream {
                 var peerClosed = !released && peerHasClosed();
                 var kept =
                         (peerClosed || (closed && !released))
-                                && recycling.keep(outgoing != null, closed && peerClosed);
+                                && retention.keep(outgoing != null, closed && peerClosed);
                 var gone = segment.isPeerGone();
                 ring = !kept && (closed || gone || peerClosed) ? outgoing : null;
-                release = !kept && closed && !released && (gone || recycling.isAbandoned());
+                release = !kept && closed && !released && (gone || retention.isAbandoned());
                 released |= release;
             }
             if (ring != null) {
@@ -491,7 +491,7 @@ public final class SisciStream extends BypassStream {
             scan(); // a request for the next stream may have arrived before this end was ready
         } finally {
             if (release) {
-                fabric.remove(this);
+                streamNode.remove(this);
                 segment.close();
             }
         }

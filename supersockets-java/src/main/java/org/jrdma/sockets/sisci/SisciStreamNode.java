@@ -104,11 +104,11 @@ public final class SisciStreamNode {
         var node = library.open();
         try {
             var wakeUp = node.newInterrupt(InterruptOptions.ANY.asAwaited());
-            var fabric = new SisciStreamNode(node, wakeUp);
-            fabric.incoming.start();
-            fabric.scanner.start();
+            var streamNode = new SisciStreamNode(node, wakeUp);
+            streamNode.incoming.start();
+            streamNode.scanner.start();
             LOG.info("Using SISCI streams from node {} with {}", node.id(), library);
-            return fabric;
+            return streamNode;
         } catch (Throwable e) {
             node.close();
             throw e;

@@ -35,7 +35,7 @@ final class StreamSegment {
     private static final AtomicInteger NEXT_ID =
             new AtomicInteger(ThreadLocalRandom.current().nextInt(IDS));
 
-    private final SisciStreamNode fabric;
+    private final SisciStreamNode streamNode;
     private final LocalSegment segment;
     private final LocalMap map;
     private final int capacity;
@@ -73,30 +73,30 @@ final class StreamSegment {
     record Accepted(SisciListener listener, InetAddress client) implements Use {}
 
     private StreamSegment(
-            SisciStreamNode fabric, LocalSegment segment, LocalMap map, int capacity, Use use) {
-        this.fabric = fabric;
+            SisciStreamNode streamNode, LocalSegment segment, LocalMap map, int capacity, Use use) {
+        this.streamNode = streamNode;
         this.segment = segment;
         this.map = map;
         this.capacity = capacity;
         this.use = use;
     }
 
-    static StreamSegment create(SisciStreamNode fabric, int ringBytes, Use use)
+    static StreamSegment create(SisciStreamNode streamNode, int ringBytes, Use use)
             throws SisciException {
-        var capacity = fabric.ringMemory().take(ringBytes);
+        var capacity = streamNode.ringMemory().take(ringBytes);
         LocalSegment segment = null;
         try {
             var bytes = StreamLayout.inPages(StreamLayout.RING + capacity);
-            segment = fabric.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
+            segment = streamNode.node().newSegment(SegmentOptions.withFreeId(nextId(), bytes));
             var map = segment.map();
             map.putLong(StreamLayout.CAPACITY, capacity);
             map.putLongRelease(StreamLayout.KIND, StreamLayout.THIS_KIND);
-            return new StreamSegment(fabric, segment, map, capacity, use);
+            return new StreamSegment(streamNode, segment, map, capacity, use);
         } catch (Throwable e) {
             if (segment != null) {
                 segment.close();
             }
-            fabric.ringMemory().release(capacity);
+            streamNode.ringMemory().release(capacity);
             throw e;
         }
     }
@@ -134,11 +134,11 @@ final class StreamSegment {
     /** Called once. */
     void close() {
         segment.close();
-        fabric.ringMemory().release(capacity);
+        streamNode.ringMemory().release(capacity);
     }
 
-    SisciStreamNode fabric() {
-        return fabric;
+    SisciStreamNode streamNode() {
+        return streamNode;
     }
 
     int segmentId() {

@@ -19,10 +19,10 @@ public final class RsocketTransport implements BypassTransport {
     private static final int MIN_BUFFER = 4 * 1024;
     private static final int MAX_BUFFER = 16 * 1024 * 1024;
 
-    private final CachedResource<RsocketRuntime> fabric;
+    private final CachedResource<RsocketRuntime> runtime;
 
     public RsocketTransport(CachedResource.Find<RsocketRuntime> find) {
-        this.fabric = new CachedResource<>(find);
+        this.runtime = new CachedResource<>(find);
     }
 
     public static RsocketRuntime find(String verbsFabric) throws FabricException {
@@ -41,7 +41,7 @@ public final class RsocketTransport implements BypassTransport {
 
     @Override
     public Optional<String> whyNot() {
-        return fabric.whyNot();
+        return runtime.whyNot();
     }
 
     @Override
@@ -53,14 +53,14 @@ public final class RsocketTransport implements BypassTransport {
             throws FabricException {
         MachineWarnings.before(this);
         return new RsocketConnector(
-                fabric.get(), address, buffer(receiveBuffer), binding, onFailure);
+                runtime.get(), address, buffer(receiveBuffer), binding, onFailure);
     }
 
     @Override
     public BypassListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
         MachineWarnings.before(this);
-        return fabric.get().listen(address, backlog, buffer(receiveBuffer));
+        return runtime.get().listen(address, backlog, buffer(receiveBuffer));
     }
 
     private static int buffer(int receiveBuffer) {

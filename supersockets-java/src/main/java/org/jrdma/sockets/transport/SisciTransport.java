@@ -27,7 +27,7 @@ public final class SisciTransport implements BypassTransport {
 
     private final CachedResource<Opened> opened;
 
-    private record Opened(SisciStreamNode fabric, SisciHosts hosts) {}
+    private record Opened(SisciStreamNode streamNode, SisciHosts hosts) {}
 
     public SisciTransport(
             CachedResource.Find<Sisci> library, CachedResource.Find<SisciHosts> hostsFile) {
@@ -75,13 +75,18 @@ public final class SisciTransport implements BypassTransport {
             throws FabricException {
         var found = opened.get();
         return new SisciConnector(
-                found.fabric, found.hosts, address, binding, ringBytes(receiveBuffer), onFailure);
+                found.streamNode,
+                found.hosts,
+                address,
+                binding,
+                ringBytes(receiveBuffer),
+                onFailure);
     }
 
     @Override
     public SisciListener listen(InetSocketAddress address, int backlog, int receiveBuffer)
             throws FabricException {
-        return opened.get().fabric.listen(address, backlog, ringBytes(receiveBuffer));
+        return opened.get().streamNode.listen(address, backlog, ringBytes(receiveBuffer));
     }
 
     /** Returns the requested capacity of a ring; 0 if the program has set no buffer size. */

@@ -87,7 +87,7 @@ class HostilePeerTest {
                             Stream.of(SocketCalls.AGAIN, -Errno.EPIPE, -Errno.ECONNRESET))
                     .toList();
 
-    private SisciStreamNode fabric;
+    private SisciStreamNode streamNode;
     private SisciStream stream;
     private SisciStream peer;
     private RemoteSegment segment;
@@ -96,24 +96,28 @@ class HostilePeerTest {
 
     @BeforeEach
     void connect(@TempDir Path folder) throws Exception {
-        fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        streamNode = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         connectStreams();
     }
 
     private void connectStreams() throws Exception {
         var loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-        var route = new StreamSegment.Route(fabric.nodeId(), loopback, BYTES);
-        stream = SisciStream.open(fabric, 4096, route);
-        peer = SisciStream.open(fabric, 4096, route);
+        var route = new StreamSegment.Route(streamNode.nodeId(), loopback, BYTES);
+        stream = SisciStream.open(streamNode, 4096, route);
+        peer = SisciStream.open(streamNode, 4096, route);
         stream.join(connectTo(peer));
         peer.join(connectTo(stream));
-        segment = fabric.node().connect(fabric.nodeId(), stream.segmentId(), TIMEOUT);
+        segment = streamNode.node().connect(streamNode.nodeId(), stream.segmentId(), TIMEOUT);
         memory = segment.map();
     }
 
     private PeerSegment connectTo(SisciStream target) throws Exception {
         return PeerSegment.connect(
-                fabric, fabric.nodeId(), target.segmentId(), fabric.wakeUpNumber(), TIMEOUT);
+                streamNode,
+                streamNode.nodeId(),
+                target.segmentId(),
+                streamNode.wakeUpNumber(),
+                TIMEOUT);
     }
 
     @AfterEach
@@ -151,10 +155,10 @@ class HostilePeerTest {
     @ParameterizedTest
     @ValueSource(longs = {-705, -5, 4097})
     void shouldNotStartTheNextStreamAtAnInvalidPosition(long produced) throws Exception {
-        var local = fabric.node().newSegment(99, StreamLayout.inPages(2 * 4096));
+        var local = streamNode.node().newSegment(99, StreamLayout.inPages(2 * 4096));
         var ring = new ReceiveRing(local.map(), 4096);
         local.offer();
-        var map = fabric.node().connect(fabric.nodeId(), 99, TIMEOUT).map();
+        var map = streamNode.node().connect(streamNode.nodeId(), 99, TIMEOUT).map();
         map.putLongRelease(StreamLayout.PRODUCED, produced);
 
         var next = new ReceiveRing(ring);
@@ -245,7 +249,7 @@ class HostilePeerTest {
         failures.acquire();
 
         assertThat(peer.readyOrArmed(SocketCalls.POLLIN)).isZero();
-        var other = fabric.node().connect(fabric.nodeId(), peer.segmentId(), TIMEOUT);
+        var other = streamNode.node().connect(streamNode.nodeId(), peer.segmentId(), TIMEOUT);
         other.map().putLongRelease(StreamLayout.PRODUCED, 1);
 
         assertThat(woken.tryAcquire(5, TimeUnit.SECONDS)).isTrue();

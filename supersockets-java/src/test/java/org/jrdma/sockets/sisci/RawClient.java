@@ -7,7 +7,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.sisci.RemoteDataInterrupt;
 
 /** Sends arbitrary connect requests to a listener of node 4. */
-record RawClient(SisciStreamNode fabric, InetSocketAddress listener) {
+record RawClient(SisciStreamNode streamNode, InetSocketAddress listener) {
 
     static final int LISTENING_NODE = 4;
     private static final int RING_BYTES = 4096;
@@ -23,7 +23,7 @@ record RawClient(SisciStreamNode fabric, InetSocketAddress listener) {
     /** Sends a request as a client does. Returns its stream, which is not connected. */
     SisciStream request(InetSocketAddress client, long cookie) throws Exception {
         var route = new StreamSegment.Route(LISTENING_NODE, listener, RING_BYTES);
-        var stream = SisciStream.open(fabric, RING_BYTES, route);
+        var stream = SisciStream.open(streamNode, RING_BYTES, route);
         try (var interrupt = connectInterrupt()) {
             interrupt.trigger(encoded(client, cookie, stream.segmentId()), TIMEOUT);
         }
@@ -32,9 +32,9 @@ record RawClient(SisciStreamNode fabric, InetSocketAddress listener) {
 
     byte[] encoded(InetSocketAddress client, long cookie, int segment) {
         return new ConnectRequest(
-                        fabric.node().id(),
+                        streamNode.node().id(),
                         segment,
-                        fabric.wakeUpNumber(),
+                        streamNode.wakeUpNumber(),
                         cookie,
                         client,
                         listener)
@@ -43,12 +43,12 @@ record RawClient(SisciStreamNode fabric, InetSocketAddress listener) {
 
     RemoteDataInterrupt connectInterrupt() throws Exception {
         var number = (int) announced(SisciListener.NUMBER);
-        return fabric.node().connectDataInterrupt(LISTENING_NODE, number, Duration.ZERO);
+        return streamNode.node().connectDataInterrupt(LISTENING_NODE, number, Duration.ZERO);
     }
 
     private long announced(long offset) throws Exception {
         var segment = SisciListener.segmentId(listener.getPort());
-        try (var remote = fabric.node().connect(LISTENING_NODE, segment, Duration.ZERO);
+        try (var remote = streamNode.node().connect(LISTENING_NODE, segment, Duration.ZERO);
                 var map = remote.map()) {
             return map.getLong(offset);
         }

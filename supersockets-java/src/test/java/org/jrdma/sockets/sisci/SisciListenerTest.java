@@ -45,7 +45,7 @@ class SisciListenerTest {
     private static final List<String> IN_OTHER_NAMESPACE =
             List.of("unshare", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh");
 
-    private SisciStreamNode fabric;
+    private SisciStreamNode streamNode;
     private SisciListener listener;
     private RawClient client;
 
@@ -53,9 +53,9 @@ class SisciListenerTest {
 
     @BeforeEach
     void open() throws Exception {
-        fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
-        listener = fabric.listen(at("0.0.0.0", PORT), 10, 4096);
-        client = new RawClient(fabric, at("127.0.0.1", PORT));
+        streamNode = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        listener = streamNode.listen(at("0.0.0.0", PORT), 10, 4096);
+        client = new RawClient(streamNode, at("127.0.0.1", PORT));
     }
 
     @AfterEach

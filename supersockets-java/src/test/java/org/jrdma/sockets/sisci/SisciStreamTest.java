@@ -32,11 +32,12 @@ class SisciStreamTest {
      */
     @Test
     void shouldNotReuseASegmentIdImmediately(@TempDir Path folder) throws Exception {
-        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
-        var first = SisciStream.open(fabric, 4096, ROUTE);
+        var streamNode =
+                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var first = SisciStream.open(streamNode, 4096, ROUTE);
         first.abandon();
 
-        var second = SisciStream.open(fabric, 4096, ROUTE);
+        var second = SisciStream.open(streamNode, 4096, ROUTE);
 
         assertThat(second.segmentId()).isNotEqualTo(first.segmentId());
         second.abandon();
@@ -59,10 +60,11 @@ class SisciStreamTest {
 
     /** Transfers {@code bytes}, and then some chunks whose contents are checked. */
     private static void transfer(Path folder, long bytes) throws Exception {
-        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
-        var sender = SisciStream.open(fabric, RING_BYTES, ROUTE);
-        var receiver = SisciStream.open(fabric, RING_BYTES, ROUTE);
-        join(fabric, sender, receiver);
+        var streamNode =
+                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var sender = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        join(streamNode, sender, receiver);
         try (var arena = Arena.ofConfined()) {
             var source = arena.allocate(RING_BYTES / 4);
             var target = arena.allocate(RING_BYTES / 4);
@@ -87,28 +89,30 @@ class SisciStreamTest {
         receiver.abandon();
     }
 
-    private static void join(SisciStreamNode fabric, SisciStream first, SisciStream second)
+    private static void join(SisciStreamNode streamNode, SisciStream first, SisciStream second)
             throws Exception {
-        first.join(connect(fabric, second));
-        second.join(connect(fabric, first));
+        first.join(connect(streamNode, second));
+        second.join(connect(streamNode, first));
     }
 
-    private static PeerSegment connect(SisciStreamNode fabric, SisciStream peer) throws Exception {
+    private static PeerSegment connect(SisciStreamNode streamNode, SisciStream peer)
+            throws Exception {
         return PeerSegment.connect(
-                fabric, 4, peer.segmentId(), fabric.wakeUpNumber(), Duration.ofSeconds(5));
+                streamNode, 4, peer.segmentId(), streamNode.wakeUpNumber(), Duration.ofSeconds(5));
     }
 
     /** The next stream is requested by the connecting end, and never by its peer. */
     @Test
     void shouldNeedWakeUpsForAKeptSegmentOnlyAtTheAcceptingEnd(@TempDir Path folder)
             throws Exception {
-        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var streamNode =
+                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
         var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_712);
-        var listener = fabric.listen(address, 10, 4096);
+        var listener = streamNode.listen(address, 10, 4096);
         var use = new StreamSegment.Accepted(listener, address.getAddress());
-        var connecting = SisciStream.open(fabric, RING_BYTES, ROUTE);
-        var accepting = SisciStream.open(fabric, RING_BYTES, use);
-        join(fabric, connecting, accepting);
+        var connecting = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        var accepting = SisciStream.open(streamNode, RING_BYTES, use);
+        join(streamNode, connecting, accepting);
 
         connecting.close(false);
         eventually(connecting::needsService); // until the peer closes its end
@@ -116,16 +120,17 @@ class SisciStreamTest {
 
         eventually(() -> !connecting.needsService());
         eventually(accepting::needsService);
-        assertThat(fabric.next(ROUTE)).as("a stream over the kept segments").isNotNull();
+        assertThat(streamNode.next(ROUTE)).as("a stream over the kept segments").isNotNull();
         listener.close();
     }
 
     @Test
     void shouldRepeatAScanThatFailed(@TempDir Path folder) throws Exception {
-        var fabric = SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
-        var sender = SisciStream.open(fabric, RING_BYTES, ROUTE);
-        var receiver = SisciStream.open(fabric, RING_BYTES, ROUTE);
-        join(fabric, sender, receiver);
+        var streamNode =
+                SisciStreamNode.open(Sisci.from(new SoftSisci(SoftSisciOptions.in(folder))));
+        var sender = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        var receiver = SisciStream.open(streamNode, RING_BYTES, ROUTE);
+        join(streamNode, sender, receiver);
         var fails = new AtomicBoolean(true);
         var woken = new AtomicBoolean();
         receiver.add(() -> {
@@ -137,7 +142,7 @@ class SisciStreamTest {
         assertThat(receiver.readyOrArmed(SocketCalls.POLLIN)).isZero();
 
         sender.shutdownOutput();
-        eventually(fabric::scan);
+        eventually(streamNode::scan);
         assertThat(woken).isFalse();
         fails.set(false);
 
