@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.abi;
 
-import java.nio.ByteOrder;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.LinuxCalls;
 
@@ -55,10 +54,5 @@ public final class DeviceLimits {
      */
     public static long clock() {
         return System.nanoTime();
-    }
-
-    /** Converts a value between the byte order of this machine and big-endian byte order. */
-    public static long bigEndian(long value) {
-        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? value : Long.reverseBytes(value);
     }
 }

@@ -1,12 +1,11 @@
 package org.jrdma.soft.roce.abi;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.jrdma.abi.rdma.ibv_ah_attr;
 import org.jrdma.abi.rdma.ibv_global_route;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.RoceGid;
+import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
@@ -14,18 +13,15 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
  */
 public final class GidCodec {
 
-    private static final ValueLayout.OfLong BIG_ENDIAN =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
     private GidCodec() {}
 
     public static RoceGid read(MemorySegment gid) {
-        return new RoceGid(gid.get(BIG_ENDIAN, 0), gid.get(BIG_ENDIAN, Long.BYTES));
+        return new RoceGid(BigEndian.longInteger(gid, 0), BigEndian.longInteger(gid, Long.BYTES));
     }
 
     public static void write(RoceGid address, MemorySegment gid) {
-        gid.set(BIG_ENDIAN, 0, address.high());
-        gid.set(BIG_ENDIAN, Long.BYTES, address.low());
+        BigEndian.putLongInteger(gid, 0, address.high());
+        BigEndian.putLongInteger(gid, Long.BYTES, address.low());
     }
 
     /**

@@ -1,9 +1,8 @@
 package org.jrdma.soft.roce.network;
 
-import static java.nio.ByteOrder.BIG_ENDIAN;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /** Converts GIDs to and from the C structures {@code sockaddr_in} and {@code sockaddr_in6}. */
@@ -14,12 +13,6 @@ final class SocketAddress {
     static final int IPV4_BYTES = 16;
     static final int IPV6_BYTES = 28;
 
-    private static final ValueLayout.OfShort PORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(BIG_ENDIAN);
-    private static final ValueLayout.OfInt INT =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(BIG_ENDIAN);
-    private static final ValueLayout.OfLong LONG =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(BIG_ENDIAN);
     private static final long MAPPED = 0xffffL << 32;
 
     private SocketAddress() {}
@@ -33,17 +26,17 @@ final class SocketAddress {
      * @return the length of the socket address in bytes
      */
     static int write(MemorySegment memory, long offset, long high, long low, int label, int scope) {
-        memory.set(PORT, offset + 2, (short) PacketBuffer.UDP_PORT);
+        BigEndian.putShort(memory, offset + 2, PacketBuffer.UDP_PORT);
         if (high == 0 && low >>> 32 == 0xffff) {
             memory.set(ValueLayout.JAVA_SHORT, offset, (short) IPV4_FAMILY);
-            memory.set(INT, offset + 4, (int) low);
-            memory.set(LONG, offset + 8, 0);
+            BigEndian.putInteger(memory, offset + 4, (int) low);
+            memory.set(ValueLayout.JAVA_LONG_UNALIGNED, offset + 8, 0);
             return IPV4_BYTES;
         }
         memory.set(ValueLayout.JAVA_SHORT, offset, (short) IPV6_FAMILY);
-        memory.set(INT, offset + 4, label);
-        memory.set(LONG, offset + 8, high);
-        memory.set(LONG, offset + 16, low);
+        BigEndian.putInteger(memory, offset + 4, label);
+        BigEndian.putLongInteger(memory, offset + 8, high);
+        BigEndian.putLongInteger(memory, offset + 16, low);
         memory.set(ValueLayout.JAVA_INT, offset + 24, isLinkLocal(high) ? scope : 0);
         return IPV6_BYTES;
     }
@@ -61,18 +54,18 @@ final class SocketAddress {
 
     /** Returns the first half of the GID for the socket address at {@code offset}. */
     static long high(MemorySegment memory, long offset) {
-        return isIpv4(memory, offset) ? 0 : memory.get(LONG, offset + 8);
+        return isIpv4(memory, offset) ? 0 : BigEndian.longInteger(memory, offset + 8);
     }
 
     /** Returns the second half of the GID for the socket address at {@code offset}. */
     static long low(MemorySegment memory, long offset) {
         return isIpv4(memory, offset)
-                ? MAPPED | Integer.toUnsignedLong(memory.get(INT, offset + 4))
-                : memory.get(LONG, offset + 16);
+                ? MAPPED | Integer.toUnsignedLong(BigEndian.integer(memory, offset + 4))
+                : BigEndian.longInteger(memory, offset + 16);
     }
 
     static int port(MemorySegment memory, long offset) {
-        return memory.get(PORT, offset + 2) & 0xffff;
+        return BigEndian.unsignedShort(memory, offset + 2);
     }
 
     private static boolean isIpv4(MemorySegment memory, long offset) {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import org.jrdma.soft.roce.engine.RoceGid;
+import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
@@ -84,7 +85,7 @@ final class UdpPortOwnerFinder {
                             (int) address.low()
                         };
         for (var word : words) {
-            text.append(String.format(Locale.ROOT, "%08X", UdpSocket.networkOrder(word)));
+            text.append(String.format(Locale.ROOT, "%08X", BigEndian.swap(word)));
         }
         return text.toString();
     }

@@ -3,10 +3,10 @@ package org.jrdma.soft.roce.network;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.RoceGid;
+import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
 /**
@@ -171,7 +171,7 @@ final class UdpSocket {
                     set(
                             IPPROTO_IP,
                             IP_ADD_MEMBERSHIP,
-                            networkOrder((int) address.low()),
+                            BigEndian.swap((int) address.low()),
                             0,
                             localInterface.index());
         } else {
@@ -180,10 +180,10 @@ final class UdpSocket {
                     set(
                             IPPROTO_IPV6,
                             IPV6_JOIN_GROUP,
-                            networkOrder((int) (address.high() >>> 32)),
-                            networkOrder((int) address.high()),
-                            networkOrder((int) (address.low() >>> 32)),
-                            networkOrder((int) address.low()),
+                            BigEndian.swap((int) (address.high() >>> 32)),
+                            BigEndian.swap((int) address.high()),
+                            BigEndian.swap((int) (address.low() >>> 32)),
+                            BigEndian.swap((int) address.low()),
                             localInterface.index());
         }
         if (result < 0) {
@@ -192,13 +192,6 @@ final class UdpSocket {
                     address,
                     calls.errno());
         }
-    }
-
-    /** Returns a value whose bytes in memory are {@code value} in network byte order. */
-    static int networkOrder(int value) {
-        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
-                ? value
-                : Integer.reverseBytes(value);
     }
 
     private static FabricException failed(String attempt, RoceGid address, int errno) {

@@ -1,6 +1,7 @@
 package org.jrdma.soft.roce.packet;
 
 import static java.nio.ByteOrder.BIG_ENDIAN;
+import static java.nio.ByteOrder.nativeOrder;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -47,5 +48,15 @@ public final class BigEndian {
 
     public static void putLongInteger(MemorySegment memory, long offset, long value) {
         memory.set(LONG, offset, value);
+    }
+
+    /** Converts a value between the byte order of this machine and network byte order. */
+    public static int swap(int value) {
+        return nativeOrder() == BIG_ENDIAN ? value : Integer.reverseBytes(value);
+    }
+
+    /** Converts a value between the byte order of this machine and network byte order. */
+    public static long swap(long value) {
+        return nativeOrder() == BIG_ENDIAN ? value : Long.reverseBytes(value);
     }
 }

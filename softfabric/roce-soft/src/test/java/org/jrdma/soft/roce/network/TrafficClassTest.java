@@ -16,6 +16,7 @@ import java.util.function.ToIntFunction;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.roce.engine.RoceGid;
+import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -131,7 +132,7 @@ class TrafficClassTest {
     }
 
     private static int flowInformation(MemorySegment control) {
-        return UdpSocket.networkOrder(find(control, IPV6, IPV6_FLOWINFO).get(JAVA_INT, 0));
+        return BigEndian.swap(find(control, IPV6, IPV6_FLOWINFO).get(JAVA_INT, 0));
     }
 
     /** Returns the data of a control message. */

@@ -11,7 +11,6 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
-import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +35,6 @@ record AddressInfoQuery(
         int portSpace) {
 
     private static final int MAX_PORT = 0xffff;
-    private static final int IPV4_BYTES = 4;
 
     /**
      * Decodes the arguments of the C function without resolving the host name.
@@ -90,7 +88,7 @@ record AddressInfoQuery(
      */
     private static @Nullable RoceGid literal(String name, boolean numeric) {
         try {
-            return address(InetAddress.ofLiteral(name));
+            return RoceGid.of(InetAddress.ofLiteral(name));
         } catch (IllegalArgumentException e) {
             if (numeric) {
                 throw new ErrnoException(
@@ -98,13 +96,6 @@ record AddressInfoQuery(
             }
             return null;
         }
-    }
-
-    private static RoceGid address(InetAddress inetAddress) {
-        var bytes = MemorySegment.ofArray(inetAddress.getAddress());
-        return bytes.byteSize() == IPV4_BYTES
-                ? RoceGid.ipv4(bytes.get(SocketName.IPV4, 0))
-                : GidCodec.read(bytes);
     }
 
     private static int port(String service) {
@@ -136,7 +127,7 @@ record AddressInfoQuery(
     MemorySegment resolve() throws UnknownHostException {
         var resolved =
                 new SocketName(
-                        address == null ? address(InetAddress.getByName(name)) : address, port);
+                        address == null ? RoceGid.of(InetAddress.getByName(name)) : address, port);
         var result =
                 StructureRegistry.allocate(AddressInfoExports.LAYOUT, AddressInfoExports.LAYOUT);
         var target = result.asSlice(rdma_addrinfo.layout().byteSize());

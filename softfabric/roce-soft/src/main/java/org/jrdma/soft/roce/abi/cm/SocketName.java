@@ -1,8 +1,6 @@
 package org.jrdma.soft.roce.abi.cm;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.jrdma.abi.rdma.sockaddr;
 import org.jrdma.abi.rdma.sockaddr_in;
 import org.jrdma.abi.rdma.sockaddr_in6;
@@ -12,6 +10,7 @@ import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.network.Routes;
+import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
  * A socket address, which C represents as {@code sockaddr_in} or {@code sockaddr_in6}.
@@ -29,11 +28,6 @@ record SocketName(RoceGid address, int port, int scope) {
 
     /** The IPv4 wildcard address with port number 0. */
     static final SocketName WILDCARD = new SocketName(ANY_IPV4, 0);
-
-    private static final ValueLayout.OfShort PORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    static final ValueLayout.OfInt IPV4 =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     /** Creates a socket name without a network interface. */
     SocketName(RoceGid address, int port) {
@@ -56,15 +50,15 @@ record SocketName(RoceGid address, int port, int scope) {
             case AF_INET -> {
                 var memory = CallerMemory.at(address, sockaddr_in.layout());
                 yield new SocketName(
-                        RoceGid.ipv4(memory.get(IPV4, sockaddr_in.sin_addr$offset())),
-                        Short.toUnsignedInt(memory.get(PORT, sockaddr_in.sin_port$offset())));
+                        RoceGid.ipv4(BigEndian.integer(memory, sockaddr_in.sin_addr$offset())),
+                        BigEndian.unsignedShort(memory, sockaddr_in.sin_port$offset()));
             }
             case AF_INET6 -> {
                 var memory = CallerMemory.at(address, sockaddr_in6.layout());
                 var ip = GidCodec.read(memory.asSlice(sockaddr_in6.sin6_addr$offset()));
                 yield new SocketName(
                         ip,
-                        Short.toUnsignedInt(memory.get(PORT, sockaddr_in6.sin6_port$offset())),
+                        BigEndian.unsignedShort(memory, sockaddr_in6.sin6_port$offset()),
                         Routes.isLinkLocal(ip) ? sockaddr_in6.sin6_scope_id(memory) : 0);
             }
             default -> throw new ErrnoException(Errno.EAFNOSUPPORT);
@@ -84,11 +78,11 @@ record SocketName(RoceGid address, int port, int scope) {
     void write(MemorySegment target) {
         if (address.isIpv4()) {
             sockaddr_in.sin_family(target, AF_INET);
-            target.set(PORT, sockaddr_in.sin_port$offset(), (short) port);
-            target.set(IPV4, sockaddr_in.sin_addr$offset(), (int) address.low());
+            BigEndian.putShort(target, sockaddr_in.sin_port$offset(), port);
+            BigEndian.putInteger(target, sockaddr_in.sin_addr$offset(), (int) address.low());
         } else {
             sockaddr_in6.sin6_family(target, AF_INET6);
-            target.set(PORT, sockaddr_in6.sin6_port$offset(), (short) port);
+            BigEndian.putShort(target, sockaddr_in6.sin6_port$offset(), port);
             GidCodec.write(address, target.asSlice(sockaddr_in6.sin6_addr$offset()));
             sockaddr_in6.sin6_scope_id(target, scope);
         }

@@ -12,6 +12,7 @@ import org.jrdma.soft.roce.abi.DeviceLimits;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.PathMtu;
 import org.jrdma.soft.roce.engine.MessageLimits;
+import org.jrdma.soft.roce.packet.BigEndian;
 
 /** Creates the structures with the device and port attributes that the query functions return. */
 final class DeviceAttributes {
@@ -39,8 +40,8 @@ final class DeviceAttributes {
 
     private static void fill(MemorySegment attributes, ContextObject context) {
         ibv_device_attr.fw_ver(attributes).setString(0, "jrdma");
-        ibv_device_attr.node_guid(attributes, DeviceLimits.bigEndian(context.device().guid()));
-        ibv_device_attr.sys_image_guid(attributes, DeviceLimits.bigEndian(context.device().guid()));
+        ibv_device_attr.node_guid(attributes, BigEndian.swap(context.device().guid()));
+        ibv_device_attr.sys_image_guid(attributes, BigEndian.swap(context.device().guid()));
         ibv_device_attr.max_mr_size(attributes, Long.MAX_VALUE);
         ibv_device_attr.page_size_cap(attributes, DeviceLimits.PAGE_BYTES);
         ibv_device_attr.max_qp(attributes, DeviceLimits.MAX_QUEUE_PAIRS);

@@ -17,6 +17,7 @@ import org.jrdma.soft.roce.abi.ErrorConvention;
 import org.jrdma.soft.roce.abi.Exported;
 import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.abi.StructureRegistry;
+import org.jrdma.soft.roce.packet.BigEndian;
 
 /** The functions of libibverbs for devices, their attributes and asynchronous events. */
 public final class DeviceExports {
@@ -30,7 +31,7 @@ public final class DeviceExports {
 
     @Exported(value = "ibv_get_device_guid", failure = ErrorConvention.NONE)
     static long getDeviceGuid(long device) {
-        return DeviceLimits.bigEndian(DeviceObject.of(device).guid());
+        return BigEndian.swap(DeviceObject.of(device).guid());
     }
 
     @Exported(value = "ibv_open_device", failure = ErrorConvention.NULL)

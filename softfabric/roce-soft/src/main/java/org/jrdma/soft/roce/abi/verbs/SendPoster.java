@@ -4,7 +4,6 @@ import static org.jrdma.ffi.linkage.UncheckedMemory.getInt;
 import static org.jrdma.ffi.linkage.UncheckedMemory.getLong;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteOrder;
 import org.jrdma.abi.rdma.ibv_mw_bind;
 import org.jrdma.abi.rdma.ibv_mw_bind_info;
 import org.jrdma.abi.rdma.ibv_qp_cap;
@@ -20,6 +19,7 @@ import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.jrdma.soft.roce.engine.SendQueue;
 import org.jrdma.soft.roce.engine.SendWork;
 import org.jrdma.soft.roce.memory.MemoryWindow;
+import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
 
@@ -236,7 +236,7 @@ final class SendPoster {
         }
         begin(work, getLong(request + NUMBER), operation, flags);
         if (opcode == SEND_IMMEDIATE || opcode == WRITE_IMMEDIATE) {
-            work.immediate(fromBigEndian(getInt(request + IMMEDIATE)));
+            work.immediate(BigEndian.swap(getInt(request + IMMEDIATE)));
         }
         switch (operation) {
             case ATOMIC_WRITE ->
@@ -385,11 +385,5 @@ final class SendPoster {
                 work.inline(CallerMemory.at(address, length));
             }
         }
-    }
-
-    private static int fromBigEndian(int value) {
-        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
-                ? value
-                : Integer.reverseBytes(value);
     }
 }
