@@ -23,7 +23,7 @@ public final class ConnectionManager implements ManagementAgent {
     private final RoceGid address;
     private final long adapter;
     private final int mtu;
-    private final ConnectionManagerDeviceServices transport;
+    private final ConnectionManagerDeviceServices device;
     private final RandomGenerator random;
 
     /** The connections and SIDR exchanges by local ID. */
@@ -59,12 +59,12 @@ public final class ConnectionManager implements ManagementAgent {
             RoceGid address,
             long adapter,
             int mtu,
-            ConnectionManagerDeviceServices transport,
+            ConnectionManagerDeviceServices device,
             RandomGenerator random) {
         this.address = address;
         this.adapter = adapter;
         this.mtu = mtu;
-        this.transport = transport;
+        this.device = device;
         this.random = random;
     }
 
@@ -166,20 +166,20 @@ public final class ConnectionManager implements ManagementAgent {
     }
 
     long now() {
-        return transport.now();
+        return device.now();
     }
 
     void send(RoceGid remote, Message message) {
-        transport.send(remote, message.encode());
+        device.send(remote, message.encode());
     }
 
     PeerProbe newProbe(int queuePair) {
-        return new PeerProbe(transport, queuePair);
+        return new PeerProbe(device, queuePair);
     }
 
     /** Sets the deadline of an exchange; {@link TimedExchange#NEVER} stops its timer. */
     void schedule(TimedExchange timed, long deadline) {
-        timers.schedule(timed, deadline, transport.now());
+        timers.schedule(timed, deadline, device.now());
     }
 
     /**

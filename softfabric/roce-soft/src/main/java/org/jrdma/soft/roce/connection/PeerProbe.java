@@ -11,17 +11,17 @@ final class PeerProbe {
 
     static final long WAIT_NANOS = 400_000_000;
 
-    private final ConnectionManagerDeviceServices transport;
+    private final ConnectionManagerDeviceServices device;
     private final int queuePair;
     private final long packetsBefore;
 
     /**
      * @param queuePair the local queue pair of the connection
      */
-    PeerProbe(ConnectionManagerDeviceServices transport, int queuePair) {
-        this.transport = transport;
+    PeerProbe(ConnectionManagerDeviceServices device, int queuePair) {
+        this.device = device;
         this.queuePair = queuePair;
-        this.packetsBefore = transport.packetsReceived(queuePair);
+        this.packetsBefore = device.packetsReceived(queuePair);
     }
 
     /**
@@ -34,10 +34,10 @@ final class PeerProbe {
 
     /** Sends a packet that the remote queue pair must acknowledge. */
     void send() {
-        transport.probe(queuePair);
+        device.probe(queuePair);
     }
 
     boolean isAnswered() {
-        return transport.packetsReceived(queuePair) > packetsBefore;
+        return device.packetsReceived(queuePair) > packetsBefore;
     }
 }

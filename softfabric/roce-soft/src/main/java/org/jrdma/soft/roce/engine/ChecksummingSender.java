@@ -10,22 +10,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChecksummingSender {
 
-    private final NetworkPacketSender link;
+    private final NetworkPacketSender packetSender;
     private final InvariantCrc checksum;
 
-    ChecksummingSender(NetworkPacketSender link, InvariantCrc checksum) {
-        this.link = link;
+    ChecksummingSender(NetworkPacketSender packetSender, InvariantCrc checksum) {
+        this.packetSender = packetSender;
         this.checksum = checksum;
     }
 
     /** Returns the buffer for the next packet, or null if none is free. */
     @Nullable PacketBuffer claim() {
-        return link.claim();
+        return packetSender.claim();
     }
 
     void send(PacketBuffer packet) {
         packet.sourcePort(PacketBuffer.UDP_PORT);
         checksum.seal(packet);
-        link.send(packet);
+        packetSender.send(packet);
     }
 }

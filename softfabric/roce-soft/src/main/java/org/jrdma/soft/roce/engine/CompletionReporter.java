@@ -9,7 +9,7 @@ final class CompletionReporter {
     private final Completion completion;
     private final int number;
     private final Transport transport;
-    private final PeerRoute link;
+    private final PeerRoute route;
     private final CompletionSink sends;
     private final CompletionSink receives;
     private boolean overrun;
@@ -19,11 +19,11 @@ final class CompletionReporter {
      *     completion
      */
     CompletionReporter(
-            Completion completion, int number, QueuePairOptions options, PeerRoute link) {
+            Completion completion, int number, QueuePairOptions options, PeerRoute route) {
         this.completion = completion;
         this.number = number;
         this.transport = options.transport();
-        this.link = link;
+        this.route = route;
         this.sends = options.sendCompletions();
         this.receives = options.receiveCompletions();
     }
@@ -76,7 +76,7 @@ final class CompletionReporter {
             completion.sourceQueuePair = packet.datagram().sourceQueuePair();
             completion.hasRouteHeader = true;
         } else {
-            completion.sourceQueuePair = link.remoteNumber();
+            completion.sourceQueuePair = route.remoteNumber();
         }
         add(sink);
     }

@@ -39,10 +39,10 @@ final class DatagramRequester implements Requester {
         if (work.operation != SendOperationKind.SEND) {
             return fail(work, CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
         }
-        if (work.bytes() > queuePair.link().pathMtu()) {
+        if (work.bytes() > queuePair.route().pathMtu()) {
             return fail(work, CompletionStatus.LOCAL_LENGTH_ERROR);
         }
-        var packet = queuePair.link().claim();
+        var packet = queuePair.route().claim();
         if (packet == null) {
             return TransmitResult.LINK_FULL;
         }
@@ -65,7 +65,7 @@ final class DatagramRequester implements Requester {
                     .encode(packet.memory(), body - ImmediateHeader.BYTES);
         }
         queuePair
-                .link()
+                .route()
                 .send(
                         packet,
                         work.remote,

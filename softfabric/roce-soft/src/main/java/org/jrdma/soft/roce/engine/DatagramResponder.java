@@ -15,7 +15,7 @@ final class DatagramResponder implements Responder {
     private final QueuePair queuePair;
     private final CompletionReporter reporter;
     private final ReceiveWork receive;
-    private final MemorySegment route = Arena.ofAuto().allocate(RouteHeader.BYTES);
+    private final MemorySegment routeHeader = Arena.ofAuto().allocate(RouteHeader.BYTES);
 
     DatagramResponder(Engine engine, QueuePair queuePair) {
         this.engine = engine;
@@ -33,15 +33,15 @@ final class DatagramResponder implements Responder {
         var queue = queuePair.receives();
         var next = queue.peek();
         if (packet.datagram().queueKey() != queuePair.queueKey()
-                || bytes > queuePair.link().pathMtu()
+                || bytes > queuePair.route().pathMtu()
                 || next == null
                 || RouteHeader.BYTES + bytes > next.buffers.bytes()
                 || !queue.take(receive)) {
             return;
         }
-        RouteHeader.write(packet.buffer(), route);
+        RouteHeader.write(packet.buffer(), routeHeader);
         if (!receive.buffers.scatter(
-                        engine.memory(), queue.domain(), 0, route, 0, RouteHeader.BYTES)
+                        engine.memory(), queue.domain(), 0, routeHeader, 0, RouteHeader.BYTES)
                 || !receive.scatter(engine.memory(), queue.domain(), RouteHeader.BYTES, packet)) {
             reporter.failReceive(
                     reporter.receives(), receive, CompletionStatus.LOCAL_PROTECTION_ERROR);

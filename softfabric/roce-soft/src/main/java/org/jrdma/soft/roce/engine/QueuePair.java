@@ -20,7 +20,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     private final int number;
     private final Transport transport;
     private final ProtectionDomain domain;
-    private final PeerRoute link;
+    private final PeerRoute route;
     private final CompletionReporter completions;
     private final EventSink events;
     private final SendQueue sends;
@@ -49,8 +49,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         this.number = number;
         this.transport = options.transport();
         this.domain = options.domain();
-        this.link = new PeerRoute(engine.sender());
-        this.completions = new CompletionReporter(engine.completion(), number, options, link);
+        this.route = new PeerRoute(engine.sender());
+        this.completions = new CompletionReporter(engine.completion(), number, options, route);
         this.events = options.events();
         this.sends = queues.sends();
         this.receives = queues.receives();
@@ -115,7 +115,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      */
     public void initialize(int access, int partitionKey, int queueKey) {
         this.access = access;
-        link.partitionKey(partitionKey);
+        route.partitionKey(partitionKey);
         this.queueKey = queueKey;
         state = QueuePairState.INITIALIZED;
     }
@@ -144,7 +144,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      * ensure that no work is {@linkplain #isDraining() in flight}.
      */
     public void remote(RoceGid peer, int flow) {
-        link.remote(peer, flow);
+        route.remote(peer, flow);
         if (transport.isReliable()) {
             leavePath();
             path = engine.enterPath(peer);
@@ -161,10 +161,10 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
 
     /** Enters the RTR state, in which requests of the peer are executed. */
     public void readyToReceive(ReceiveParameters parameters) {
-        link.connect(parameters);
+        route.connect(parameters);
         leavePath();
         if (transport.isReliable()) {
-            path = engine.enterPath(link.remote());
+            path = engine.enterPath(route.remote());
         }
         notReadyTimer = parameters.notReadyTimer();
         established = false;
@@ -281,8 +281,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return state.receives()
                 && packet.opCode().transport() == transport
                 && matchesDirection(packet.opCode().operation())
-                && link.matchesPartition(packet.partitionKey())
-                && (transport == Transport.DATAGRAM || link.isFromPeer(packet.buffer()));
+                && route.matchesPartition(packet.partitionKey())
+                && (transport == Transport.DATAGRAM || route.isFromPeer(packet.buffer()));
     }
 
     /**
@@ -336,7 +336,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     private TransmitResult sendProbe() {
-        var packet = link.claim();
+        var packet = route.claim();
         if (packet == null) {
             return TransmitResult.LINK_FULL;
         }
@@ -405,8 +405,8 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
         return transport;
     }
 
-    PeerRoute link() {
-        return link;
+    PeerRoute route() {
+        return route;
     }
 
     CompletionReporter completions() {
@@ -415,7 +415,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
 
     /** Creates a writer for the request packets of this queue pair. */
     RequestWriter newRequestWriter() {
-        return new RequestWriter(link, engine.memory(), domain, transport);
+        return new RequestWriter(route, engine.memory(), domain, transport);
     }
 
     /**

@@ -72,7 +72,7 @@ final class ReadAndAtomicExecutor {
             int messages) {
         response.read(
                 packet.sequence(),
-                queuePair.link().packets(bytes),
+                queuePair.route().packets(bytes),
                 accessor,
                 packet.rdmaAddress(),
                 packet.rdmaKey(),

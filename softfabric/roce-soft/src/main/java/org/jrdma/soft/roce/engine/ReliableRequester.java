@@ -22,8 +22,8 @@ final class ReliableRequester implements Requester {
     private final Engine engine;
     private final QueuePair queuePair;
     private final SendQueue queue;
-    private final SendQueueProgress window;
-    private final CongestionWindowShare usage;
+    private final SendQueueProgress progress;
+    private final CongestionWindowShare share;
     private final Retransmission retransmission;
     private final ResponseHandler responses;
     private final RequestWriter writer;
@@ -32,17 +32,17 @@ final class ReliableRequester implements Requester {
         this.engine = engine;
         this.queuePair = queuePair;
         this.queue = queuePair.sends();
-        this.window = new SendQueueProgress(queuePair);
-        this.usage = new CongestionWindowShare(queuePair, engine.options().window());
-        this.retransmission = new Retransmission(engine, queuePair, window, usage);
-        this.responses = new ResponseHandler(engine, queuePair, window, retransmission);
+        this.progress = new SendQueueProgress(queuePair);
+        this.share = new CongestionWindowShare(queuePair, engine.options().window());
+        this.retransmission = new Retransmission(engine, queuePair, progress, share);
+        this.responses = new ResponseHandler(engine, queuePair, progress, retransmission);
         this.writer = queuePair.newRequestWriter();
     }
 
     @Override
     public void start(SendParameters parameters) {
-        window.start(parameters.sequence());
-        usage.start(parameters.sequence());
+        progress.start(parameters.sequence());
+        share.start(parameters.sequence());
         retransmission.start(parameters);
     }
 
@@ -56,31 +56,31 @@ final class ReliableRequester implements Requester {
         if (retransmission.isWaitingForReceiver() || !findWork()) {
             return TransmitResult.IDLE;
         }
-        var work = window.atCursor();
+        var work = progress.atCursor();
         if (work.failure != null
-                || distance(window.unacknowledged, window.next) >= engine.options().window()
+                || distance(progress.unacknowledged, progress.next) >= engine.options().window()
                 || (work.operation.needsResponse()
-                        && window.readsInFlight >= retransmission.maxReads())) {
+                        && progress.readsInFlight >= retransmission.maxReads())) {
             return TransmitResult.IDLE;
         }
         var charge = charge(work);
         if (!obtainsCapacity(work, charge)) {
             return TransmitResult.IDLE;
         }
-        var packet = queuePair.link().claim();
+        var packet = queuePair.route().claim();
         if (packet == null) {
             return TransmitResult.LINK_FULL;
         }
-        var first = window.cursorPacket;
-        var sequence = window.next;
+        var first = progress.cursorPacket;
+        var sequence = progress.next;
         var end = first + 1;
         var written = true;
         switch (work.operation) {
             case SEND, WRITE -> {
-                var acknowledge = usage.mustRequestAcknowledgement(charge, end == work.packets);
+                var acknowledge = share.mustRequestAcknowledgement(charge, end == work.packets);
                 written = writer.sendMessage(packet, work, first, acknowledge, sequence);
                 if (written && acknowledge) {
-                    usage.acknowledgementRequested();
+                    share.acknowledgementRequested();
                 }
             }
             case READ -> {
@@ -93,15 +93,15 @@ final class ReliableRequester implements Requester {
             default -> throw new IllegalStateException("Not a remote operation: " + work.operation);
         }
         if (!written) {
-            window.fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
+            progress.fail(work, CompletionStatus.LOCAL_PROTECTION_ERROR);
             return TransmitResult.IDLE;
         }
         if (work.operation.needsResponse()) {
-            window.readsInFlight++;
+            progress.readsInFlight++;
         }
         retransmission.packetSent();
-        window.moveCursor(work, end - first);
-        usage.sent(charge);
+        progress.moveCursor(work, end - first);
+        share.sent(charge);
         return TransmitResult.SENT;
     }
 
@@ -110,10 +110,10 @@ final class ReliableRequester implements Requester {
      * its path has capacity for the packet, or until an answer arrives.
      */
     private boolean obtainsCapacity(SendWork work, long charge) {
-        if (retransmission.isUnanswered() && !usage.permitsUnanswered(charge)) {
+        if (retransmission.isUnanswered() && !share.permitsUnanswered(charge)) {
             return false;
         }
-        if (usage.admits(charge)) {
+        if (share.admits(charge)) {
             return true;
         }
         var path = queuePair.path();
@@ -125,7 +125,7 @@ final class ReliableRequester implements Requester {
         }
         // If the packets in flight have requested no acknowledgement, this packet is sent although
         // the window is full, and requests one. Otherwise the queue pair would wait for a timeout.
-        return usage.requestIfNoneRequested() && !work.operation.needsResponse();
+        return share.requestIfNoneRequested() && !work.operation.needsResponse();
     }
 
     /**
@@ -133,8 +133,8 @@ final class ReliableRequester implements Requester {
      * the length of the READ response, or of the packet itself.
      */
     private long charge(SendWork work) {
-        var pathMtu = queuePair.link().pathMtu();
-        var first = window.cursorPacket;
+        var pathMtu = queuePair.route().pathMtu();
+        var first = progress.cursorPacket;
         var offset = (long) first * pathMtu;
         if (work.operation == SendOperationKind.READ) {
             var packets = work.endOfPart(first, engine.options().readPackets()) - first;
@@ -150,14 +150,14 @@ final class ReliableRequester implements Requester {
      * requests if necessary. Returns false if there is none.
      */
     private boolean findWork() {
-        while (window.cursor < window.started || startWork()) {
-            if (window.cursor < window.started) {
-                var work = window.atCursor();
+        while (progress.cursor < progress.started || startWork()) {
+            if (progress.cursor < progress.started) {
+                var work = progress.atCursor();
                 if (!work.operation.isLocal() || work.failure != null) {
                     return true;
                 }
                 // A local operation has no packet, and startWork has already executed it.
-                window.cursor++;
+                progress.cursor++;
             }
         }
         return false;
@@ -169,34 +169,34 @@ final class ReliableRequester implements Requester {
      * failed.
      */
     private boolean startWork() {
-        if (window.started == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
+        if (progress.started == queue.tail() || queuePair.state() != QueuePairState.READY_TO_SEND) {
             return false;
         }
-        var work = queue.slot(window.started);
-        if (work.fence && window.readsIncomplete > 0) {
+        var work = queue.slot(progress.started);
+        if (work.fence && progress.readsIncomplete > 0) {
             return false;
         }
         work.failure = null;
-        work.firstSequence = window.next;
+        work.firstSequence = progress.next;
         work.packets = 1;
         work.packetsReceived = 0;
-        window.started++;
+        progress.started++;
         var failure =
                 work.operation.isLocal() ? work.execute(engine.memory(), queuePair) : check(work);
         if (failure != null) {
-            window.fail(work, failure);
+            progress.fail(work, failure);
             return false;
         }
         if (work.operation.isLocal()) {
             work.packets = 0;
-            window.completeLocal();
+            progress.completeLocal();
             return true;
         }
         if (!work.operation.isAtomic()) {
-            work.packets = queuePair.link().packets(work.bytes());
+            work.packets = queuePair.route().packets(work.bytes());
         }
         if (work.operation.needsResponse()) {
-            window.readsIncomplete++;
+            progress.readsIncomplete++;
         }
         return true;
     }
@@ -227,7 +227,7 @@ final class ReliableRequester implements Requester {
         if (queuePair.transport() != Transport.RELIABLE || !queuePair.state().sends()) {
             return false;
         }
-        writer.sendEmptyWrite(buffer, plus(window.unacknowledged, -1));
+        writer.sendEmptyWrite(buffer, plus(progress.unacknowledged, -1));
         return true;
     }
 
@@ -243,18 +243,18 @@ final class ReliableRequester implements Requester {
 
     @Override
     public void flush() {
-        usage.releaseAll(window.unacknowledged);
-        window.flush();
+        share.releaseAll(progress.unacknowledged);
+        progress.flush();
     }
 
     @Override
     public void reset() {
-        usage.releaseAll(window.unacknowledged);
-        window.reset();
+        share.releaseAll(progress.unacknowledged);
+        progress.reset();
     }
 
     @Override
     public boolean isDrained() {
-        return window.isDrained();
+        return progress.isDrained();
     }
 }

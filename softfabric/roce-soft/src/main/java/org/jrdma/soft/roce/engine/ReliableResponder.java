@@ -91,9 +91,9 @@ final class ReliableResponder implements Responder {
         this.receive = new ReceiveWork(receives.maxBuffers());
         this.executor = new ReadAndAtomicExecutor(queuePair, engine.memory());
         this.write = new IncomingWrite(engine.memory());
-        this.sender = new ResponseSender(queuePair.link(), engine.memory(), queuePair.transport());
+        this.sender = new ResponseSender(queuePair.route(), engine.memory(), queuePair.transport());
         this.responses = new ResponseQueue(0);
-        this.replays = new ReplayCache(0, queuePair.link(), responses);
+        this.replays = new ReplayCache(0, queuePair.route(), responses);
     }
 
     @Override
@@ -102,7 +102,7 @@ final class ReliableResponder implements Responder {
         expected = parameters.sequence();
         var maxReads = parameters.maxDestinationReads();
         responses = new ResponseQueue(maxReads);
-        replays = new ReplayCache(maxReads, queuePair.link(), responses);
+        replays = new ReplayCache(maxReads, queuePair.route(), responses);
     }
 
     @Override
@@ -175,7 +175,7 @@ final class ReliableResponder implements Responder {
 
     private void receiveSend(IncomingPacket packet) {
         var position = packet.opCode().position();
-        if (!continues(Operation.SEND, position) || !queuePair.link().hasFittingLength(packet)) {
+        if (!continues(Operation.SEND, position) || !queuePair.route().hasFittingLength(packet)) {
             reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
         }
@@ -227,7 +227,7 @@ final class ReliableResponder implements Responder {
     private void receiveWrite(IncomingPacket packet) {
         var position = packet.opCode().position();
         if (!continues(Operation.WRITE, position)
-                || !queuePair.link().hasFittingLength(packet)
+                || !queuePair.route().hasFittingLength(packet)
                 || !queuePair.permits(Access.REMOTE_WRITE)) {
             reject(AcknowledgeHeader.INVALID_REQUEST);
             return;
@@ -350,7 +350,7 @@ final class ReliableResponder implements Responder {
         if (response == null) {
             return TransmitResult.IDLE;
         }
-        var packet = queuePair.link().claim();
+        var packet = queuePair.route().claim();
         if (packet == null) {
             return TransmitResult.LINK_FULL;
         }
@@ -378,7 +378,7 @@ final class ReliableResponder implements Responder {
     @Override
     public void reset() {
         responses.clear();
-        replays = new ReplayCache(0, queuePair.link(), responses);
+        replays = new ReplayCache(0, queuePair.route(), responses);
         messages = 0;
         gapReported = false;
         inProgress = null;

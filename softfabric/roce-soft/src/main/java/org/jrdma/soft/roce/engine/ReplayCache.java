@@ -14,7 +14,7 @@ import org.jrdma.soft.roce.packet.IncomingPacket;
  */
 final class ReplayCache {
 
-    private final PeerRoute link;
+    private final PeerRoute route;
     private final ResponseQueue responses;
 
     /** The recorded responses: a ring buffer in which a new response overwrites the oldest. */
@@ -34,8 +34,8 @@ final class ReplayCache {
     /**
      * @param maxReads the maximum number of READs and atomics that the peer may have outstanding
      */
-    ReplayCache(int maxReads, PeerRoute link, ResponseQueue responses) {
-        this.link = link;
+    ReplayCache(int maxReads, PeerRoute route, ResponseQueue responses) {
+        this.route = route;
         this.responses = responses;
         this.executed = new Response[maxReads];
         for (var i = 0; i < maxReads; i++) {
@@ -146,7 +146,7 @@ final class ReplayCache {
         for (var age = 1; age <= executed.length; age++) {
             var known = executed(age);
             var skipped = distance(known.sequence, packet.sequence());
-            var skippedBytes = (long) skipped * link.pathMtu();
+            var skippedBytes = (long) skipped * route.pathMtu();
             if (known.isRead()
                     && skipped >= 0
                     && skipped < known.packets
@@ -155,7 +155,11 @@ final class ReplayCache {
                     && bytes <= known.bytes - skippedBytes) {
                 withheld = false;
                 responses.repeatRead(
-                        known, packet.sequence(), link.packets(bytes), packet.rdmaAddress(), bytes);
+                        known,
+                        packet.sequence(),
+                        route.packets(bytes),
+                        packet.rdmaAddress(),
+                        bytes);
                 return;
             }
         }

@@ -20,14 +20,14 @@ final class RequestWriter {
 
     private static final int HEADERS = PacketBuffer.START + BaseTransportHeader.BYTES;
 
-    private final PeerRoute link;
+    private final PeerRoute route;
     private final MemoryRegistry memory;
     private final ProtectionDomain domain;
     private final Transport transport;
 
     RequestWriter(
-            PeerRoute link, MemoryRegistry memory, ProtectionDomain domain, Transport transport) {
-        this.link = link;
+            PeerRoute route, MemoryRegistry memory, ProtectionDomain domain, Transport transport) {
+        this.route = route;
         this.memory = memory;
         this.domain = domain;
         this.transport = transport;
@@ -53,8 +53,8 @@ final class RequestWriter {
      */
     boolean sendMessage(
             PacketBuffer packet, SendWork work, int index, boolean acknowledge, int sequence) {
-        var offset = (long) index * link.pathMtu();
-        var payload = (int) Math.min(link.pathMtu(), work.bytes() - offset);
+        var offset = (long) index * route.pathMtu();
+        var payload = (int) Math.min(route.pathMtu(), work.bytes() - offset);
         var position = Position.of(index, work.packets);
         var operation = work.operation == SendOperationKind.SEND ? Operation.SEND : Operation.WRITE;
         var immediate = work.hasImmediate && position.ends();
@@ -85,14 +85,14 @@ final class RequestWriter {
                 work.solicited
                         && position.ends()
                         && (operation == Operation.SEND || work.hasImmediate);
-        link.send(packet, opCode, solicited, payload, acknowledge, sequence);
+        route.send(packet, opCode, solicited, payload, acknowledge, sequence);
         return true;
     }
 
     /** Sends a WRITE of 0 bytes that requests an acknowledgement. */
     void sendEmptyWrite(PacketBuffer packet, int sequence) {
         RdmaHeader.encode(packet.memory(), HEADERS, 0, 0, 0);
-        link.send(packet, OpCode.RC_WRITE_ONLY, false, 0, true, sequence);
+        route.send(packet, OpCode.RC_WRITE_ONLY, false, 0, true, sequence);
     }
 
     /**
@@ -100,13 +100,13 @@ final class RequestWriter {
      * (exclusive).
      */
     void sendRead(PacketBuffer packet, SendWork work, int first, int end, int sequence) {
-        var offset = (long) first * link.pathMtu();
-        var bytes = Math.min(work.bytes(), (long) end * link.pathMtu()) - offset;
+        var offset = (long) first * route.pathMtu();
+        var bytes = Math.min(work.bytes(), (long) end * route.pathMtu()) - offset;
         var headers = begin(packet, work);
         RdmaHeader.encode(
                 packet.memory(), headers, work.remoteAddress + offset, work.remoteKey, (int) bytes);
         var opCode = OpCode.of(transport, Operation.READ_REQUEST);
-        link.send(packet, opCode, false, 0, true, sequence);
+        route.send(packet, opCode, false, 0, true, sequence);
     }
 
     /** Sends a COMPARE AND SWAP or FETCH AND ADD. */
@@ -117,7 +117,7 @@ final class RequestWriter {
                         : Operation.FETCH_AND_ADD;
         new AtomicHeader(work.remoteAddress, work.remoteKey, work.swapOrAdd, work.compare)
                 .encode(packet.memory(), begin(packet, work));
-        link.send(packet, OpCode.of(transport, operation), false, 0, true, sequence);
+        route.send(packet, OpCode.of(transport, operation), false, 0, true, sequence);
     }
 
     /**
@@ -131,7 +131,7 @@ final class RequestWriter {
             return false;
         }
         RdmaHeader.encode(packet.memory(), HEADERS, work.remoteAddress, work.remoteKey, Long.BYTES);
-        link.send(packet, OpCode.RC_ATOMIC_WRITE, false, Long.BYTES, true, sequence);
+        route.send(packet, OpCode.RC_ATOMIC_WRITE, false, Long.BYTES, true, sequence);
         return true;
     }
 
@@ -144,6 +144,6 @@ final class RequestWriter {
                 work.remoteAddress,
                 work.remoteKey,
                 work.flushBytes);
-        link.send(packet, OpCode.RC_FLUSH, false, 0, true, sequence);
+        route.send(packet, OpCode.RC_FLUSH, false, 0, true, sequence);
     }
 }

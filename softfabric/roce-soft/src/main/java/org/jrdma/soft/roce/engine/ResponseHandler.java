@@ -18,25 +18,25 @@ final class ResponseHandler {
 
     private final Engine engine;
     private final QueuePair queuePair;
-    private final SendQueueProgress window;
+    private final SendQueueProgress progress;
     private final Retransmission retransmission;
     private final MemorySegment atomicResult = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
     ResponseHandler(
             Engine engine,
             QueuePair queuePair,
-            SendQueueProgress window,
+            SendQueueProgress progress,
             Retransmission retransmission) {
         this.engine = engine;
         this.queuePair = queuePair;
-        this.window = window;
+        this.progress = progress;
         this.retransmission = retransmission;
     }
 
     void receive(IncomingPacket packet) {
         var sequence = packet.sequence();
-        if (distance(window.unacknowledged, sequence) < 0
-                || distance(sequence, window.neverSent) <= 0) {
+        if (distance(progress.unacknowledged, sequence) < 0
+                || distance(sequence, progress.neverSent) <= 0) {
             return; // The request was already answered, or was never sent.
         }
         retransmission.answered();
@@ -68,12 +68,12 @@ final class ResponseHandler {
         switch (header.syndrome()) {
             case AcknowledgeHeader.SEQUENCE_ERROR -> retransmission.lost();
             case AcknowledgeHeader.INVALID_REQUEST ->
-                    window.failHead(CompletionStatus.REMOTE_INVALID_REQUEST);
+                    progress.failHead(CompletionStatus.REMOTE_INVALID_REQUEST);
             case AcknowledgeHeader.REMOTE_ACCESS_ERROR ->
-                    window.failHead(CompletionStatus.REMOTE_ACCESS_ERROR);
+                    progress.failHead(CompletionStatus.REMOTE_ACCESS_ERROR);
             case AcknowledgeHeader.REMOTE_OPERATION_ERROR ->
-                    window.failHead(CompletionStatus.REMOTE_OPERATION_ERROR);
-            default -> window.failHead(CompletionStatus.BAD_RESPONSE);
+                    progress.failHead(CompletionStatus.REMOTE_OPERATION_ERROR);
+            default -> progress.failHead(CompletionStatus.BAD_RESPONSE);
         }
     }
 
@@ -94,7 +94,7 @@ final class ResponseHandler {
         if (!advancesTo(packet.sequence())) {
             return;
         }
-        var work = window.atHead();
+        var work = progress.atHead();
         if (work.operation.hasEmptyResponse()
                 && packet.payloadBytes() == 0
                 && packet.opCode().position() == Position.ONLY) {
@@ -102,17 +102,17 @@ final class ResponseHandler {
             return;
         }
         if (work.operation != SendOperationKind.READ) {
-            window.failHead(CompletionStatus.BAD_RESPONSE);
+            progress.failHead(CompletionStatus.BAD_RESPONSE);
             return;
         }
-        var pathMtu = queuePair.link().pathMtu();
+        var pathMtu = queuePair.route().pathMtu();
         var index = work.packetsReceived;
         var offset = (long) index * pathMtu;
         var expected = Math.min(pathMtu, work.bytes() - offset);
         var endOfPart = work.endOfPart(index, engine.options().readPackets());
         if (packet.payloadBytes() != expected
                 || packet.opCode().position().ends() != (index + 1 == endOfPart)) {
-            window.failHead(CompletionStatus.BAD_RESPONSE);
+            progress.failHead(CompletionStatus.BAD_RESPONSE);
             return;
         }
         if (expected > 0
@@ -123,17 +123,17 @@ final class ResponseHandler {
                         packet.buffer().memory(),
                         packet.payloadOffset(),
                         expected)) {
-            window.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
+            progress.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }
         work.packetsReceived++;
-        window.unacknowledged = plus(window.unacknowledged, 1);
+        progress.unacknowledged = plus(progress.unacknowledged, 1);
         if (index + 1 == endOfPart) {
             responseComplete();
         }
         if (work.packetsReceived == work.packets) {
-            window.readsIncomplete--;
-            window.completeHead();
+            progress.readsIncomplete--;
+            progress.completeHead();
         }
         retransmission.madeProgress();
     }
@@ -142,15 +142,15 @@ final class ResponseHandler {
         if (!advancesTo(packet.sequence())) {
             return;
         }
-        var work = window.atHead();
+        var work = progress.atHead();
         if (!work.operation.isAtomic()) {
-            window.failHead(CompletionStatus.BAD_RESPONSE);
+            progress.failHead(CompletionStatus.BAD_RESPONSE);
             return;
         }
         atomicResult.set(ValueLayout.JAVA_LONG, 0, packet.atomicResult().original());
         if (!work.buffers.scatter(
                 engine.memory(), queuePair.domain(), 0, atomicResult, 0, Long.BYTES)) {
-            window.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
+            progress.failHead(CompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }
         completeSinglePacketResponse();
@@ -160,10 +160,10 @@ final class ResponseHandler {
      * Completes the work request at the head of the window, whose response consists of one packet.
      */
     private void completeSinglePacketResponse() {
-        window.unacknowledged = plus(window.unacknowledged, 1);
+        progress.unacknowledged = plus(progress.unacknowledged, 1);
         responseComplete();
-        window.readsIncomplete--;
-        window.completeHead();
+        progress.readsIncomplete--;
+        progress.completeHead();
         retransmission.madeProgress();
     }
 
@@ -171,8 +171,8 @@ final class ResponseHandler {
     private void responseComplete() {
         // After a retransmission has started, the cursor may be before the request of a late
         // response. The request is then no longer counted as in flight.
-        if (distance(window.unacknowledged, window.next) >= 0) {
-            window.readsInFlight--;
+        if (distance(progress.unacknowledged, progress.next) >= 0) {
+            progress.readsInFlight--;
         }
     }
 
@@ -183,26 +183,26 @@ final class ResponseHandler {
      *     replace a response, so that response must have been lost
      */
     private boolean advance(int end) {
-        var before = window.unacknowledged;
+        var before = progress.unacknowledged;
         var complete = true;
-        while (distance(window.unacknowledged, end) > 0) {
-            var work = window.atHead();
+        while (distance(progress.unacknowledged, end) > 0) {
+            var work = progress.atHead();
             if (work.operation.needsResponse()) {
                 complete = false;
                 break;
             }
             var endOfWork = plus(work.firstSequence, work.packets);
             if (distance(end, endOfWork) > 0) {
-                window.unacknowledged = end;
+                progress.unacknowledged = end;
                 break;
             }
-            window.unacknowledged = endOfWork;
-            window.completeHead();
+            progress.unacknowledged = endOfWork;
+            progress.completeHead();
             if (queuePair.state() == QueuePairState.ERROR) {
                 return true;
             }
         }
-        if (window.unacknowledged != before) {
+        if (progress.unacknowledged != before) {
             retransmission.madeProgress();
         }
         return complete;

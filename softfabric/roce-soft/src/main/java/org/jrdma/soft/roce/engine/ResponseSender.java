@@ -19,14 +19,14 @@ final class ResponseSender {
 
     private static final int HEADERS = PacketBuffer.START + BaseTransportHeader.BYTES;
 
-    private final PeerRoute link;
+    private final PeerRoute route;
     private final MemoryRegistry memory;
     private final Transport transport;
     private final OpCode acknowledge;
     private final OpCode atomicAcknowledge;
 
-    ResponseSender(PeerRoute link, MemoryRegistry memory, Transport transport) {
-        this.link = link;
+    ResponseSender(PeerRoute route, MemoryRegistry memory, Transport transport) {
+        this.route = route;
         this.memory = memory;
         this.transport = transport;
         this.acknowledge = OpCode.of(transport, Operation.ACKNOWLEDGE);
@@ -50,7 +50,7 @@ final class ResponseSender {
             new AtomicResultHeader(response.original)
                     .encode(packet.memory(), HEADERS + AcknowledgeHeader.BYTES);
         }
-        link.send(packet, opCode, false, 0, false, response.sequence);
+        route.send(packet, opCode, false, 0, false, response.sequence);
         responses.removeFirst();
         return true;
     }
@@ -58,8 +58,8 @@ final class ResponseSender {
     private boolean sendReadResponse(
             ResponseQueue responses, Response response, PacketBuffer packet) {
         var index = response.nextPacket;
-        var offset = (long) index * link.pathMtu();
-        var bytes = (int) Math.min(link.pathMtu(), response.bytes - offset);
+        var offset = (long) index * route.pathMtu();
+        var bytes = (int) Math.min(route.pathMtu(), response.bytes - offset);
         var sequence = plus(response.sequence, index);
         var position = Position.of(index, response.packets);
         var opCode = OpCode.of(transport, Operation.READ_RESPONSE, position, false);
@@ -81,14 +81,14 @@ final class ResponseSender {
                 return true;
             }
             encode(AcknowledgeHeader.REMOTE_ACCESS_ERROR, response.messages, packet);
-            link.send(packet, acknowledge, false, 0, false, sequence);
+            route.send(packet, acknowledge, false, 0, false, sequence);
             responses.clear();
             return false;
         }
         if (position != Position.MIDDLE) {
             encode(response.syndrome, response.messages, packet);
         }
-        link.send(packet, opCode, false, bytes, false, sequence);
+        route.send(packet, opCode, false, bytes, false, sequence);
         if (response.packetSent()) {
             responses.removeFirst();
         }

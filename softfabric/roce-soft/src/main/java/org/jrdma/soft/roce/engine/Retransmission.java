@@ -15,8 +15,8 @@ final class Retransmission {
 
     private final Engine engine;
     private final QueuePair queuePair;
-    private final SendQueueProgress window;
-    private final CongestionWindowShare usage;
+    private final SendQueueProgress progress;
+    private final CongestionWindowShare share;
     private SendParameters parameters = new SendParameters(0, 0, 0, 0, 0);
     private int retriesLeft;
     private int notReadyRetriesLeft;
@@ -39,12 +39,12 @@ final class Retransmission {
     Retransmission(
             Engine engine,
             QueuePair queuePair,
-            SendQueueProgress window,
-            CongestionWindowShare usage) {
+            SendQueueProgress progress,
+            CongestionWindowShare share) {
         this.engine = engine;
         this.queuePair = queuePair;
-        this.window = window;
-        this.usage = usage;
+        this.progress = progress;
+        this.share = share;
     }
 
     void start(SendParameters newParameters) {
@@ -102,7 +102,7 @@ final class Retransmission {
      */
     void packetSent() {
         if (queuePair.deadline == TimerQueue.NEVER
-                || (window.hasNothingInFlight() && !queuePair.path().isSilent())) {
+                || (progress.hasNothingInFlight() && !queuePair.path().isSilent())) {
             startTimer();
         }
     }
@@ -118,11 +118,11 @@ final class Retransmission {
         resetRetries();
         recovering = false;
         waitingForReceiver = false;
-        usage.acknowledged(window.unacknowledged, window.next);
-        if (distance(window.next, window.unacknowledged) > 0) {
-            window.moveCursorToUnacknowledged();
+        share.acknowledged(progress.unacknowledged, progress.next);
+        if (distance(progress.next, progress.unacknowledged) > 0) {
+            progress.moveCursorToUnacknowledged();
         }
-        if (window.hasNothingInFlight()) {
+        if (progress.hasNothingInFlight()) {
             engine.schedule(queuePair, TimerQueue.NEVER);
         } else {
             startTimer();
@@ -147,7 +147,7 @@ final class Retransmission {
      */
     private void retry() {
         if (retriesLeft == 0) {
-            window.failHead(CompletionStatus.RETRIES_EXCEEDED);
+            progress.failHead(CompletionStatus.RETRIES_EXCEEDED);
             return;
         }
         retriesLeft--;
@@ -157,10 +157,10 @@ final class Retransmission {
 
     /** Moves the cursor of the window to the oldest unacknowledged packet. */
     private void goBack() {
-        usage.releaseAll(window.unacknowledged);
-        window.moveCursorToUnacknowledged();
-        window.readsInFlight = 0;
-        usage.requestWithNextPacket();
+        share.releaseAll(progress.unacknowledged);
+        progress.moveCursorToUnacknowledged();
+        progress.readsInFlight = 0;
+        share.requestWithNextPacket();
         // The timer starts again when the first packet is retransmitted, because the wait for a
         // free packet buffer must not count towards the timeout.
         engine.schedule(queuePair, TimerQueue.NEVER);
@@ -176,7 +176,7 @@ final class Retransmission {
         }
         if (parameters.notReadyRetries() != SendParameters.UNLIMITED) {
             if (notReadyRetriesLeft == 0) {
-                window.failHead(CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED);
+                progress.failHead(CompletionStatus.RECEIVER_NOT_READY_RETRIES_EXCEEDED);
                 return;
             }
             notReadyRetriesLeft--;
@@ -189,7 +189,7 @@ final class Retransmission {
     void timerExpired() {
         if (waitingForReceiver) {
             waitingForReceiver = false;
-        } else if (!window.hasNothingInFlight() || queuePair.path().isSilent()) {
+        } else if (!progress.hasNothingInFlight() || queuePair.path().isSilent()) {
             recovering = false;
             unanswered = true;
             retry();

@@ -206,11 +206,10 @@ public final class SendWork {
     }
 
     /**
-     * Returns the index of the packet with which the next part of a READ begins. A READ consists of
-     * parts of {@code partPackets} packets; the last one may be shorter.
+     * Returns the index of the packet after a part of a READ, with which the next part begins.
      *
-     * @param partPackets the number of packets in each part except the last
-     * @param index the index of a packet in the current part
+     * @param index the index of a packet in the part
+     * @param partPackets the number of packets in each part except the last, which may be shorter
      */
     int endOfPart(int index, int partPackets) {
         return Math.min(packets, (index / partPackets + 1) * partPackets);

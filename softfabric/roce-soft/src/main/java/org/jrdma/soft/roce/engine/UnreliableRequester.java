@@ -52,12 +52,12 @@ final class UnreliableRequester implements Requester {
                 return TransmitResult.IDLE;
             }
             if (!isLocal) {
-                work.packets = queuePair.link().packets(work.bytes());
+                work.packets = queuePair.route().packets(work.bytes());
                 break;
             }
             complete(work);
         }
-        var buffer = queuePair.link().claim();
+        var buffer = queuePair.route().claim();
         if (buffer == null) {
             return TransmitResult.LINK_FULL;
         }

@@ -59,7 +59,7 @@ final class UnreliableResponder implements Responder {
         var continues =
                 !position.begins() && packet.sequence() == expected && inProgress == operation;
         expected = PacketSequence.plus(packet.sequence(), 1);
-        if ((!continues && !position.begins()) || !queuePair.link().hasFittingLength(packet)) {
+        if ((!continues && !position.begins()) || !queuePair.route().hasFittingLength(packet)) {
             inProgress = null;
             return;
         }

@@ -45,8 +45,8 @@ final class PacketListenerNotifier {
     private void report(TracedPacket.Direction direction, PacketBuffer packet) {
         try {
             listener.seen(trace(direction, packet));
-            // Errors are caught, too: a failing listener must not affect the packet.
         } catch (Throwable e) {
+            // Errors are caught, too: a failing listener must not affect the packet.
             if (!failed) {
                 failed = true;
                 LOG.warn(

@@ -49,6 +49,8 @@ final class PacketTransmitter implements NetworkPacketSender {
     private @Nullable PacketListenerNotifier tracer;
 
     /**
+     * Creates a transmitter for a socket.
+     *
      * @param combining true if one {@code sendmsg} may pass several packets to the kernel (UDP
      *     GSO). The kernel then sets a new IPv4 identification in each packet after the ICRC has
      *     been computed. The ICRC covers this field, so it is wrong for a receiver that reads the

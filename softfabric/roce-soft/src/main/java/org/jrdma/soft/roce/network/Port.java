@@ -59,7 +59,7 @@ public final class Port implements AutoCloseable {
     private final EngineDriver driver;
     private final PacketTransmitter outgoing;
     private final PacketReceiver incoming;
-    private final SocketPoller readiness;
+    private final SocketPoller poller;
     private final Thread thread;
 
     /** Lets the daemon thread poll for READs and atomics of peers, as no other thread does. */
@@ -87,7 +87,7 @@ public final class Port implements AutoCloseable {
     /** Creates a port. If the constructor succeeds, the port owns {@code resources}. */
     Port(PortOptions options, PortResources resources) {
         localInterface = resources.localInterface();
-        readiness = resources.readiness();
+        poller = resources.poller();
         var calls = resources.calls();
         var socket = resources.socket();
         address = options.address();
@@ -305,7 +305,7 @@ public final class Port implements AutoCloseable {
         lock.lock();
         try {
             if (sockets.join(group)) {
-                readiness.wake();
+                poller.wake();
             }
         } finally {
             lock.unlock();
@@ -318,7 +318,7 @@ public final class Port implements AutoCloseable {
         lock.lock();
         try {
             if (sockets.leave(group)) {
-                readiness.wake();
+                poller.wake();
             }
         } finally {
             lock.unlock();
@@ -334,7 +334,7 @@ public final class Port implements AutoCloseable {
         lock.lock();
         try {
             if (!sockets.areClosed()) {
-                readiness.wake();
+                poller.wake();
             }
         } finally {
             lock.unlock();
@@ -351,7 +351,7 @@ public final class Port implements AutoCloseable {
         try {
             if (!sockets.areClosed()) {
                 sockets.close();
-                readiness.close();
+                poller.close();
                 LOG.debug("Port {} closed", address);
             }
         } finally {
@@ -405,7 +405,7 @@ public final class Port implements AutoCloseable {
         driver.send();
         if (driver.nextDeadline() < threadWakesAt) {
             threadWakesAt = Long.MIN_VALUE;
-            readiness.wake();
+            poller.wake();
         }
     }
 
@@ -460,9 +460,9 @@ public final class Port implements AutoCloseable {
             return Math.min(2 * pause, MAX_YIELD_NANOS);
         }
         if (blocked) {
-            readiness.await(watched, true, MAX_YIELD_NANOS);
+            poller.await(watched, true, MAX_YIELD_NANOS);
         } else if (wait > 0) {
-            readiness.await(watched, false, wait);
+            poller.await(watched, false, wait);
         } else {
             polling.pause();
         }

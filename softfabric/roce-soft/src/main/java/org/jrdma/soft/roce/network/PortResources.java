@@ -9,10 +9,7 @@ import org.jrdma.ffi.FabricException;
  * that the port uses with them.
  */
 record PortResources(
-        LocalInterface localInterface,
-        SystemCalls calls,
-        UdpSocket socket,
-        SocketPoller readiness) {
+        LocalInterface localInterface, SystemCalls calls, UdpSocket socket, SocketPoller poller) {
 
     /**
      * Creates a port at the first address of a list for which this succeeds.
@@ -62,11 +59,11 @@ record PortResources(
     private static Port openPort(
             PortOptions options, LocalInterface localInterface, SystemCalls calls, UdpSocket socket)
             throws FabricException {
-        var readiness = new SocketPoller();
+        var poller = new SocketPoller();
         try {
-            return new Port(options, new PortResources(localInterface, calls, socket, readiness));
+            return new Port(options, new PortResources(localInterface, calls, socket, poller));
         } catch (Throwable e) {
-            readiness.close();
+            poller.close();
             throw e;
         }
     }
