@@ -15,6 +15,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.ffi.NativeObject;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.FieldRangeChecks;
 import org.jrdma.verbs.flow.FlowCounters;
 import org.jrdma.verbs.flow.access.FlowPackageInternals;
@@ -258,8 +259,8 @@ public final class Device extends NativeObject {
 
     /**
      * Calls {@code listener} for each asynchronous event until the device is closed. The calls are
-     * sequential and run on a dedicated virtual thread. Exceptions that the listener throws are
-     * logged.
+     * sequential and run on a dedicated virtual thread. Anything that the listener throws is
+     * logged, and the listener is called for the next event.
      */
     public void onEvent(Consumer<AsyncEvent> listener) {
         Thread.ofVirtual()
@@ -267,21 +268,32 @@ public final class Device extends NativeObject {
                 .start(() -> {
                     while (true) {
                         try {
-                            listener.accept(nextEvent(Deadline.NEVER));
+                            notify(listener, nextEvent(Deadline.NEVER));
                         } catch (FabricException | InterruptedIOException e) {
                             LOG.warn(
                                     "Cannot read events of {}; its listener has stopped: {}",
                                     this,
                                     e.getMessage());
                             return;
-                        } catch (RuntimeException e) {
+                        } catch (RuntimeException | Error e) {
                             if (!isOpen()) {
                                 return;
                             }
-                            LOG.warn("An event listener of {} failed", this, e);
+                            FailureLog.errorAndPause(
+                                    LOG, "Reading an event failed and is repeated", e);
                         }
                     }
                 });
+    }
+
+    private void notify(Consumer<AsyncEvent> listener, AsyncEvent event) {
+        try {
+            listener.accept(event);
+        } catch (RuntimeException | Error e) {
+            if (isOpen()) {
+                FailureLog.error(LOG, "A listener for events of " + this + " failed", e);
+            }
+        }
     }
 
     /** Creates a protection domain. In C: {@code ibv_alloc_pd}. */

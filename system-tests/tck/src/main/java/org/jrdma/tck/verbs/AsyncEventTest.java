@@ -19,6 +19,8 @@ import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests the asynchronous events of a device. On kernel devices, the tests that take a port down
@@ -84,12 +86,17 @@ class AsyncEventTest {
         assertThat(device.port(1).state()).isEqualTo(PortAttributes.State.ACTIVE);
     }
 
-    @Test
-    void shouldNotifyAListenerAgainAfterItThrew() throws Exception {
+    @ParameterizedTest
+    @ValueSource(classes = {IllegalStateException.class, OutOfMemoryError.class})
+    void shouldNotifyAListenerAgainAfterItThrew(Class<? extends Throwable> failure)
+            throws Exception {
         fabric.needs(Feature.PORT_EVENTS);
         var received = new LinkedBlockingQueue<AsyncEvent>();
         device.onEvent(event -> {
             received.add(event);
+            if (failure == OutOfMemoryError.class) {
+                throw new OutOfMemoryError("thrown by the listener, on purpose");
+            }
             throw new IllegalStateException("thrown by the listener, on purpose");
         });
         fabric.cable().pull(device).close();
