@@ -584,8 +584,17 @@ class ConnectionTest {
                         .isEqualTo(Duration.ofNanos(33_554_432));
                 assertThat(there.queuePair().query().acknowledgeTimeout())
                         .isEqualTo(Duration.ofNanos(16_777_216));
-                assertThat(here.queuePair().query().address().route().orElseThrow().trafficClass())
-                        .isEqualTo(0x20);
+                // The accepting side takes the traffic class from the request.
+                for (var end : List.of(here, there)) {
+                    assertThat(
+                                    end.queuePair()
+                                            .query()
+                                            .address()
+                                            .route()
+                                            .orElseThrow()
+                                            .trafficClass())
+                            .isEqualTo(0x20);
+                }
             }
         }
         var unreachable = options().localAddress(new InetSocketAddress("192.0.2.1", 0));
