@@ -170,6 +170,43 @@ class ForgedMessagesTest {
                                         1, local, remote, AnsweredKind.OTHER, 31)));
     }
 
+    @Test
+    void shouldNotEstablishAConnectionByARtuWithoutItsIds() {
+        var asking = network.here.connect(network.there, 18, "");
+        network.deliver();
+        var asked = listener.requests.get(1);
+        asked.reply(35, "");
+        network.deliver();
+        var local = asked.connection().remoteId();
+        var remote = asked.connection().localId;
+
+        receive(new ReadyToUse(1, UNKNOWN_ID, remote));
+        receive(new ReadyToUse(1, local, UNKNOWN_ID));
+        assertThat(asked.events).isEmpty();
+        receive(new ReadyToUse(1, local, remote));
+
+        assertThat(asked.eventNames()).containsExactly("Established");
+        assertThat(asking.eventNames()).containsExactly("Replied");
+    }
+
+    @Test
+    void shouldNotTakeTheQueuePairOfAReplyWithoutTheIdOfTheRequest() {
+        network.lose(_ -> true);
+        var calling = network.there.connect(network.here, OWN_QUEUE_PAIR + 1, "");
+
+        receive(reply(UNKNOWN_ID));
+        assertThat(calling.events).isEmpty();
+        receive(reply(calling.connection().localId));
+
+        assertThat(calling.eventNames()).containsExactly("Replied");
+    }
+
+    private ConnectReply reply(int requestId) {
+        var offer = caller.connection().request().offer();
+        return new ConnectReply(
+                1, 99, requestId, adapter(), offer.of(99), false, 0, 15, Message.NO_DATA);
+    }
+
     /** A timeout rejection refers to the connection by the ID and the adapter of the peer. */
     @Test
     void shouldIgnoreATimeoutRejectionOfAnotherAdapter() {

@@ -2,9 +2,11 @@ package org.jrdma.soft.roce.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.soft.roce.connection.SimulatedNetwork.Listener;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +81,28 @@ class SidrTest implements SidrClient.Receiver {
 
         assertThat(listener.servers).hasSize(1);
         assertThat(replies).hasSize(1);
+    }
+
+    /** A host can forge the address of the peer, but does not know the ID of the request. */
+    @Test
+    void shouldIgnoreAReplyWithAnotherIdOrFromAnotherAddress() {
+        resolve();
+        network.deliver();
+        var id = ((SidrRequest) network.sent.getFirst().message()).requestId();
+
+        network.here.manager.received(network.there.address, forged(id + 1));
+        network.here.manager.received(RoceGid.ipv4(0x0a00_0003), forged(id));
+
+        assertThat(replies).isEmpty();
+        listener.servers.getFirst().accept(34, 1, SimulatedNetwork.bytes(""));
+        network.deliver();
+        assertThat(replies).extracting(SidrReply::queuePair).containsExactly(34);
+    }
+
+    private static MemorySegment forged(int id) {
+        return new SidrReply(
+                        1, id, SidrReply.VALID, 666, SimulatedNetwork.SERVICE, 1, Message.NO_DATA)
+                .encode();
     }
 
     @Test
