@@ -121,13 +121,16 @@ final class Child {
         return output();
     }
 
-    /** Returns the report of a crash and the last calls of each thread. */
+    /**
+     * Returns the report of a crash and the last calls of each thread. A JVM that has crashed ends
+     * with the exit code 1, because it creates no core dump.
+     */
     private String crash() throws IOException {
-        if (process.exitValue() < 128) {
+        var report = folder.resolve("hs_err.log");
+        if (process.exitValue() < 128 && !Files.exists(report)) {
             return "";
         }
         var text = new StringBuilder();
-        var report = folder.resolve("hs_err.log");
         if (Files.exists(report)) {
             Files.readAllLines(report).stream()
                     .limit(120)

@@ -44,6 +44,7 @@ final class ExceptionRules {
         counts.computeIfAbsent(name, _ -> new LongAdder()).increment();
     }
 
+    /** Returns the number of exceptions of a type. */
     long count(Class<? extends Throwable> type) {
         var adder = counts.get(type.getSimpleName());
         return adder == null ? 0 : adder.sum();

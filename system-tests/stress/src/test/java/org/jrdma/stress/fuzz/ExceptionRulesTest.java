@@ -2,10 +2,15 @@ package org.jrdma.stress.fuzz;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.stream.Stream;
+import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ExceptionRulesTest {
 
@@ -38,6 +43,41 @@ class ExceptionRulesTest {
         judge(INTERNAL, API);
 
         assertThat(findings.isEmpty()).isTrue();
+    }
+
+    static Stream<Throwable> undocumented() {
+        return Stream.of(
+                new OutOfMemoryError(),
+                new StackOverflowError(),
+                new NoClassDefFoundError(),
+                new AssertionError(),
+                new NullPointerException(),
+                new ClassCastException(),
+                new NoSuchElementException(),
+                new IOException());
+    }
+
+    @ParameterizedTest
+    @MethodSource("undocumented")
+    void shouldReportAnExceptionThatTheApiDoesNotDocument(Throwable thrown) {
+        findings.judge("call", thrown, List.of(), false);
+
+        assertThat(findings.isEmpty()).isFalse();
+    }
+
+    @Test
+    void shouldAcceptADeclaredExceptionAndTheRejectionOfANull() {
+        findings.judge("call", new IOException(), List.of(IOException.class), false);
+        findings.judge("call", new NullPointerException(), List.of(), true);
+
+        assertThat(findings.isEmpty()).isTrue();
+    }
+
+    @Test
+    void shouldReportAnErrorOfAFabricWithoutAMessage() {
+        findings.judge("call", new FabricException(""), List.of(FabricException.class), false);
+
+        assertThat(findings.isEmpty()).isFalse();
     }
 
     private void judge(String... classes) {
