@@ -41,17 +41,16 @@ class ApiFuzzTest {
     private static final List<String> OWN_NETWORK =
             List.of("unshare", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh");
 
-    /**
-     * Starts the JVM in a mount namespace in which the folder of the fabric has half a megabyte.
-     */
-    private static final List<String> SMALL_FABRIC =
-            List.of(
-                    "unshare",
-                    "--mount",
-                    "sh",
-                    "-c",
-                    "mount -t tmpfs -o size=512k none FABRIC && exec \"$@\"",
-                    "sh");
+    /** Starts the JVM in a mount namespace in which the folder of the fabric is small. */
+    private static List<String> smallFabric(String size) {
+        return List.of(
+                "unshare",
+                "--mount",
+                "sh",
+                "-c",
+                "mount -t tmpfs -o size=" + size + " none FABRIC && exec \"$@\"",
+                "sh");
+    }
 
     /** Makes more calls to targets whose calls take little time. */
     @ParameterizedTest
@@ -121,12 +120,13 @@ class ApiFuzzTest {
         run("link", "roce", CALLS_AT_LIMIT, OWN_NETWORK, List.of(), "link");
     }
 
+    /** The folder of the fabric has space for the rings of two connections of sockets. */
     @ParameterizedTest
-    @ValueSource(strings = {"sisci", "sisci-sockets"})
+    @CsvSource({"sisci, 512k", "sisci-sockets, 9m"})
     @Tag("fuzz")
-    void shouldSurviveAFullFileSystem(String target) throws Exception {
+    void shouldSurviveAFullFileSystem(String target, String size) throws Exception {
         assumeRoot();
-        run("full-" + target, target, CALLS_AT_LIMIT, SMALL_FABRIC, List.of());
+        run("full-" + target, target, CALLS_AT_LIMIT, smallFabric(size), List.of(), "full");
     }
 
     /** The classes stay loaded, because service threads and upcall stubs refer to them. */
@@ -162,7 +162,7 @@ class ApiFuzzTest {
         assumeTrue(root, "Only root can create namespaces.");
     }
 
-    private static void run(
+    static void run(
             String name,
             String target,
             long calls,

@@ -23,6 +23,9 @@ final class ExceptionRules {
                     UnsupportedOperationException.class,
                     WrongThreadException.class);
 
+    /** The methods that the JVM implements for a record. */
+    private static final List<String> RECORD_METHODS = List.of("toString", "hashCode", "equals");
+
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> findings = new ConcurrentHashMap<>();
     private final boolean memoryMayRunOut;
@@ -71,6 +74,9 @@ final class ExceptionRules {
         if (thrown instanceof StackOverflowError) {
             return stackMayRunOut;
         }
+        if (thrown instanceof BootstrapMethodError) {
+            return stackMayRunOut && isThrownByRecord(thrown);
+        }
         if (thrown instanceof NoClassDefFoundError) {
             return descriptorsMayRunOut; // The JVM opens a file to read a class.
         }
@@ -98,6 +104,15 @@ final class ExceptionRules {
                 || (thrown instanceof Error
                         && thrown.getCause() != null
                         && isLackOfMemory(thrown.getCause()));
+    }
+
+    /**
+     * Returns true if the JVM could not link a method that it implements for a record. It links the
+     * method at the first call, for which the stack may not suffice, and does not try this again.
+     */
+    private static boolean isThrownByRecord(Throwable thrown) {
+        var stack = thrown.getStackTrace();
+        return stack.length != 0 && RECORD_METHODS.contains(stack[0].getMethodName());
     }
 
     private static boolean isThrownByJrdma(Throwable thrown) {

@@ -50,6 +50,7 @@ class ExceptionRulesTest {
                 new OutOfMemoryError(),
                 new StackOverflowError(),
                 new NoClassDefFoundError(),
+                new BootstrapMethodError(),
                 new AssertionError(),
                 new NullPointerException(),
                 new ClassCastException(),

@@ -95,6 +95,9 @@ final class FuzzChildMain {
         if (isLackingFailures()) {
             findings.add("Too few allocations failed", new AssertionError());
         }
+        if (options.contains("stack") && findings.count(StackOverflowError.class) == 0) {
+            findings.add("No call has overflowed the stack", new AssertionError());
+        }
         var growth = usage(first).growthSince(first, reclaimedHeap());
         if (!growth.isEmpty()) {
             findings.add("Leak of " + growth, new AssertionError());
@@ -147,6 +150,9 @@ final class FuzzChildMain {
             fuzzers.add(fuzzer);
             var builder = index % 3 == 2 ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
             threads.add(builder.name("fuzzer-" + index).unstarted(fuzzer));
+        }
+        if (isFirst && options.isEmpty()) {
+            fuzzers.getFirst().seedUndisturbed();
         }
         var watchdog =
                 Thread.ofPlatform()
