@@ -69,6 +69,10 @@ final class HostileMessageSender {
                 .formatted(packets, requests, cookies);
     }
 
+    boolean hasSentPackets() {
+        return packets > 0;
+    }
+
     /** Sends random packets to the control socket of a process. */
     void sendPackets(Path member) throws FabricException {
         int socket;

@@ -29,6 +29,9 @@ final class HostileSegmentWriter {
 
     private static final int NODE = 248;
 
+    /** The number of words after which each kind of attack must have occurred. */
+    private static final long MANY_WORDS = 10_000;
+
     private final Path fabric;
     private final RandomGenerator random;
     private long words;
@@ -71,6 +74,9 @@ final class HostileSegmentWriter {
                 truncated,
                 connects,
                 messages);
+        Target.check(
+                words < MANY_WORDS || (truncated > 0 && messages.hasSentPackets()),
+                "The neighbor has truncated no file, or sent no packet.");
     }
 
     private void sendPackets(HostileMessageSender messages) throws IOException {

@@ -69,6 +69,7 @@ final class PacketFlood {
                 count,
                 flood.copied,
                 (System.nanoTime() - start) / 1e9);
+        Target.check(flood.copied > 0, "No packet of the attacked program was copied.");
     }
 
     private void sendFromOneAddress() throws IOException {
