@@ -2,6 +2,7 @@ package org.jrdma.sisci.internal;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Map;
@@ -157,20 +158,46 @@ public final class Callbacks {
         return TYPES.getOrDefault(reason, SegmentEvent.Type.UNKNOWN);
     }
 
-    /**
-     * Passes an event to the listener with a key. Must not throw, because an exception in an upcall
-     * would terminate the JVM.
-     */
+    /** Passes an event to the listener with a key. */
     private static int dispatch(long key, Supplier<?> event) {
-        try {
-            var listener = LISTENERS.get(key);
-            if (listener == null) {
-                return sisci_h.SCI_CALLBACK_CANCEL();
-            }
-            listener.accept(event.get());
-        } catch (Throwable e) {
-            FailureLog.error(LOG, "A callback of libsisci failed", e);
+        var listener = LISTENERS.get(key);
+        if (listener == null) {
+            return sisci_h.SCI_CALLBACK_CANCEL();
         }
+        listener.accept(event.get());
+        return sisci_h.SCI_CALLBACK_CONTINUE();
+    }
+
+    /**
+     * Returns a function that logs everything that another function throws, because an exception in
+     * an upcall would terminate the JVM. Even the creation of a lambda in the function, or logging,
+     * may run out of memory.
+     */
+    static MethodHandle guarded(MethodHandle function) {
+        try {
+            var logging =
+                    MethodHandles.lookup()
+                            .findStatic(
+                                    Callbacks.class,
+                                    "failed",
+                                    MethodType.methodType(int.class, Throwable.class));
+            var lastResort =
+                    MethodHandles.dropArguments(
+                            MethodHandles.constant(int.class, sisci_h.SCI_CALLBACK_CONTINUE()),
+                            0,
+                            Throwable.class);
+            return MethodHandles.catchException(
+                    MethodHandles.catchException(function, Throwable.class, logging),
+                    Throwable.class,
+                    lastResort);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("failed", e);
+        }
+    }
+
+    @SuppressWarnings("unused") // Called by guarded().
+    private static int failed(Throwable thrown) {
+        FailureLog.error(LOG, "A callback of libsisci failed", thrown);
         return sisci_h.SCI_CALLBACK_CONTINUE();
     }
 
@@ -198,11 +225,12 @@ public final class Callbacks {
         private static MemorySegment stub(String name, Class<?>... arguments) {
             try {
                 return Upcalls.stub(
-                        MethodHandles.lookup()
-                                .findStatic(
-                                        Callbacks.class,
-                                        name,
-                                        MethodType.methodType(int.class, arguments)));
+                        guarded(
+                                MethodHandles.lookup()
+                                        .findStatic(
+                                                Callbacks.class,
+                                                name,
+                                                MethodType.methodType(int.class, arguments))));
             } catch (ReflectiveOperationException e) {
                 throw new LinkageError(name, e);
             }
