@@ -15,6 +15,9 @@ public record AsyncEvent(int type, int information, int logPage) {
     /** The type of health events. */
     public static final int SMART = 1;
 
+    /** The type of notices, such as that of a changed namespace. */
+    public static final int NOTICE = 2;
+
     /** The type of events of the I/O command set, which are reservation notifications. */
     public static final int COMMAND_SET = 6;
 
@@ -30,6 +33,10 @@ public record AsyncEvent(int type, int information, int logPage) {
 
     /** A temperature beyond its threshold. */
     public static final AsyncEvent TEMPERATURE = new AsyncEvent(SMART, 1, LogPage.SMART);
+
+    /** A namespace that was added, resized or removed. */
+    public static final AsyncEvent NAMESPACE_CHANGED =
+            new AsyncEvent(NOTICE, 0, LogPage.CHANGED_NAMESPACES);
 
     /** A new reservation notification. */
     public static final AsyncEvent RESERVATION =

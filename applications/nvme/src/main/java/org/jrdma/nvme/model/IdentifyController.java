@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
  *     (MDTS)
  * @param controllerId the id of the controller within its subsystem
  * @param version the version of the specification
+ * @param asyncEvents the optional asynchronous events, such as {@link #NAMESPACE_NOTICES} (OAES)
  * @param controllerAttributes attributes such as host identifiers of 128 bits (CTRATT)
  * @param adminCapabilities the optional admin commands (OACS)
  * @param abortLimit the number of abort commands that may be pending
@@ -38,6 +39,7 @@ public record IdentifyController(
         int maxTransferShift,
         int controllerId,
         int version,
+        int asyncEvents,
         int controllerAttributes,
         int adminCapabilities,
         int abortLimit,
@@ -51,6 +53,12 @@ public record IdentifyController(
 
     /** The size of the data structure in bytes. */
     public static final int BYTES = 4096;
+
+    /**
+     * The bit of {@link #asyncEvents()}, and of the feature that enables the events, for changes of
+     * namespaces.
+     */
+    public static final int NAMESPACE_NOTICES = 1 << 8;
 
     /** The bit of {@link #nvmCapabilities()} for dataset management. */
     public static final int DATASET_MANAGEMENT = 1 << 2;
@@ -87,6 +95,7 @@ public record IdentifyController(
                 Fields.unsignedByte(data, 77),
                 Fields.unsignedShort(data, 78),
                 data.get(Fields.INT, 80),
+                data.get(Fields.INT, 92),
                 data.get(Fields.INT, 96),
                 Fields.unsignedShort(data, 256),
                 Fields.unsignedByte(data, 258) + 1,
@@ -110,6 +119,7 @@ public record IdentifyController(
         Fields.putByte(data, 77, maxTransferShift);
         Fields.putShort(data, 78, controllerId);
         data.set(Fields.INT, 80, version);
+        data.set(Fields.INT, 92, asyncEvents);
         data.set(Fields.INT, 96, controllerAttributes);
         Fields.putByte(data, 111, IO_CONTROLLER);
         Fields.putShort(data, 256, adminCapabilities);

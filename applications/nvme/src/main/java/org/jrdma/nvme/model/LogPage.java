@@ -12,6 +12,9 @@ public final class LogPage {
     /** The revisions of the firmware. */
     public static final int FIRMWARE_SLOTS = 0x03;
 
+    /** The ids of the namespaces that have changed since this page was read. */
+    public static final int CHANGED_NAMESPACES = 0x04;
+
     /** The {@link DiscoveryLog}. */
     public static final int DISCOVERY = 0x70;
 

@@ -33,6 +33,11 @@ final class AsyncEvents {
         }
     }
 
+    /** Removes an event that has not been reported. */
+    void remove(AsyncEvent event) {
+        pending.remove(event);
+    }
+
     void request(int commandId) throws CommandException {
         CommandException.require(requests.size() < REQUEST_LIMIT, Status.ASYNC_EVENT_LIMIT);
         requests.add(commandId);
@@ -70,6 +75,7 @@ final class AsyncEvents {
         return switch (type) {
             case AsyncEvent.ERROR -> AsyncEvent.PERSISTENT_ERROR.logPage();
             case AsyncEvent.SMART -> AsyncEvent.TEMPERATURE.logPage();
+            case AsyncEvent.NOTICE -> AsyncEvent.NAMESPACE_CHANGED.logPage();
             default -> AsyncEvent.RESERVATION.logPage();
         };
     }

@@ -1,10 +1,7 @@
 package org.jrdma.nvme.soft;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeNamespace;
@@ -26,7 +23,7 @@ public abstract class BlockStorage implements AutoCloseable {
     private static final int SMALLEST_BLOCK = 512;
     private static final int LARGEST_BLOCK = 4096;
 
-    private final long blocks;
+    private volatile long blocks; // changes only while no command is executed
     private final int blockShift;
 
     BlockStorage(long blocks, int blockShift) {
@@ -42,15 +39,7 @@ public abstract class BlockStorage implements AutoCloseable {
      * @throws IllegalArgumentException if a size is invalid
      */
     public static BlockStorage inMemory(long blocks, int blockBytes) {
-        var bytes = bytes(blocks, blockBytes);
-        var arena = Arena.ofShared();
-        try {
-            return new MappedStorage(
-                    "memory", arena, arena.allocate(bytes, LARGEST_BLOCK), blockBytes);
-        } catch (OutOfMemoryError e) {
-            arena.close();
-            throw e;
-        }
+        return MappedStorage.allocate(bytes(blocks, blockBytes), blockBytes);
     }
 
     /**
@@ -62,30 +51,18 @@ public abstract class BlockStorage implements AutoCloseable {
      * @throws IOException if the file cannot be mapped
      */
     public static BlockStorage inFile(Path file, long blocks, int blockBytes) throws IOException {
-        var bytes = bytes(blocks, blockBytes);
-        var arena = Arena.ofShared();
-        try (var channel =
-                FileChannel.open(
-                        file,
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE)) {
-            var memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
-            return new MappedStorage(file.toString(), arena, memory, blockBytes);
-        } catch (IOException | RuntimeException e) {
-            arena.close();
-            throw e;
-        }
+        return MappedStorage.map(file, bytes(blocks, blockBytes), blockBytes);
     }
 
-    private static long bytes(long blocks, int blockBytes) {
+    /** Returns the size of a storage in bytes. */
+    static long bytes(long blocks, int blockBytes) {
         if (Integer.bitCount(blockBytes) != 1
                 || blockBytes < SMALLEST_BLOCK
                 || blockBytes > LARGEST_BLOCK
                 || blocks < 1
                 || blocks > Long.MAX_VALUE / LARGEST_BLOCK) {
             throw new IllegalArgumentException(
-                    "Cannot create a storage of %d blocks of %d bytes. The size of a block is a power of two from %d to %d."
+                    "A storage cannot have %d blocks of %d bytes. The size of a block is a power of two from %d to %d."
                             .formatted(blocks, blockBytes, SMALLEST_BLOCK, LARGEST_BLOCK));
         }
         return blocks * blockBytes;
@@ -110,6 +87,23 @@ public abstract class BlockStorage implements AutoCloseable {
     /** Returns the base two logarithm of the size of a block. */
     public final int blockShift() {
         return blockShift;
+    }
+
+    /**
+     * Changes the number of blocks. No command accesses them meanwhile.
+     *
+     * @throws IllegalArgumentException if the number is invalid
+     * @throws UnsupportedOperationException if the storage has a fixed size
+     * @throws IOException if a file cannot be mapped. The storage keeps its size
+     */
+    void resize(long newBlocks) throws IOException {
+        throw new UnsupportedOperationException(
+                "The size of this storage is fixed. Only storages in memory or in a file can be resized.");
+    }
+
+    /** Sets the number of blocks after a change. */
+    final void resized(long newBlocks) {
+        blocks = newBlocks;
     }
 
     /** Copies blocks to the selected memory of a host. */

@@ -112,13 +112,14 @@ final class CommonAdminCommands {
                         HostDataBuffer.MAX_TRANSFER_SHIFT,
                         controllerId,
                         MappedRegisters.VERSION_1_4,
+                        subsystem.isDiscovery() ? 0 : IdentifyController.NAMESPACE_NOTICES,
                         EXTENDED_HOST_IDENTIFIERS,
                         0,
                         ABORT_LIMIT,
                         AsyncEvents.REQUEST_LIMIT,
                         EXTENDED_LOG_PAGES,
                         ErrorLog.ENTRIES,
-                        subsystem.namespaceCount(),
+                        subsystem.isDiscovery() ? 0 : Subsystem.MAX_NAMESPACES,
                         IdentifyController.DATASET_MANAGEMENT
                                 | IdentifyController.WRITE_ZEROES
                                 | IdentifyController.FEATURE_SELECTION

@@ -1,6 +1,8 @@
 package org.jrdma.nvme.soft;
 
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.HostIdentifier;
@@ -29,6 +31,9 @@ final class ControllerCore {
 
     /** Notifications from other controllers, which run on other threads. */
     private final Queue<Notice> notices = new ConcurrentLinkedQueue<>();
+
+    /** The ids of changed namespaces, from threads of the program. */
+    private final Set<Integer> changedNamespaces = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates a controller that receives the notifications of its subsystem.
@@ -83,6 +88,7 @@ final class ControllerCore {
         features.reset();
         logPages.clearNotifications();
         notices.clear();
+        changedNamespaces.clear();
         events.clear();
     }
 
@@ -98,7 +104,7 @@ final class ControllerCore {
     void flushAll() {
         for (var namespace : subsystem.namespaces()) {
             try {
-                var _ = namespace.storage().force();
+                namespace.flush();
             } catch (CommandException _) {
                 statistics.countMediaError();
             }
@@ -112,13 +118,23 @@ final class ControllerCore {
         }
     }
 
+    /** Called by the threads of the program. */
+    void notifyNamespace(int id) {
+        changedNamespaces.add(id);
+    }
+
     /** Called by the threads of all controllers of the subsystem. */
     boolean hasHost(boolean isExtended) {
         return !features.host().isNone() && features.host().isExtended() == isExtended;
     }
 
-    /** Adds the notifications that other controllers have sent to the log page. */
+    /** Adds the notifications of other threads to the log pages. */
     void takeNotices() {
+        for (var ids = changedNamespaces.iterator(); ids.hasNext(); ) {
+            var id = ids.next();
+            ids.remove(); // a later change of the same namespace adds the id again
+            logPages.addChangedNamespace(id);
+        }
         for (var notice = notices.poll(); notice != null; notice = notices.poll()) {
             if (notice.host().equals(features.host())
                     && !features.isMasked(notice.namespace(), notice.type())) {

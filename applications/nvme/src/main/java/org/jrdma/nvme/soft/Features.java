@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.HostIdentifier;
+import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.SmartLog;
 import org.jrdma.nvme.model.Status;
 
@@ -27,6 +28,7 @@ final class Features {
     private static final int ALL_SENSORS = 0xf << 16;
     private static final int DEFAULT_OVER_TEMPERATURE = 343;
     private static final int QUEUES_LIMIT = 0xffff;
+    private static final int ALL_WARNINGS = 0xff;
 
     /** A value, by its feature and by the namespace, vector or threshold that it belongs to. */
     private record Key(int feature, int part) {}
@@ -73,7 +75,14 @@ final class Features {
 
     /** Returns the health events that are reported, as bits of the critical warning. */
     int reportedWarnings() {
-        return value(FeatureId.ASYNC_EVENT_CONFIGURATION, 0);
+        return value(FeatureId.ASYNC_EVENT_CONFIGURATION, 0) & ALL_WARNINGS;
+    }
+
+    /** Returns true if the host wants a notice of each change of a namespace. */
+    boolean reportsNamespaceChanges() {
+        return (value(FeatureId.ASYNC_EVENT_CONFIGURATION, 0)
+                        & IdentifyController.NAMESPACE_NOTICES)
+                != 0;
     }
 
     /** Returns the current critical warning of the SMART log. */
@@ -115,7 +124,8 @@ final class Features {
                     0xffff;
             case FeatureId.VOLATILE_WRITE_CACHE, FeatureId.WRITE_ATOMICITY -> 1;
             case FeatureId.INTERRUPT_VECTOR -> 0x1_ffff;
-            case FeatureId.ASYNC_EVENT_CONFIGURATION -> 0xff;
+            case FeatureId.ASYNC_EVENT_CONFIGURATION ->
+                    ALL_WARNINGS | IdentifyController.NAMESPACE_NOTICES;
             case FeatureId.RESERVATION_NOTIFICATION_MASK -> 0xe;
             case FeatureId.RESERVATION_PERSISTENCE -> 0;
             default -> throw new CommandException(Status.INVALID_FIELD);

@@ -4,8 +4,11 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Command;
@@ -21,6 +24,9 @@ final class LogPages {
     static final String FIRMWARE = "1.0";
 
     private static final int FIRMWARE_BYTES = 512;
+    private static final int CHANGED_NAMESPACES_BYTES = Subsystem.MAX_NAMESPACES * Integer.BYTES;
+    private static final ValueLayout.OfInt INT =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int RETAIN_EVENT = 1 << 15;
     private static final int MAX_NOTIFICATIONS = 64;
 
@@ -36,6 +42,9 @@ final class LogPages {
 
     /** The number of all notifications, by which a host detects that some were dropped. */
     private long notificationCount;
+
+    /** The ids of the namespaces that have changed since the driver has read their log page. */
+    private final Set<Integer> changedNamespaces = new TreeSet<>();
 
     LogPages(
             Subsystem subsystem,
@@ -61,8 +70,17 @@ final class LogPages {
         }
     }
 
+    /** Adds a namespace that was added, resized or removed. */
+    void addChangedNamespace(int id) {
+        changedNamespaces.add(id);
+        if (features.reportsNamespaceChanges()) {
+            events.add(AsyncEvent.NAMESPACE_CHANGED);
+        }
+    }
+
     void clearNotifications() {
         notifications.clear();
+        changedNamespaces.clear();
     }
 
     void read(Command command) throws CommandException {
@@ -95,6 +113,8 @@ final class LogPages {
                             statistics.smartLog(features.criticalWarning(), errors.count())
                                     ::encode);
             case LogPage.FIRMWARE_SLOTS -> page(FIRMWARE_BYTES, LogPages::encodeFirmware);
+            case LogPage.CHANGED_NAMESPACES ->
+                    page(CHANGED_NAMESPACES_BYTES, this::encodeChangedNamespaces);
             case LogPage.RESERVATION_NOTIFICATION ->
                     page(ReservationNotification.BYTES, notification()::encode);
             case LogPage.DISCOVERY -> {
@@ -119,6 +139,14 @@ final class LogPages {
         page.setString(8, "%-8s".formatted(FIRMWARE), US_ASCII);
     }
 
+    private void encodeChangedNamespaces(MemorySegment page) {
+        var offset = 0L;
+        for (var id : changedNamespaces) {
+            page.set(INT, offset, id);
+            offset += Integer.BYTES;
+        }
+    }
+
     private ReservationNotification notification() {
         var oldest = notifications.peek();
         return oldest == null
@@ -132,6 +160,10 @@ final class LogPages {
 
     private void acknowledge(int id) {
         events.acknowledge(id);
+        if (id == LogPage.CHANGED_NAMESPACES) {
+            changedNamespaces.clear();
+            events.remove(AsyncEvent.NAMESPACE_CHANGED); // the driver has read all changes
+        }
         if (id == LogPage.RESERVATION_NOTIFICATION
                 && notifications.poll() != null
                 && !notifications.isEmpty()) {

@@ -1,9 +1,11 @@
 package org.jrdma.nvme.soft;
 
+import java.io.IOException;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.nvme.model.IdentifyNamespace;
+import org.jrdma.nvme.model.Status;
 
 /**
  * A namespace: its blocks and its reservations. Its lock is held during each I/O command, so that a
@@ -20,6 +22,9 @@ final class Namespace {
 
     /** Fair, because a busy controller would otherwise lock out all others. */
     private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
+
+    /** True if the program has removed this namespace. Guarded by the lock. */
+    private boolean removed;
 
     Namespace(int id, BlockStorage storage, Reservations.Listener listener) {
         this.id = id;
@@ -38,6 +43,54 @@ final class Namespace {
      */
     Lock lock(boolean isShared) {
         return isShared ? lock.readLock() : lock.writeLock();
+    }
+
+    /**
+     * Marks this namespace as removed, after the commands that access it have ended. Later commands
+     * find the mark.
+     */
+    void remove() {
+        lock.writeLock().lock();
+        try {
+            removed = true;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** Throws an exception if this namespace was removed. The thread has a lock. */
+    void requirePresent() throws CommandException {
+        CommandException.require(!removed, Status.INVALID_NAMESPACE);
+    }
+
+    /**
+     * Changes the number of blocks between two commands.
+     *
+     * @throws IllegalArgumentException if this namespace was removed, or the number is invalid
+     * @throws UnsupportedOperationException if the storage has a fixed size
+     */
+    void resize(long blocks) throws IOException {
+        lock.writeLock().lock();
+        try {
+            if (removed) {
+                throw new IllegalArgumentException("The namespace %d was removed".formatted(id));
+            }
+            storage.resize(blocks);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** Makes all blocks durable, unless this namespace was removed. */
+    void flush() throws CommandException {
+        lock.readLock().lock();
+        try {
+            if (!removed) {
+                var _ = storage.force();
+            }
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     BlockStorage storage() {

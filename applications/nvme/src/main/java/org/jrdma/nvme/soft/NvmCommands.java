@@ -69,6 +69,7 @@ final class NvmCommands {
         var lock = namespace.lock(isShared(command.opcode()));
         lock.lock();
         try {
+            namespace.requirePresent();
             return executeLocked(progress, command, namespace);
         } finally {
             lock.unlock();
@@ -85,16 +86,23 @@ final class NvmCommands {
                 || opcode == IoOpcode.RESERVATION_REPORT;
     }
 
-    /** Makes one namespace durable with each poll. */
+    /** Makes one namespace durable with each poll, in the order of the ids. */
     private long flushAll(ResumableCommandProgress progress, Command command)
             throws CommandException {
-        var index = (int) progress.done();
-        if (index == subsystem.namespaceCount()) {
+        var next = subsystem.namespaceAfter((int) progress.done());
+        if (next == null) {
             return 0;
         }
-        var cost = execute(progress, command, subsystem.namespaces().get(index));
-        if (index + 1 < subsystem.namespaceCount()) {
-            progress.suspend(index + 1L);
+        var cost = 0L;
+        try {
+            cost = execute(progress, command, next);
+        } catch (CommandException e) {
+            if (e.status() != Status.INVALID_NAMESPACE) { // the program has removed it meanwhile
+                throw e;
+            }
+        }
+        if (subsystem.namespaceAfter(next.id()) != null) {
+            progress.suspend(next.id());
         }
         return cost;
     }

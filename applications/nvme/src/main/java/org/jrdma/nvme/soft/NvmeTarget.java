@@ -100,8 +100,8 @@ public final class NvmeTarget implements AutoCloseable {
     }
 
     /**
-     * Exports a subsystem to all hosts. The program must not add namespaces to it after that. Until
-     * a subsystem is exported, hosts are asked to connect again later.
+     * Exports a subsystem to all hosts. The program can still add, resize and remove namespaces.
+     * Until a subsystem is exported, hosts are asked to connect again later.
      *
      * @throws IllegalArgumentException if a subsystem with the same name is exported
      */

@@ -54,7 +54,7 @@ final class TargetController {
             int keepAliveMillis,
             HostDataBuffer adminData,
             TargetOptions options) {
-        var isDiscovery = subsystem.discoveryLog().isPresent();
+        var isDiscovery = subsystem.isDiscovery();
         this.subsystem = subsystem;
         this.host = host;
         this.keepAliveNanos =
@@ -186,7 +186,7 @@ final class TargetController {
         CommandException.require(
                 data.host().equals(host.host())
                         && data.hostName().equals(host.hostName())
-                        && subsystem.discoveryLog().isEmpty()
+                        && !subsystem.isDiscovery()
                         && queueId >= 1
                         && queueId <= core.features().ioQueues(),
                 Status.CONNECT_PARAMETERS);

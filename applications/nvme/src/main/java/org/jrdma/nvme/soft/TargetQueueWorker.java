@@ -305,7 +305,7 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
         var subsystem = exports.subsystem(decoded, connection.localAddress());
         var created =
                 new TargetController(subsystem, decoded, connect.keepAliveMillis(), data, options);
-        if (subsystem.discoveryLog().isEmpty()) {
+        if (!subsystem.isDiscovery()) {
             exports.add(decoded, created);
         }
         return created;

@@ -26,6 +26,7 @@ class StructuresTest {
                 7,
                 5,
                 0x10400,
+                0x100,
                 1,
                 0,
                 4,
@@ -43,6 +44,7 @@ class StructuresTest {
         var controller = controller("serial 12345678901.0");
         controller.encode(data);
         assertThat(IdentifyController.decode(data)).isEqualTo(controller);
+        assertThat(data.get(JAVA_BYTE, 93)).as("notices of namespaces").isEqualTo((byte) 1);
         assertThat(data.get(JAVA_BYTE, 512)).isEqualTo((byte) 0x66);
         assertThat(data.get(JAVA_BYTE, 513)).isEqualTo((byte) 0x44);
         assertThat(data.get(JAVA_BYTE, 260)).as("one firmware slot").isEqualTo((byte) 3);

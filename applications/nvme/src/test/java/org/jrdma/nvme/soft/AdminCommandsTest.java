@@ -70,7 +70,8 @@ class AdminCommandsTest extends ControllerTestBase {
         assertThat(controller.modelNumber()).isEqualTo("jrdma test");
         assertThat(controller.maxTransferShift()).isEqualTo(7);
         assertThat(controller.controllerId()).isEqualTo(1);
-        assertThat(controller.namespaces()).isEqualTo(1);
+        assertThat(controller.namespaces()).isEqualTo(1024);
+        assertThat(controller.asyncEvents()).isEqualTo(IdentifyController.NAMESPACE_NOTICES);
         assertThat(controller.nvmCapabilities()).isEqualTo(0x3c);
         assertThat(controller.adminCapabilities()).isZero();
         assertThat(controller.subsystemName()).startsWith("nqn.");

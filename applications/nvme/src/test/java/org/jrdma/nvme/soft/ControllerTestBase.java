@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Timeout;
 abstract class ControllerTestBase {
 
     final BlockStorage storage = Harness.storage();
-    final Harness harness = new Harness(Harness.subsystem(storage));
+    final Subsystem subsystem = Harness.subsystem(storage);
+    final Harness harness = new Harness(subsystem);
     final TestBorrower manager = harness.borrower(Harness.MANAGER);
     TestQueue admin;
     Memory page;

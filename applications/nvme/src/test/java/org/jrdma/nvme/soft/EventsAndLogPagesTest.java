@@ -169,7 +169,7 @@ class EventsAndLogPagesTest extends ControllerTestBase {
 
     @Test
     void shouldRejectInvalidLogPages() {
-        for (var id : new int[] {0, 4, 5, 0x70, 0x81, 0xff}) {
+        for (var id : new int[] {0, 5, 6, 0x70, 0x81, 0xff}) {
             assertThat(readLog(id, 4, 0)).isEqualTo(Status.INVALID_LOG_PAGE);
         }
         assertThat(readLog(LogPage.SMART, 4, 2)).isEqualTo(Status.INVALID_FIELD);

@@ -43,7 +43,7 @@ class FeaturesTest extends ControllerTestBase {
         "8, 0, 0x1234, 0x10000",
         "9, 0, 0x10000, 65",
         "10, 0, 1, 2",
-        "11, 0, 0xff, 0x100"
+        "11, 0, 0x1ff, 0x200"
     })
     void shouldKeepTheValueOfAFeature(int feature, int initial, String valid, String invalid) {
         assertThat(get(feature, 0, 0, 0)).isEqualTo(initial);

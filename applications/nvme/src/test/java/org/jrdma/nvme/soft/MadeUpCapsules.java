@@ -374,7 +374,7 @@ final class MadeUpCapsules {
                     capsule(
                             Command.admin(AdminOpcode.GET_LOG_PAGE)
                                     .withDwords(
-                                            (1 + random.nextInt(3)) | (random.nextInt(1024) << 16),
+                                            (1 + random.nextInt(4)) | (random.nextInt(1024) << 16),
                                             0,
                                             0),
                             page,
@@ -437,7 +437,7 @@ final class MadeUpCapsules {
             case 8 ->
                     capsule(
                             Command.admin(AdminOpcode.GET_LOG_PAGE)
-                                    .withDwords(4 + random.nextInt(0x7c), 0, 0),
+                                    .withDwords(5 + random.nextInt(0x7b), 0, 0),
                             page,
                             Status.INVALID_LOG_PAGE);
             case 9 ->
