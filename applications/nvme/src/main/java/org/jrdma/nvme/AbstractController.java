@@ -1,9 +1,8 @@
 package org.jrdma.nvme;
 
-import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
@@ -15,28 +14,22 @@ import org.slf4j.LoggerFactory;
  * A controller and its memory. Does not refer to the {@link NvmeDrive}, because the destructor of
  * the drive uses it. Safe for use by multiple threads after {@link #start()}.
  */
-abstract sealed class AbstractController permits PcieController, RdmaController {
+abstract sealed class AbstractController implements AdminPageReader
+        permits PcieController, RdmaController {
 
     private static final Logger LOG = LoggerFactory.getLogger(AbstractController.class);
 
     private final NvmeOptions options;
     private final Set<DmaAllocation> allocations = ConcurrentHashMap.newKeySet();
+    private volatile List<NvmeNamespace> namespaces = List.of();
     private boolean stopped;
 
     AbstractController(NvmeOptions options) {
         this.options = options;
     }
 
-    /** Prepares the controller for admin commands. */
+    /** Prepares the controller for admin commands, and reads its namespaces. */
     abstract void start() throws FabricException;
-
-    /**
-     * Reads a page of data that describes the controller.
-     *
-     * @param namespace the id of a namespace, or 0
-     */
-    abstract <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
-            throws FabricException;
 
     /**
      * Creates an I/O queue.
@@ -60,6 +53,16 @@ abstract sealed class AbstractController permits PcieController, RdmaController 
 
     final NvmeOptions options() {
         return options;
+    }
+
+    /** Returns the namespaces that were read last. */
+    final List<NvmeNamespace> namespaces() {
+        return namespaces;
+    }
+
+    /** Reads the namespaces. Called by one thread at a time. */
+    final void readNamespaces(AdminPageReader pages) throws FabricException {
+        namespaces = NamespaceList.read(pages);
     }
 
     final Deadline deadline() {

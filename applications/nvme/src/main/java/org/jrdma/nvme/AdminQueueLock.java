@@ -8,7 +8,9 @@ import org.jrdma.ffi.FabricException;
 /** Lets one thread at a time use an admin queue, or the connection to a manager. */
 final class AdminQueueLock {
 
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Fair, because a thread that executes many commands would otherwise lock out all others. */
+    private final ReentrantLock lock = new ReentrantLock(true);
+
     private final Object controller;
 
     /**

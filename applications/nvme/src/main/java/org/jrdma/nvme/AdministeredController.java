@@ -53,6 +53,7 @@ final class AdministeredController extends PcieController {
                 "become ready", resetTimeout(), status -> (status & MappedRegisters.READY) != 0);
         requestQueues();
         setHostIdentifier(options().hostIdentifier());
+        readNamespaces(this);
     }
 
     private void setHostIdentifier(HostIdentifier host) throws FabricException {
@@ -108,7 +109,7 @@ final class AdministeredController extends PcieController {
     }
 
     @Override
-    <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
+    public <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException {
         return admin.read(
                 page.description(namespace), page.command(namespace), deadline(), decoder);

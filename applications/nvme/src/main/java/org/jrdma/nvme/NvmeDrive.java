@@ -1,11 +1,5 @@
 package org.jrdma.nvme;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
@@ -13,7 +7,6 @@ import org.jrdma.ffi.Lifetime;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.IdentifyController;
-import org.jrdma.nvme.model.IdentifyNamespace;
 import org.jrdma.nvme.model.SmartLog;
 
 /**
@@ -30,53 +23,18 @@ public final class NvmeDrive implements AutoCloseable {
     private static final int MAX_TRANSFER_PAGES = Configuration.PAGE_BYTES / Long.BYTES;
 
     private static final int MAX_TRANSFER_SHIFT = Integer.numberOfTrailingZeros(MAX_TRANSFER_PAGES);
-    private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final AbstractController controller;
     private final Lifetime lifetime;
     private final IdentifyController identity;
-    private final List<NvmeNamespace> namespaces;
 
     /** Takes ownership of a controller that was started. */
     @SuppressWarnings("this-escape") // Leaks registers this object but does not use it
     NvmeDrive(AbstractController controller) throws FabricException {
         this.controller = controller;
         this.identity = controller.read(AdminPageKind.CONTROLLER, 0, IdentifyController::decode);
-        this.namespaces = readNamespaces();
         this.lifetime = new Lifetime("NVMe drive on " + controller, List.of(), controller::stop);
         Leaks.watch(this, lifetime.toString(), lifetime);
-    }
-
-    private List<NvmeNamespace> readNamespaces() throws FabricException {
-        var result = new ArrayList<NvmeNamespace>();
-        for (var id : controller.read(AdminPageKind.NAMESPACE_LIST, 0, NvmeDrive::decodeList)) {
-            var description =
-                    controller.read(AdminPageKind.NAMESPACE, id, IdentifyNamespace::decode);
-            if (isSupported(description)) {
-                result.add(new NvmeNamespace(id, description.blocks(), description.blockShift()));
-            }
-        }
-        return List.copyOf(result);
-    }
-
-    private static List<Integer> decodeList(MemorySegment data) {
-        var ids = new ArrayList<Integer>();
-        for (var i = 0; i < Configuration.PAGE_BYTES / Integer.BYTES; i++) {
-            var id = data.getAtIndex(INT, i);
-            if (id == 0) {
-                break;
-            }
-            ids.add(id);
-        }
-        return ids;
-    }
-
-    private static boolean isSupported(IdentifyNamespace description) {
-        return description.metadataBytes() == 0
-                && description.blockShift() >= 9
-                && description.blockShift() <= Configuration.PAGE_SHIFT
-                && description.blocks() > 0
-                && description.blocks() <= Long.MAX_VALUE >>> description.blockShift();
     }
 
     AbstractController controller() {
@@ -93,11 +51,16 @@ public final class NvmeDrive implements AutoCloseable {
     }
 
     /**
-     * Returns the namespaces in the order of their ids. Namespaces with metadata, or with blocks
-     * that are smaller than 512 bytes or larger than 4,096 bytes, are omitted.
+     * Returns the namespaces in the order of their ids, at most 1,024. Namespaces with metadata, or
+     * with blocks that are smaller than 512 bytes or larger than 4,096 bytes, are omitted.
+     *
+     * <p>A drive on a network reads them again when its controller reports a change, and when the
+     * controller was connected again. The result then is another list. Queues accept the earlier
+     * descriptions of a namespace; commands for a namespace that was removed fail. A drive on PCIe
+     * reads its namespaces when it is opened.
      */
     public List<NvmeNamespace> namespaces() {
-        return namespaces;
+        return controller.namespaces();
     }
 
     /** Returns the largest number of bytes that one command can read or write. */

@@ -6,13 +6,16 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.nvme.model.AdminOpcode;
+import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
@@ -31,11 +34,12 @@ import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.memory.RegisteredArena;
 import org.jrdma.verbs.model.Access;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The admin queue of a controller on a network: one connection, which executes one command after
- * the other. After a failure or a timeout, the connection is closed, and all further commands fail.
- * Safe for use by multiple threads.
+ * the other. A request for an event can be pending beside them. After a failure or a timeout, the
+ * connection is closed, and all further commands fail. Safe for use by multiple threads.
  */
 final class RdmaAdminQueue implements AutoCloseable {
 
@@ -44,6 +48,13 @@ final class RdmaAdminQueue implements AutoCloseable {
 
     private static final int SENDS = 2;
     private static final Command KEEP_ALIVE = Command.admin(AdminOpcode.KEEP_ALIVE);
+
+    /** The id of the request for an event, which no other command has. */
+    private static final int EVENT_REQUEST_ID = 0xffff;
+
+    private static final Command EVENT_REQUEST =
+            Command.admin(AdminOpcode.ASYNC_EVENT_REQUEST).withId(EVENT_REQUEST_ID);
+    private static final String EVENT_REQUEST_NAME = "request for an event";
 
     private final String controller;
     private final RegisteredArena arena;
@@ -57,6 +68,13 @@ final class RdmaAdminQueue implements AutoCloseable {
     private final Deque<Transfer> receives = new ArrayDeque<>();
     private final AdminQueueLock lock;
     private int nextId;
+
+    /** True while the controller may respond to a request for an event. Guarded by the lock. */
+    private boolean eventRequested;
+
+    /** The response to a request for an event, until it is taken. */
+    private final AtomicReference<@Nullable ResponseCapsule> event = new AtomicReference<>();
+
     private volatile boolean closed;
 
     /**
@@ -241,34 +259,17 @@ final class RdmaAdminQueue implements AutoCloseable {
     /** Executes a command. The thread has locked this queue. */
     private long executeNext(String name, Command command, int bytes, Deadline deadline)
             throws FabricException {
-        if (isLost()) {
-            throw new NvmeException(
-                    "%s was not started, because the connection to %s is lost"
-                            .formatted(name, controller));
-        }
-        nextId = (nextId + 1) & 0xffff;
-        var pointer =
-                new FabricsDataPointer(
-                        FabricsDataPointer.KEYED,
-                        data.startAddress(),
-                        bytes,
-                        bytes == 0 ? 0 : data.remoteKey());
-        pointer.encode(command.withId(nextId)).encode(capsule.segment(), 0);
+        requireConnected(name);
+        nextId = (nextId + 1) % EVENT_REQUEST_ID;
         ResponseCapsule response;
         try {
-            response = exchange(name, deadline);
+            send(name, command.withId(nextId), bytes, deadline);
+            response = awaitResponse(name, deadline);
         } catch (FabricException | IllegalStateException e) {
-            disconnect(); // the response may arrive later
-            if (e instanceof FabricException failure) {
-                throw failure;
-            }
-            throw new FabricException("%s was closed during %s".formatted(controller, name), 0, e);
+            throw disconnected(name, e);
         }
         if (response.commandId() != nextId) {
-            disconnect();
-            throw new NvmeException(
-                    "%s completed the unknown admin command %d instead of %s"
-                            .formatted(controller, response.commandId(), name));
+            throw unexpected(response, name);
         }
         if (response.status() != 0) {
             throw command.opcode() == FabricsCommand.OPCODE
@@ -278,27 +279,150 @@ final class RdmaAdminQueue implements AutoCloseable {
         return response.result();
     }
 
-    private ResponseCapsule exchange(String name, Deadline deadline) throws FabricException {
-        var pair = connection.queuePair();
+    /**
+     * Asks the controller to report one event, at any later time. A request that is pending
+     * remains.
+     */
+    void requestEvent(Deadline deadline) throws FabricException {
+        lock.lock(EVENT_REQUEST_NAME, deadline);
         try {
-            var sent = pair.send(capsule);
-            await(receives.remove(), name, deadline);
-            var buffer = buffers.remove();
-            var response = ResponseCapsule.decode(buffer.segment(), 0);
-            buffers.add(buffer);
-            receives.add(pair.receive(buffer));
-            await(sent, name, deadline);
-            return response;
-        } catch (InterruptedIOException e) { // no slot was free, which cannot happen
-            throw new NvmeException("Interrupted while posting %s".formatted(name));
+            requireConnected(EVENT_REQUEST_NAME);
+            if (!eventRequested) {
+                eventRequested = true;
+                send(EVENT_REQUEST_NAME, EVENT_REQUEST, 0, deadline);
+            }
+        } catch (IllegalStateException | FabricException e) {
+            throw disconnected(EVENT_REQUEST_NAME, e);
+        } finally {
+            lock.unlock();
         }
     }
 
-    private void await(Transfer transfer, String name, Deadline deadline) throws FabricException {
+    /**
+     * Takes the event that the controller has reported. Does not wait.
+     *
+     * @return empty if there is none
+     * @throws NvmeException if the controller has refused to report events
+     */
+    Optional<AsyncEvent> takeEvent(Deadline deadline) throws FabricException {
+        if (lock.tryLock()) { // otherwise, the thread of another command receives the event
+            try {
+                receiveEvent(deadline);
+            } finally {
+                lock.unlock();
+            }
+        }
+        var response = event.getAndSet(null);
+        if (response != null && response.status() != 0) {
+            throw new NvmeException(EVENT_REQUEST_NAME, controller, response.status());
+        }
+        return Optional.ofNullable(response)
+                .map(reported -> AsyncEvent.decode((int) reported.result()));
+    }
+
+    /** Receives a response if there is one while no command is pending. The thread has the lock. */
+    private void receiveEvent(Deadline deadline) throws FabricException {
+        if (isLost() || !receives.getFirst().isCompleted()) {
+            return;
+        }
+        ResponseCapsule response;
+        try {
+            response = receive(EVENT_REQUEST_NAME, deadline);
+        } catch (FabricException | IllegalStateException e) {
+            throw disconnected(EVENT_REQUEST_NAME, e);
+        }
+        if (!keepIfEvent(response)) {
+            throw unexpected(response, EVENT_REQUEST_NAME);
+        }
+    }
+
+    private void requireConnected(String name) throws NvmeException {
+        if (isLost()) {
+            throw new NvmeException(
+                    "%s was not started, because the connection to %s is lost"
+                            .formatted(name, controller));
+        }
+    }
+
+    /** Ends the connection after a failure, because the response may arrive later. */
+    private FabricException disconnected(String name, Exception failure) {
+        disconnect();
+        return failure instanceof FabricException known
+                ? known
+                : new FabricException(
+                        "%s was closed during %s".formatted(controller, name), 0, failure);
+    }
+
+    /** Ends the connection after the response to a command that is not pending. */
+    private NvmeException unexpected(ResponseCapsule response, String name) {
+        disconnect();
+        return new NvmeException(
+                "%s completed the unknown admin command %d instead of %s"
+                        .formatted(controller, response.commandId(), name));
+    }
+
+    private void send(String name, Command command, int bytes, Deadline deadline)
+            throws FabricException {
+        var pointer =
+                new FabricsDataPointer(
+                        FabricsDataPointer.KEYED,
+                        data.startAddress(),
+                        bytes,
+                        bytes == 0 ? 0 : data.remoteKey());
+        pointer.encode(command).encode(capsule.segment(), 0);
+        try {
+            var _ = await(connection.queuePair().send(capsule), name, deadline);
+        } catch (InterruptedIOException e) {
+            throw interruptedPost(name, e);
+        }
+    }
+
+    /** Waits for the response to a command. Keeps an event that arrives before it. */
+    private ResponseCapsule awaitResponse(String name, Deadline deadline) throws FabricException {
+        var response = receive(name, deadline);
+        return keepIfEvent(response) ? receive(name, deadline) : response;
+    }
+
+    /** Returns true if a response was the report of an event. */
+    private boolean keepIfEvent(ResponseCapsule response) {
+        if (!eventRequested || response.commandId() != EVENT_REQUEST_ID) {
+            return false;
+        }
+        eventRequested = false;
+        event.set(response);
+        return true;
+    }
+
+    private ResponseCapsule receive(String name, Deadline deadline) throws FabricException {
+        var bytes = await(receives.remove(), name, deadline);
+        if (bytes != ResponseCapsule.BYTES) {
+            throw new NvmeException(
+                    "%s sent a response of %d bytes instead of %d during %s"
+                            .formatted(controller, bytes, ResponseCapsule.BYTES, name));
+        }
+        var buffer = buffers.remove();
+        var response = ResponseCapsule.decode(buffer.segment(), 0);
+        buffers.add(buffer);
+        try {
+            receives.add(connection.queuePair().receive(buffer));
+        } catch (InterruptedIOException e) {
+            throw interruptedPost(name, e);
+        }
+        return response;
+    }
+
+    /** Describes an interrupt while no slot was free, which cannot happen. */
+    private static NvmeException interruptedPost(String name, InterruptedIOException cause) {
+        var failure = new NvmeException("Interrupted while posting %s".formatted(name));
+        failure.addSuppressed(cause);
+        return failure;
+    }
+
+    /** Waits for a transfer, and returns the number of bytes that were received. */
+    private int await(Transfer transfer, String name, Deadline deadline) throws FabricException {
         while (true) {
             try {
-                var _ = transfer.await(Duration.ofNanos(deadline.remainingNanos()));
-                return;
+                return transfer.await(Duration.ofNanos(deadline.remainingNanos())).bytes();
             } catch (FabricTimeoutException e) {
                 throw deadline.missed("%s did not complete %s".formatted(controller, name), e);
             } catch (InterruptedIOException _) {

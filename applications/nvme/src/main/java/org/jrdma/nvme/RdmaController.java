@@ -13,6 +13,7 @@ import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
 import org.jrdma.nvme.pcie.DmaAllocation;
@@ -111,7 +112,7 @@ final class RdmaController extends AbstractController {
         try {
             var first = connect();
             serialNumber = first.identity().serialNumber();
-            session = first;
+            use(first);
         } catch (InterruptedIOException _) {
             throw interrupted("its connection");
         }
@@ -133,6 +134,28 @@ final class RdmaController extends AbstractController {
         }
     }
 
+    /** Reads the namespaces, and lets other threads use the controller. */
+    private void use(RdmaControllerSession next) throws FabricException {
+        try {
+            readNamespaces(pages(next));
+            session = next;
+        } catch (Throwable e) {
+            next.admin().close();
+            throw e;
+        }
+    }
+
+    /** Returns a reader that, unlike this object, does not wait for a lost controller. */
+    private AdminPageReader pages(RdmaControllerSession current) {
+        return new AdminPageReader() {
+            @Override
+            public <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
+                    throws FabricException {
+                return current.read(page, namespace, deadline(), decoder);
+            }
+        };
+    }
+
     private void maintain() {
         var interval = fabrics.keepAlive().toNanos() / KEEP_ALIVES_PER_TIMEOUT;
         var lastKeepAlive = System.nanoTime();
@@ -149,6 +172,7 @@ final class RdmaController extends AbstractController {
             } else if (System.nanoTime() - lastKeepAlive >= interval && keepAlive(current)) {
                 lastKeepAlive = System.nanoTime();
             } else {
+                takeEvent(current);
                 LockSupport.parkNanos(Math.min(CHECK_NANOS, interval));
             }
         }
@@ -161,6 +185,37 @@ final class RdmaController extends AbstractController {
         } catch (FabricException | IllegalStateException e) {
             lose(current, e.getMessage());
             return true;
+        }
+    }
+
+    /** Reads the namespaces again if the controller has reported that they have changed. */
+    private void takeEvent(RdmaControllerSession current) {
+        try {
+            var event = current.admin().takeEvent(deadline());
+            if (event.isEmpty()) {
+                return;
+            }
+            LOG.debug("{} has reported {}", this, event.get());
+            if (event.get().equals(AsyncEvent.NAMESPACE_CHANGED)) {
+                readChangedNamespaces(current);
+            }
+            current.admin().requestEvent(deadline());
+        } catch (FabricException | IllegalStateException e) {
+            if (current.admin().isLost()) {
+                lose(current, e.getMessage());
+            } else {
+                LOG.warn("Changes of namespaces are not noticed any more: {}", e.getMessage());
+            }
+        }
+    }
+
+    private void readChangedNamespaces(RdmaControllerSession current) throws FabricException {
+        var before = namespaces();
+        current.acknowledgeNotice(deadline()); // first, so that a later change is reported
+        readNamespaces(pages(current));
+        if (!namespaces().equals(before)) {
+            LOG.info(
+                    "The namespaces of {} have changed. It has {} now.", this, namespaces().size());
         }
     }
 
@@ -199,7 +254,7 @@ final class RdmaController extends AbstractController {
                                     + next.identity().serialNumber());
                     return;
                 }
-                session = next;
+                use(next);
                 LOG.info("{} is connected again", this);
                 return;
             } catch (FabricException | InterruptedIOException | IllegalStateException e) {
@@ -253,20 +308,14 @@ final class RdmaController extends AbstractController {
     }
 
     @Override
-    <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
+    public <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException {
         var name = page.description(namespace);
         var deadline = deadline();
         while (true) {
             var current = awaitSession(name, deadline);
             try {
-                return current.admin()
-                        .read(
-                                name,
-                                page.command(namespace),
-                                Configuration.PAGE_BYTES,
-                                deadline,
-                                decoder);
+                return current.read(page, namespace, deadline, decoder);
             } catch (FabricException e) {
                 if (!current.admin().isLost() || deadline.hasPassed()) {
                     throw e;

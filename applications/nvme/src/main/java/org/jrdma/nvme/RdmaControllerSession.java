@@ -1,6 +1,8 @@
 package org.jrdma.nvme;
 
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.model.AdminOpcode;
@@ -11,7 +13,10 @@ import org.jrdma.nvme.model.FeatureId;
 import org.jrdma.nvme.model.IdentifyController;
 import org.jrdma.nvme.model.IdentifyFabrics;
 import org.jrdma.nvme.model.IdentifyStructureCodes;
+import org.jrdma.nvme.model.LogPage;
 import org.jrdma.nvme.model.MappedRegisters;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A session with a controller on a network, from its connection to its loss.
@@ -31,6 +36,7 @@ record RdmaControllerSession(
         IdentifyFabrics attributes,
         int ioQueues) {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaControllerSession.class);
     private static final int KEYED = 1 << 2;
     private static final int DATA_OFFSET = 1 << 20;
     private static final int MAX_IN_CAPSULE = 1 << 14;
@@ -77,13 +83,69 @@ record RdmaControllerSession(
                     "%s is not supported: the driver needs keyed data descriptors and capsules of %d bytes, but the controller states %s"
                             .formatted(name, Command.BYTES, attributes));
         }
-        return new RdmaControllerSession(
-                admin,
-                id,
-                capabilities,
-                description.identity(),
-                attributes,
-                queues == 0 ? 0 : requestQueues(admin, queues, deadline));
+        var session =
+                new RdmaControllerSession(
+                        admin,
+                        id,
+                        capabilities,
+                        description.identity(),
+                        attributes,
+                        queues == 0 ? 0 : requestQueues(admin, queues, deadline));
+        if ((description.identity().asyncEvents() & IdentifyController.NAMESPACE_NOTICES) != 0) {
+            session.requestNotices(deadline);
+        }
+        return session;
+    }
+
+    /** Asks the controller to report changes of namespaces. */
+    private void requestNotices(Deadline deadline) throws FabricException {
+        try {
+            var _ =
+                    admin.execute(
+                            "request for notices of namespaces",
+                            Command.admin(AdminOpcode.SET_FEATURES)
+                                    .withDwords(
+                                            FeatureId.ASYNC_EVENT_CONFIGURATION,
+                                            IdentifyController.NAMESPACE_NOTICES,
+                                            0),
+                            deadline);
+        } catch (NvmeException e) {
+            if (e.status().isEmpty()) {
+                throw e;
+            }
+            LOG.debug("The namespaces are not watched: {}", e.getMessage());
+            return;
+        }
+        admin.requestEvent(deadline);
+    }
+
+    /** Reads a page of data that describes the controller. */
+    <T> T read(
+            AdminPageKind page,
+            int namespace,
+            Deadline deadline,
+            Function<MemorySegment, T> decoder)
+            throws FabricException {
+        return admin.read(
+                page.description(namespace),
+                page.command(namespace),
+                Configuration.PAGE_BYTES,
+                deadline,
+                decoder);
+    }
+
+    /** Makes the controller report later changes of namespaces, which it does not do before. */
+    void acknowledgeNotice(Deadline deadline) throws FabricException {
+        var dwords = Configuration.PAGE_BYTES / Integer.BYTES - 1;
+        var _ =
+                admin.read(
+                        "log page of changed namespaces",
+                        Command.admin(AdminOpcode.GET_LOG_PAGE)
+                                .withNamespace(Command.ALL_NAMESPACES)
+                                .withDwords(LogPage.CHANGED_NAMESPACES | dwords << 16, 0, 0),
+                        Configuration.PAGE_BYTES,
+                        deadline,
+                        MemorySegment::byteSize);
     }
 
     private static void enable(RdmaAdminQueue admin, String name, Deadline deadline)

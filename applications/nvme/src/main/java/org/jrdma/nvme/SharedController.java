@@ -27,6 +27,7 @@ final class SharedController extends PcieController {
         readCapabilities();
         manager = ManagerConnection.open(address, deadline());
         checkRunning();
+        readNamespaces(this);
     }
 
     private ManagerReply execute(ManagerRequest request) throws FabricException {
@@ -37,7 +38,7 @@ final class SharedController extends PcieController {
     }
 
     @Override
-    <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
+    public <T> T read(AdminPageKind page, int namespace, Function<MemorySegment, T> decoder)
             throws FabricException {
         var data = execute(new ManagerRequest.ReadPage(page, namespace)).data();
         // an array of long values has the alignment that the decoders need
