@@ -26,7 +26,7 @@ public final class NvmeFabrics {
 
     /**
      * Reads which subsystems a target offers to this host, with the devices of {@link
-     * Verbs#configured()}.
+     * Verbs#configured()}. Does not follow referrals, which are entries of the result.
      *
      * @throws FabricException if the target cannot be reached, refuses the host, or does not
      *     respond in time
@@ -37,7 +37,8 @@ public final class NvmeFabrics {
     }
 
     /**
-     * Reads which subsystems a target offers to this host, with the devices of a library.
+     * Reads which subsystems a target offers to this host, with the devices of a library. Does not
+     * follow referrals, which are entries of the result.
      *
      * @param manager the connection manager of the same library
      * @throws FabricException if the target cannot be reached, refuses the host, or does not
@@ -62,6 +63,36 @@ public final class NvmeFabrics {
         } catch (InterruptedIOException _) {
             throw new NvmeException("Interrupted while connecting to " + name);
         }
+    }
+
+    /**
+     * Reads which subsystems a target, and the targets to which it refers, offer to this host, with
+     * the devices of {@link Verbs#configured()}. Follows up to four referrals in a row, and asks up
+     * to 32 targets. Asks no address twice. Blocks for up to the timeouts of the options for each
+     * of the targets.
+     *
+     * @throws FabricException if the first target cannot be reached, refuses the host, or does not
+     *     respond in time. The result contains the failures of the other targets
+     */
+    public static Discovery discoverAll(InetSocketAddress target, FabricsOptions options)
+            throws FabricException {
+        return discoverAll(Verbs.configured(), ConnectionManager.configured(), target, options);
+    }
+
+    /**
+     * As {@link #discoverAll(InetSocketAddress, FabricsOptions)}, with the devices of a library.
+     *
+     * @param manager the connection manager of the same library
+     * @throws FabricException if the first target cannot be reached, refuses the host, or does not
+     *     respond in time. The result contains the failures of the other targets
+     */
+    public static Discovery discoverAll(
+            Verbs verbs,
+            ConnectionManager manager,
+            InetSocketAddress target,
+            FabricsOptions options)
+            throws FabricException {
+        return ReferralFollower.discover(target, each -> discover(verbs, manager, each, options));
     }
 
     /** Reads the log page until it does not change during a read. */

@@ -1,9 +1,14 @@
 package org.jrdma.nvme.model;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
- * A subsystem and the address at which a host can reach it.
+ * A subsystem, or a referral to another discovery subsystem, and the address at which a host can
+ * reach it.
  *
  * @param transport the transport, such as {@link #RDMA}
  * @param family the address family, such as {@link #IPV4}
@@ -50,6 +55,8 @@ public record DiscoveryEntry(
     /** The discovery subsystem itself. */
     public static final int THIS_DISCOVERY = 3;
 
+    private static final Pattern PORT = Pattern.compile("[1-9][0-9]{0,4}");
+    private static final int MAX_PORT = 65_535;
     private static final int SERVICE_BYTES = 32;
     private static final int ADDRESS_BYTES = 256;
     private static final int SERVICE = 32;
@@ -59,6 +66,25 @@ public record DiscoveryEntry(
     private static final int RELIABLE_CONNECTED = 1;
     private static final int ANY_PROVIDER = 1;
     private static final int RDMA_CM = 1;
+
+    /**
+     * Returns the address as an IP address and a port; empty for another transport, and if the
+     * texts of the entry are no such address. Names are not resolved, because the texts are those
+     * of another machine.
+     */
+    public Optional<InetSocketAddress> rdmaAddress() {
+        if (transport != RDMA || !PORT.matcher(service).matches()) {
+            return Optional.empty();
+        }
+        var port = Integer.parseInt(service);
+        try {
+            return port > MAX_PORT
+                    ? Optional.empty()
+                    : Optional.of(new InetSocketAddress(InetAddress.ofLiteral(address), port));
+        } catch (IllegalArgumentException _) {
+            return Optional.empty();
+        }
+    }
 
     /** Decodes an entry. An invalid name is decoded as an empty one. */
     public static DiscoveryEntry decode(MemorySegment data, long offset) {

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class ExportedSubsystems {
 
     private static final int PORT_ID = 1;
+    private static final int OTHER_PORT_ID = 0;
 
     /**
      * A subsystem.
@@ -40,7 +41,12 @@ final class ExportedSubsystems {
 
     private final Map<String, Export> exports = new LinkedHashMap<>();
     private final Map<ControllerKey, TargetController> controllers = new ConcurrentHashMap<>();
+    private final List<InetSocketAddress> referrals;
     private long generation;
+
+    ExportedSubsystems(List<InetSocketAddress> referrals) {
+        this.referrals = referrals;
+    }
 
     synchronized void add(Subsystem subsystem, @Nullable Set<String> hosts) {
         var export = new Export(subsystem, hosts == null ? null : Set.copyOf(hosts));
@@ -75,26 +81,41 @@ final class ExportedSubsystems {
     private synchronized DiscoveryLog discoveryLog(String hostName, InetSocketAddress local) {
         var entries = new ArrayList<DiscoveryEntry>();
         for (var export : exports.values()) {
-            if (export.allows(hostName) && entries.size() < DiscoveryLog.MAX_ENTRIES) {
-                entries.add(entry(export.subsystem().qualifiedName(), local));
+            if (export.allows(hostName)
+                    && entries.size() < DiscoveryLog.MAX_ENTRIES - referrals.size()) {
+                entries.add(
+                        entry(
+                                DiscoveryEntry.NVM_SUBSYSTEM,
+                                PORT_ID,
+                                export.subsystem().qualifiedName(),
+                                local));
             }
+        }
+        for (var referral : referrals) {
+            entries.add(
+                    entry(
+                            DiscoveryEntry.REFERRAL,
+                            OTHER_PORT_ID,
+                            QualifiedName.DISCOVERY,
+                            referral));
         }
         return new DiscoveryLog(generation, List.copyOf(entries));
     }
 
-    private static DiscoveryEntry entry(String name, InetSocketAddress local) {
+    private static DiscoveryEntry entry(
+            int kind, int portId, String name, InetSocketAddress address) {
         return new DiscoveryEntry(
                 DiscoveryEntry.RDMA,
-                local.getAddress() instanceof Inet6Address
+                address.getAddress() instanceof Inet6Address
                         ? DiscoveryEntry.IPV6
                         : DiscoveryEntry.IPV4,
-                DiscoveryEntry.NVM_SUBSYSTEM,
-                PORT_ID,
+                kind,
+                portId,
                 ConnectData.ANY_CONTROLLER,
                 ConnectPrivateData.ADMIN_ENTRIES,
-                Integer.toString(local.getPort()),
+                Integer.toString(address.getPort()),
                 name,
-                local.getAddress().getHostAddress());
+                address.getAddress().getHostAddress());
     }
 
     void add(ConnectData data, TargetController controller) {

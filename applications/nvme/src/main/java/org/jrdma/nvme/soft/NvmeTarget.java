@@ -49,7 +49,7 @@ public final class NvmeTarget implements AutoCloseable {
     private final Verbs verbs;
     private final Listener listener;
     private final TargetOptions options;
-    private final ExportedSubsystems exports = new ExportedSubsystems();
+    private final ExportedSubsystems exports;
     private final Map<String, OpenDevice> devices = new HashMap<>();
 
     /** A connection of a host, with its queue as soon as it is accepted. */
@@ -66,6 +66,7 @@ public final class NvmeTarget implements AutoCloseable {
         this.verbs = verbs;
         this.listener = listener;
         this.options = options;
+        this.exports = new ExportedSubsystems(options.referrals());
         this.acceptor =
                 Thread.ofPlatform().daemon().name("jrdma-nvme-target").unstarted(this::accept);
     }
