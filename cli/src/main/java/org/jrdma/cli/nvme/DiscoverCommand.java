@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
+import org.jrdma.nvme.Discovery;
 import org.jrdma.nvme.NvmeFabrics;
 import org.jrdma.nvme.model.DiscoveryEntry;
 import picocli.CommandLine.Command;
@@ -15,10 +16,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Lists the subsystems that a target offers to this host. */
+/** Lists the subsystems that a target, and those to which it refers, offer to this host. */
 @Command(
         name = "discover",
-        description = "Lists the subsystems that a target offers to this host.",
+        description =
+                "Lists the subsystems that a target offers to this host. Follows its referrals to other targets.",
         mixinStandardHelpOptions = true)
 public final class DiscoverCommand implements Callable<Integer> {
 
@@ -45,10 +47,9 @@ public final class DiscoverCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        var subsystems =
-                NvmeFabrics.discover(target, host.options()).entries().stream()
-                        .map(DiscoverCommand::subsystem)
-                        .toList();
+        var discovery = NvmeFabrics.discoverAll(target, host.options());
+        var subsystems = discovery.entries().stream().map(DiscoverCommand::subsystem).toList();
+        discovery.unfollowed().forEach(this::printUnfollowed);
         var out = command.commandLine().getOut();
         if (output.isJson()) {
             out.println(Json.of(subsystems));
@@ -56,6 +57,20 @@ public final class DiscoverCommand implements Callable<Integer> {
             print(subsystems);
         }
         return 0;
+    }
+
+    private void printUnfollowed(Discovery.UnfollowedReferral unfollowed) {
+        var referral = subsystem(unfollowed.referral());
+        command.commandLine()
+                .getErr()
+                .println(
+                        PrintableText.of(
+                                "Cannot follow the referral to %s, port %s, by %s: %s"
+                                        .formatted(
+                                                referral.address(),
+                                                referral.port(),
+                                                referral.transport(),
+                                                unfollowed.reason())));
     }
 
     private void print(List<Subsystem> subsystems) {

@@ -10,12 +10,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "nvme",
         description =
-                "Discovers, lists and serves drives by NVMe over RDMA. All commands print JSON with --json.",
+                "Discovers, lists, serves and measures drives by NVMe over RDMA. All commands print JSON with --json.",
         mixinStandardHelpOptions = true,
         subcommands = {
             DiscoverCommand.class,
             ListNamespacesCommand.class,
             ServeCommand.class,
+            PerfCommand.class,
             HelpCommand.class
         },
         synopsisSubcommandLabel = "COMMAND")

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -12,6 +14,7 @@ import java.util.regex.Pattern;
 import org.jrdma.cli.output.FabricDeviceId;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
+import org.jrdma.cli.output.PrintableText;
 import org.jrdma.cli.perf.ChildProcessPeer;
 import org.jrdma.ffi.AddressText;
 import org.jrdma.nvme.model.QualifiedName;
@@ -43,6 +46,8 @@ public final class ServeCommand implements Callable<Integer> {
     private static final String DEFAULT_BLOCK_BYTES = "512";
     private static final long MEBIBYTE = 1 << 20;
     private static final int SERIAL_DIGITS = 14;
+    private static final int FIRST_NAMESPACE = 1;
+    private static final Duration GROWTH_CHECK = Duration.ofSeconds(1);
     private static final Pattern PCI_FUNCTION =
             Pattern.compile("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
 
@@ -61,7 +66,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "STORAGE",
             description =
-                    "A file, which is created if it does not exist; memory, which is lost at the end; the fabric device id of a lent NVMe controller, such as 0x401; or the address of a local one without a driver or with vfio-pci, such as 0000:01:00.0.")
+                    "A file, which is created if it does not exist; it may grow while it is served; memory, which is lost at the end; the fabric device id of a lent NVMe controller, such as 0x401; or the address of a local one without a driver or with vfio-pci, such as 0000:01:00.0.")
     private String storage;
 
     @Option(
@@ -104,12 +109,21 @@ public final class ServeCommand implements Callable<Integer> {
                     "The name of a host that may connect. Can be repeated (default: all hosts).")
     private Set<String> hosts = Set.of();
 
+    @Option(
+            names = "--refer",
+            paramLabel = "ADDRESS",
+            converter = AddressConverter.class,
+            description =
+                    "The address of another target, to which hosts that discover subsystems are referred. Can be repeated.")
+    private List<InetSocketAddress> referrals = List.of();
+
     @Option(names = ChildProcessPeer.OPTION, hidden = true)
     private boolean isChild;
 
     @Override
     public Integer call() throws IOException {
         checkOptions();
+        var options = targetOptions();
         if (isChild) {
             ChildProcessPeer.exitWithParent();
         }
@@ -119,7 +133,8 @@ public final class ServeCommand implements Callable<Integer> {
             for (var namespace : served.namespaces()) {
                 var _ = subsystem.addNamespace(namespace);
             }
-            try (var target = NvmeTarget.listen(address, TargetOptions.DEFAULTS)) {
+            var growth = growth(subsystem, served);
+            try (var target = NvmeTarget.listen(address, options)) {
                 closeAtEnd(target, served);
                 if (hosts.isEmpty()) {
                     target.export(subsystem);
@@ -127,7 +142,7 @@ public final class ServeCommand implements Callable<Integer> {
                     target.export(subsystem, hosts);
                 }
                 print(subsystem, target, served.namespaces());
-                awaitInterrupt();
+                serveUntilInterrupted(growth);
             }
         }
         return 0;
@@ -158,6 +173,14 @@ public final class ServeCommand implements Callable<Integer> {
         if (mebibytes != null && mebibytes <= 0) {
             throw new ParameterException(
                     command.commandLine(), "The size must be positive, but is " + mebibytes);
+        }
+    }
+
+    private TargetOptions targetOptions() {
+        try {
+            return TargetOptions.DEFAULTS.referrals(referrals);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }
     }
 
@@ -206,6 +229,20 @@ public final class ServeCommand implements Callable<Integer> {
         }
     }
 
+    /** Returns false if the size of the file cannot be determined or used any more. */
+    private boolean follow(FileGrowth growth) {
+        var notes = command.commandLine().getErr();
+        try {
+            if (growth.follow()) {
+                notes.println("The file has grown, and so has its namespace.");
+            }
+            return true;
+        } catch (IOException e) { // hosts can still use the blocks
+            notes.println(PrintableText.of("The size of the file is not followed any more: " + e));
+            return false;
+        }
+    }
+
     private void print(Subsystem subsystem, NvmeTarget target, List<BlockStorage> namespaces) {
         var first = namespaces.getFirst();
         var served =
@@ -233,9 +270,27 @@ public final class ServeCommand implements Callable<Integer> {
         command.commandLine().getOut().flush();
     }
 
-    private static void awaitInterrupt() {
+    /** Follows the size of a file, unless an option has specified the size. */
+    private Optional<FileGrowth> growth(Subsystem subsystem, ServedStorage served) {
+        var isFile = !isBorrowedDrive() && !isLocalDrive() && !storage.equals(MEMORY);
+        return isFile && mebibytes == null
+                ? Optional.of(
+                        new FileGrowth(
+                                Path.of(storage),
+                                served.id(),
+                                subsystem,
+                                FIRST_NAMESPACE,
+                                served.namespaces().getFirst()))
+                : Optional.empty();
+    }
+
+    private void serveUntilInterrupted(Optional<FileGrowth> growth) {
+        var followed = growth;
         try {
-            Thread.sleep(Long.MAX_VALUE);
+            while (true) {
+                Thread.sleep(GROWTH_CHECK);
+                followed = followed.filter(this::follow);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // this command ends
         }

@@ -2,6 +2,7 @@ package org.jrdma.cli.perf;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -74,13 +75,19 @@ final class NvmeMeter implements AutoCloseable {
     }
 
     /**
-     * Reads and writes before the first measurement, so that the JVMs compile the code, also that
+     * Executes commands before the first measurement, so that the JVMs compile the code, also that
      * of the process with the controller.
      *
      * @param depth the number of pending transfers
      */
-    static void warmUp(NvmeDrive drive, int depth, int bytes, Duration time) throws IOException {
-        for (var operation : NvmeResult.Operation.values()) {
+    static void warmUp(
+            NvmeDrive drive,
+            List<NvmeResult.Operation> operations,
+            int depth,
+            int bytes,
+            Duration time)
+            throws IOException {
+        for (var operation : operations) {
             try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
                 RepeatedMeasurement.warmUp(time, meter::slice);
                 meter.drain();

@@ -143,8 +143,9 @@ public final class VolumePerfCommand implements Callable<Integer> {
     private void measureDriver(LentSoftwareDrive lent) throws IOException {
         try (var borrowed = lent.borrow()) {
             var drive = borrowed.drive();
-            NvmeMeter.warmUp(drive, 1, sizes.getFirst(), time);
-            for (var operation : NvmeResult.Operation.values()) {
+            var operations = List.of(NvmeResult.Operation.values());
+            NvmeMeter.warmUp(drive, operations, 1, sizes.getFirst(), time);
+            for (var operation : operations) {
                 var name = "driver " + Json.name(operation);
                 print(VolumeResult.rawHeader(VolumeDataPathKind.DIRECT, name));
                 for (var bytes : sizes) {

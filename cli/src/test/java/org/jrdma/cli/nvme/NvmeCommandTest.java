@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -93,6 +95,117 @@ class NvmeCommandTest {
             }
         }
         assertThat(Files.size(file)).isEqualTo(1 << 20);
+    }
+
+    @Test
+    void shouldDiscoverTheSubsystemsOfReferrals() throws Exception {
+        try (var first = start("serve", "-a", "0.0.0.0:0", "-n", NAME + "1", "memory")) {
+            first.awaitOutput("until Ctrl+C\n");
+            var referred = address(first);
+            var host = referred.substring(0, referred.lastIndexOf(':'));
+            try (var second =
+                    start(
+                            "serve",
+                            "-a",
+                            "0.0.0.0:0",
+                            "-n",
+                            NAME + "2",
+                            "--refer",
+                            referred,
+                            "--refer=" + host + ":1",
+                            "memory")) {
+                second.awaitOutput("until Ctrl+C\n");
+                assertThat(run("discover", address(second)))
+                        .contains(NAME + "1  nvm at ", NAME + "2  nvm at ", "  referral at ")
+                        .contains("Cannot follow the referral to " + host + ", port 1, by rdma: ");
+            }
+        }
+    }
+
+    @Test
+    void shouldServeAFileThatGrows() throws Exception {
+        var file = Files.write(folder.resolve("blocks"), new byte[8192]);
+        try (var server = start("serve", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
+            server.awaitOutput("until Ctrl+C\n");
+            try (var drive = connect(address(server), NAME)) {
+                assertThat(drive.namespaces().getFirst().blocks()).isEqualTo(16);
+                Files.write(file, new byte[4096], StandardOpenOption.APPEND);
+                server.awaitOutput("The file has grown, and so has its namespace.\n");
+                var end = System.nanoTime() + 60_000_000_000L;
+                while (drive.namespaces().getFirst().blocks() != 24) {
+                    assertThat(System.nanoTime()).isLessThan(end);
+                    Thread.sleep(10);
+                }
+                assertThat(exchange(drive, 5)).isZero();
+
+                Files.delete(file);
+                Files.createSymbolicLink(file, file); // its size cannot be determined
+                server.awaitOutput("The size of the file is not followed any more: ");
+                assertThat(exchange(drive, 6)).isEqualTo(5);
+            }
+        }
+    }
+
+    /** Reads do not change the data, so that a drive that is in use can be measured. */
+    @Test
+    @Tag("slow")
+    void shouldMeasureADrive() throws Exception {
+        var content = new byte[65_536];
+        Arrays.fill(content, (byte) 7);
+        var file = Files.write(folder.resolve("blocks"), content);
+        try (var server = start("serve", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
+            server.awaitOutput("until Ctrl+C\n");
+            var address = address(server);
+            assertThat(run("perf", "-d", "1,3", "-t", "20", address, NAME))
+                    .contains("rdma read: ")
+                    .containsPattern("(?m)^ +1 .*[1-9]")
+                    .containsPattern("(?m)^ +3 .*[1-9]")
+                    .doesNotContain("rdma write");
+            assertThat(Files.readAllBytes(file)).isEqualTo(content);
+            assertThat(run("perf", "-d", "2", "-t", "20", "--json", "--write", address, NAME))
+                    .startsWith("[{\"controller\":\"rdma\",\"operation\":\"read\",\"depth\":2,")
+                    .contains("\"operation\":\"write\"");
+            assertThat(Files.readAllBytes(file)).isNotEqualTo(content);
+        }
+    }
+
+    @Test
+    void shouldNotMeasureANamespaceThatIsSmallerThanAnAccess() throws Exception {
+        var file = Files.write(folder.resolve("blocks"), new byte[2048]);
+        try (var server = start("serve", "-a", "0.0.0.0:0", "-n", NAME, file.toString())) {
+            server.awaitOutput("until Ctrl+C\n");
+            try (var refused =
+                    start("perf", "--host-id=" + folder.resolve("host"), address(server), NAME)) {
+                assertThat(refused.await()).isOne();
+                assertThat(refused.output())
+                        .contains("is missing, or smaller than 4,096 bytes")
+                        .hasLineCount(1);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotFollowAFileThatWasReplacedOrTruncated() throws Exception {
+        var file = Files.write(folder.resolve("blocks"), new byte[8192]);
+        var subsystem = ServeCommand.newSubsystem(UUID.randomUUID(), NAME);
+        try (var storage = ServedStorage.inFile(file, 8192, 512)) {
+            var blocks = storage.namespaces().getFirst();
+            var growth =
+                    new FileGrowth(
+                            file, storage.id(), subsystem, subsystem.addNamespace(blocks), blocks);
+            assertThat(growth.follow()).isFalse();
+            Files.write(file, new byte[100], StandardOpenOption.APPEND); // no whole block
+            assertThat(growth.follow()).isFalse();
+            Files.write(file, new byte[4096], StandardOpenOption.APPEND);
+            assertThat(growth.follow()).isTrue();
+            assertThat(blocks.blocks()).isEqualTo(24);
+            assertThat(growth.follow()).isFalse();
+            Files.move(file, folder.resolve("moved"));
+            assertThat(growth.follow()).isFalse();
+            Files.write(file, new byte[16_384]);
+            assertThat(growth.follow()).isFalse();
+            assertThat(blocks.blocks()).isEqualTo(24);
+        }
     }
 
     @Test
@@ -189,6 +302,9 @@ class NvmeCommandTest {
                 "nvme serve -s 1 0x401 | The options --size and --block apply to a file or memory, not to a drive. See jrdma nvme serve --help.",
                 "nvme serve -b 512 0000:01:00.0 | The options --size and --block apply to a file or memory, not to a drive. See jrdma nvme serve --help.",
                 "nvme serve -s 0 memory | The size must be positive, but is 0. See jrdma nvme serve --help.",
+                "nvme serve --refer 0.0.0.0 memory | Cannot refer hosts to 0.0.0.0:4420. A referral needs the IP address and the port of another target. See jrdma nvme serve --help.",
+                "nvme perf -d 0 1.2.3.4 nqn.x | Invalid value for option '--depths' (DEPTH): \"0\" is not a whole number from 1 to 2147483647. See jrdma nvme perf --help.",
+                "nvme perf 1.2.3.4 | Missing required parameter: 'NQN'. See jrdma nvme perf --help.",
                 "nvme list 1.2.3.4 | Missing required parameter: 'NQN'. See jrdma nvme list --help."
             })
     void shouldRejectAnInvalidCommandLineInOneLine(String words, String message) {

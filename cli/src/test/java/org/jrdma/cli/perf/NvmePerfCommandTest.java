@@ -53,7 +53,7 @@ class NvmePerfCommandTest {
                 .hasSize(MeasuredDrive.Kind.values().length * OPERATIONS * 2);
         assertThat(Files.readString(plot))
                 .contains(
-                        NvmePerfCommand.BY_DEPTH.title(),
+                        NvmeSweep.texts(NvmePerfCommand.NAME).title(),
                         "queue depth (commands)",
                         "local read",
                         "borrowed write",
