@@ -60,6 +60,18 @@ class NvmePerfCommandTest {
                         "rdma read");
     }
 
+    /** benchmarks/run draws the plot of the documentation. */
+    @Test
+    void shouldDocumentAPlotOfAllControllers() throws Exception {
+        var pages = Path.of("..", "docs", "use");
+        assertThat(Files.readString(pages.resolve("nvme-perf.svg")))
+                .contains(NvmeSweep.texts(NvmePerfCommand.NAME).title(), "queue depth (commands)")
+                .contains("local read", "local write", "borrowed read", "borrowed write")
+                .contains("rdma read", "rdma write");
+        assertThat(Files.readString(pages.resolve("nvme-over-rdma.md")))
+                .contains("](nvme-perf.svg)");
+    }
+
     @Test
     void shouldMeasureOneControllerAndPrintJson() {
         assertThat(execute("perf", "nvme", "--json", "-d", "2", "-t", "20", "local")).isZero();
