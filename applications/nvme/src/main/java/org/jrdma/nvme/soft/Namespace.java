@@ -46,12 +46,15 @@ final class Namespace {
     }
 
     /**
-     * Marks this namespace as removed, after the commands that access it have ended. Later commands
-     * find the mark.
+     * Marks this namespace as removed, after the commands that access it have ended. Commands that
+     * have found this namespace before, and wait for its lock, find the mark.
+     *
+     * @throws IllegalArgumentException if this namespace was removed before
      */
     void remove() {
         lock.writeLock().lock();
         try {
+            checkNotRemoved();
             removed = true;
         } finally {
             lock.writeLock().unlock();
@@ -72,12 +75,16 @@ final class Namespace {
     void resize(long blocks) throws IOException {
         lock.writeLock().lock();
         try {
-            if (removed) {
-                throw new IllegalArgumentException("The namespace %d was removed".formatted(id));
-            }
+            checkNotRemoved();
             storage.resize(blocks);
         } finally {
             lock.writeLock().unlock();
+        }
+    }
+
+    private void checkNotRemoved() {
+        if (removed) {
+            throw new IllegalArgumentException("The namespace %d was removed".formatted(id));
         }
     }
 

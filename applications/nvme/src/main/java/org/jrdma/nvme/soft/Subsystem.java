@@ -145,12 +145,10 @@ public final class Subsystem {
      * @throws IllegalArgumentException if there is no such namespace
      */
     public void removeNamespace(int id) {
-        Namespace removed;
+        requireNamespace(id).remove();
         synchronized (this) {
-            removed = requireNamespace(id);
             namespaces = namespaces.stream().filter(each -> each.id() != id).toList();
         }
-        removed.remove();
         notifyChange(id);
     }
 

@@ -196,6 +196,7 @@ class NamespaceChangesTest extends ControllerTestBase {
         assertThat(subsystem.namespaceAfter(6)).isNull();
     }
 
+    /** Commands that arrive meanwhile have found the namespace, and wait for its lock. */
     @Test
     void shouldWaitForTheCommandsOfANamespaceBeforeItsRemoval() throws Exception {
         var lock = subsystem.namespaces().getFirst().lock(true);
@@ -210,13 +211,25 @@ class NamespaceChangesTest extends ControllerTestBase {
         try {
             remover.start();
             Harness.await(() -> remover.getState() == Thread.State.WAITING);
+            queue.submit(
+                    Command.blocks(IoOpcode.READ, 1, 0, 1).withData(data.address(), 0).withId(9));
+            Harness.await(() -> controllerThread().getState() == Thread.State.WAITING);
             assertThat(isRemoved).isFalse();
-            assertThat(execute(IoOpcode.READ, 1, 0)).isEqualTo(Status.INVALID_NAMESPACE);
         } finally {
             lock.unlock();
         }
+        var completion = queue.await();
+        assertThat(completion.commandId()).isEqualTo(9);
+        assertThat(Status.of(completion.status())).contains(Status.INVALID_NAMESPACE);
         assertThat(remover.join(Duration.ofSeconds(20))).isTrue();
         assertThat(isRemoved).isTrue();
+    }
+
+    private static Thread controllerThread() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("sisci-soft-device-jrdma test"))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** The storage is closed at once, so a late command would report an error of the medium. */
@@ -250,6 +263,7 @@ class NamespaceChangesTest extends ControllerTestBase {
         var removed = subsystem.namespaces().getFirst();
         removed.requirePresent();
         subsystem.removeNamespace(1);
+        assertThatThrownBy(removed::remove).isInstanceOf(IllegalArgumentException.class);
         assertThatExceptionOfType(CommandException.class)
                 .isThrownBy(removed::requirePresent)
                 .extracting(CommandException::status)
