@@ -1,16 +1,20 @@
 package org.jrdma.spark;
 
-import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.Unpooled;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.util.ByteBufferInputStream;
 import org.jrdma.verbs.memory.PooledBuffer;
 
 /**
  * A block that was read into a registered buffer. The last release releases the block's reference
  * to the buffer, which other blocks may share.
+ *
+ * <p>When the executor ends, the memory is freed although tasks may still be reading blocks. Access
+ * to the memory therefore must not bypass the checks of {@link ByteBuffer}, as a ByteBuf of Netty
+ * does.
  */
 final class FetchedBlock extends ManagedBuffer {
 
@@ -35,7 +39,7 @@ final class FetchedBlock extends ManagedBuffer {
 
     @Override
     public InputStream createInputStream() {
-        return new ByteBufInputStream(Unpooled.wrappedBuffer(bytes));
+        return new ByteBufferInputStream(nioByteBuffer());
     }
 
     @Override
@@ -54,11 +58,11 @@ final class FetchedBlock extends ManagedBuffer {
 
     @Override
     public Object convertToNetty() {
-        return Unpooled.wrappedBuffer(bytes);
+        return Unpooled.copiedBuffer(bytes);
     }
 
     @Override
     public Object convertToNettyForSsl() {
-        return Unpooled.wrappedBuffer(bytes);
+        return Unpooled.copiedBuffer(bytes);
     }
 }
