@@ -20,7 +20,10 @@ import org.jrdma.verbs.cm.model.PrivateData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Accepts the channels of other executors. Each channel has a thread of its own. */
+/**
+ * Accepts the channels of other executors. Each channel has a thread of its own. Hosts that do not
+ * know the token of the application cause neither threads nor more than one warning per minute.
+ */
 final class BlockServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
@@ -32,6 +35,7 @@ final class BlockServer implements AutoCloseable {
     private final MapOutputs outputs;
     private final ShuffleMetrics metrics;
     private final Set<RdmaChannel> channels = ConcurrentHashMap.newKeySet();
+    private final WarningLimiter rejections = new WarningLimiter();
 
     BlockServer(
             ProtectionDomain domain,
@@ -56,10 +60,14 @@ final class BlockServer implements AutoCloseable {
         try {
             while (true) {
                 var request = listener.next(ChronoUnit.FOREVER.getDuration());
-                Thread.ofPlatform()
-                        .daemon()
-                        .name("jrdma-shuffle-server-" + AddressText.of(request.peerAddress()))
-                        .start(() -> serve(request));
+                if (isOfThisApplication(request)) {
+                    Thread.ofPlatform()
+                            .daemon()
+                            .name("jrdma-shuffle-server-" + AddressText.of(request.peerAddress()))
+                            .start(() -> serve(request));
+                } else {
+                    reject(request);
+                }
             }
         } catch (ListenerClosedException e) {
             LOG.debug("Stopped listening", e);
@@ -68,19 +76,25 @@ final class BlockServer implements AutoCloseable {
         }
     }
 
+    private void reject(ConnectionRequest request) {
+        rejections
+                .tryLog()
+                .ifPresent(suppressed ->
+                        LOG.warn(
+                                "Rejected {}, which is not from this application. {} earlier rejections were not logged: this warning is logged at most once per minute.",
+                                request,
+                                suppressed));
+        request.close();
+    }
+
     private void serve(ConnectionRequest request) {
-        try (request) {
-            if (!isOfThisApplication(request)) {
-                LOG.warn("Rejected {}, which is not from this application", request);
-                return;
-            }
-            try (var channel = request.acceptChannel(domain, settings.options(), ACCEPT_TIMEOUT)) {
-                channels.add(channel);
-                try {
-                    new ServedChannel(channel, outputs, metrics).serve();
-                } finally {
-                    channels.remove(channel);
-                }
+        try (request;
+                var channel = request.acceptChannel(domain, settings.options(), ACCEPT_TIMEOUT)) {
+            channels.add(channel);
+            try {
+                new ServedChannel(channel, outputs, metrics).serve();
+            } finally {
+                channels.remove(channel);
             }
         } catch (IOException e) {
             LOG.debug("The channel of another executor has ended: {}", e.getMessage());

@@ -265,9 +265,18 @@ class BlockTransferTest extends BlockTransferFixture {
     @Test
     void shouldRejectAnExecutorOfAnotherApplication() throws Exception {
         write(0, 1);
-        try (var stranger = peer(ChannelSettings.of(ChannelSettings.newToken()))) {
+        try (var log = new CapturedLog(BlockServer.class);
+                var stranger = peer(ChannelSettings.of(ChannelSettings.newToken()))) {
+            // Connects twice.
             assertThat(fetch(stranger, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("not from this application");
         }
+        assertThat(connections).hasValue(2);
+        assertThat(value(Metric.REGISTRATIONS)).isZero();
     }
 
     @Test
