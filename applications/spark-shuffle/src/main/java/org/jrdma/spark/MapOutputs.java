@@ -2,6 +2,7 @@ package org.jrdma.spark;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +12,6 @@ import java.util.stream.IntStream;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
-import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -240,10 +240,12 @@ final class MapOutputs implements AutoCloseable {
 
     /**
      * Logs that an output cannot be offered. If locked memory is exhausted, this may happen for
-     * each block, so the number of warnings is limited.
+     * each block, so the number of warnings is limited. There is no warning if the output does not
+     * exist, for example because its shuffle has been removed, or if this executor ends.
      */
     void logRefusal(MapOutputIndex.Key key, Exception cause) {
-        var suppressed = cause instanceof VerbsException ? failures.tryLog() : OptionalLong.empty();
+        var isUnexpected = cause instanceof IOException && !(cause instanceof NoSuchFileException);
+        var suppressed = isUnexpected ? failures.tryLog() : OptionalLong.empty();
         if (suppressed.isPresent()) {
             LOG.warn(
                     "Cannot register map output {}. Its blocks are sent over TCP. {} earlier failures were not logged: this warning is logged at most once per minute.",

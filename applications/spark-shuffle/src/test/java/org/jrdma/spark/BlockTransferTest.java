@@ -144,6 +144,23 @@ class BlockTransferTest extends BlockTransferFixture {
     }
 
     @Test
+    void shouldWarnAboutAnOutputThatCannotBeReadButNotAboutOneThatDoesNotExist() throws Exception {
+        var unreadable = folder.resolve("too long".repeat(100));
+        indexes.put(
+                new MapOutputIndex.Key(0, 1),
+                new MapOutputIndex(unreadable, FILE_BYTES, 0, FILE_BYTES));
+        try (var log = new CapturedLog(MapOutputs.class)) {
+            assertThat(fetch("shuffle_0_7_0").stock).containsExactly("shuffle_0_7_0");
+            assertThat(log.warnings()).isEmpty();
+
+            assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+            assertThat(log.warnings()).singleElement().asString().contains("over TCP");
+        }
+        assertThat(value(Metric.BLOCKS_REFUSED)).isEqualTo(2);
+        assertThat(value(Metric.REGISTERED_BYTES)).isZero();
+    }
+
+    @Test
     void shouldDeregisterNoOutputsForAnOutputAboveTheLimit() throws Exception {
         write(0, 1);
         fetch("shuffle_0_1_0").release();
