@@ -3,6 +3,7 @@ package org.jrdma.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.sql.Row;
@@ -117,9 +118,17 @@ class RdmaShuffleTest {
             runJobs("encryption, and 2 % packet loss", cluster);
 
             assertThat(cluster.remoteBytesToFiles()).isPositive();
+            assertThat(lostPackets(cluster)).isPositive();
             shouldHaveReadEveryRemoteBlockByRdma(cluster);
             cluster.awaitRelease();
         }
+    }
+
+    private static long lostPackets(LocalCluster cluster) {
+        return ShuffleJobs.context(cluster.session())
+                .parallelize(List.of(1, 2), 2)
+                .map(_ -> UnpluggableFabric.lostPackets())
+                .reduce(Long::sum);
     }
 
     @Test

@@ -4,7 +4,9 @@ import java.lang.foreign.SymbolLookup;
 import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.soft.roce.SoftRoce;
 
-/** The software fabric of an executor, whose cable tests can pull. */
+/**
+ * The software fabric of an executor. Tests can pull its cable, and check that packets were lost.
+ */
 public final class UnpluggableFabric implements JavaImplementedLibrary {
 
     private static final SoftRoce FABRIC = new SoftRoce();
@@ -18,6 +20,11 @@ public final class UnpluggableFabric implements JavaImplementedLibrary {
 
     static void insertCable() {
         FABRIC.devices().getFirst().linkUp();
+    }
+
+    /** The number of packets of this executor that were lost on purpose. */
+    static long lostPackets() {
+        return FABRIC.devices().getFirst().faultCounts().lost();
     }
 
     @Override
