@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jrdma.processes.FreePorts;
 import org.jrdma.processes.Program;
 
@@ -22,11 +23,22 @@ final class StandaloneCluster implements AutoCloseable {
     }
 
     static StandaloneCluster start() throws IOException, InterruptedException {
+        return start(Map.of());
+    }
+
+    /**
+     * Starts a cluster.
+     *
+     * @param settings the settings of the first worker, for example of a shuffle service, of which
+     *     a machine has only one
+     */
+    static StandaloneCluster start(Map<String, String> settings)
+            throws IOException, InterruptedException {
         var port = FreePorts.one();
         var cluster = new StandaloneCluster("spark://%s:%d".formatted(HOST, port));
         try {
             cluster.startMaster(port);
-            cluster.startWorkers();
+            cluster.startWorkers(settings);
             return cluster;
         } catch (Throwable e) {
             cluster.close();
@@ -35,15 +47,17 @@ final class StandaloneCluster implements AutoCloseable {
     }
 
     private void startMaster(int port) throws IOException, InterruptedException {
-        start("org.apache.spark.deploy.master.Master", "--port", String.valueOf(port))
+        start(Map.of(), "org.apache.spark.deploy.master.Master", "--port", String.valueOf(port))
                 .awaitListening(port);
     }
 
-    private void startWorkers() throws IOException, InterruptedException {
+    private void startWorkers(Map<String, String> settings)
+            throws IOException, InterruptedException {
         var workers = new ArrayList<Program>();
         for (var i = 0; i < WORKERS; i++) {
             workers.add(
                     start(
+                            i == 0 ? settings : Map.of(),
                             "org.apache.spark.deploy.worker.Worker",
                             "--cores",
                             "1",
@@ -65,8 +79,10 @@ final class StandaloneCluster implements AutoCloseable {
         return command;
     }
 
-    private Program start(String program, String... arguments) throws IOException {
+    private Program start(Map<String, String> settings, String program, String... arguments)
+            throws IOException {
         var command = java();
+        settings.forEach((name, value) -> command.add("-D" + name + "=" + value));
         command.addAll(List.of(program, "--host", HOST, "--webui-port", "0"));
         command.addAll(List.of(arguments));
         var started = Program.start(command);
