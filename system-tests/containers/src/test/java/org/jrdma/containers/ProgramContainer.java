@@ -28,7 +28,10 @@ import org.testcontainers.utility.DockerImageName;
 final class ProgramContainer implements AutoCloseable {
 
     private static final String IMAGE = "jrdma-host:test";
-    private static final Duration TIMEOUT = Duration.ofMinutes(2);
+
+    /** Machines of CI are up to ten times slower than quiet ones. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(4);
+
     private static final String JARS = "/jrdma";
     private static final String TESTS = "/tests";
 
@@ -57,7 +60,7 @@ final class ProgramContainer implements AutoCloseable {
     /** Returns the configuration of a host that is not started. */
     static Configuration named(Network network, String name) {
         return new Configuration(
-                network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty(), List.of());
+                network, name, Map.of("jrdma.soft.devices", "eth0"), Optional.empty(), Map.of());
     }
 
     /**
@@ -67,20 +70,20 @@ final class ProgramContainer implements AutoCloseable {
      * @param name the name of the host on the network
      * @param properties the system properties of its programs
      * @param shared a directory that it shares with other hosts, mounted at {@link #SHARED}
-     * @param readable directories of this machine that the host can read at the same paths
+     * @param readable directories of this machine that the host can read, and their paths on it
      */
     record Configuration(
             Network network,
             String name,
             Map<String, String> properties,
             Optional<Path> shared,
-            List<Path> readable) {
+            Map<Path, String> readable) {
 
         Configuration sharing(Path directory) {
             return new Configuration(network, name, properties, Optional.of(directory), readable);
         }
 
-        Configuration reading(List<Path> directories) {
+        Configuration mounting(Map<Path, String> directories) {
             return new Configuration(network, name, properties, shared, directories);
         }
 
@@ -94,12 +97,7 @@ final class ProgramContainer implements AutoCloseable {
          * Starts a host and a program on it: the main class of a module, or a class of these tests.
          */
         ProgramContainer run(String program, String... arguments) {
-            return run(Map.of(), List.of(command(program, arguments)));
-        }
-
-        /** Starts a host and runs a command on it. */
-        ProgramContainer run(Map<String, String> environment, List<String> command) {
-            return start(IMAGE, environment, command);
+            return start(IMAGE, Map.of(), List.of(command(program, arguments)));
         }
 
         /**
@@ -154,7 +152,7 @@ final class ProgramContainer implements AutoCloseable {
                     .map(Path::of)
                     .map(jar -> readOnly(jar, JARS + "/" + jar.getFileName()))
                     .forEach(mounts::add);
-            readable.forEach(directory -> mounts.add(readOnly(directory, directory.toString())));
+            readable.forEach((directory, target) -> mounts.add(readOnly(directory, target)));
             shared.ifPresent(directory ->
                     mounts.add(new Bind(directory.toString(), new Volume(SHARED), AccessMode.rw)));
             return mounts;
