@@ -20,6 +20,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 
 /** Tests that a job whose executors or network fail has the same result as without the failure. */
 @Tag("slow")
+@Tag("long")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FailureTest {
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests jobs with two executors that read blocks by RDMA on the software fabric. */
 @Tag("slow")
+@Tag("long")
 class RdmaShuffleTest {
 
     private static final int RECORDS = 100_000;
