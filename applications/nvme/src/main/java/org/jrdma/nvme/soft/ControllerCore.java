@@ -128,12 +128,18 @@ final class ControllerCore {
         return !features.host().isNone() && features.host().isExtended() == isExtended;
     }
 
-    /** Adds the notifications of other threads to the log pages. */
-    void takeNotices() {
+    private void takeChangedNamespaces() {
         for (var ids = changedNamespaces.iterator(); ids.hasNext(); ) {
             var id = ids.next();
             ids.remove(); // a later change of the same namespace adds the id again
             logPages.addChangedNamespace(id);
+        }
+    }
+
+    /** Adds the notifications of other threads to the log pages. */
+    void takeNotices() {
+        if (!changedNamespaces.isEmpty()) { // an iterator would be created at each poll
+            takeChangedNamespaces();
         }
         for (var notice = notices.poll(); notice != null; notice = notices.poll()) {
             if (notice.host().equals(features.host())
