@@ -1,15 +1,11 @@
 package org.jrdma.volume.drive;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.zip.CRC32C;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.VolumeException;
 import org.jspecify.annotations.Nullable;
@@ -53,12 +49,13 @@ public final class CoordinatorLease {
             var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
             buffer.putLong(MAGIC).putLong(sequence).putLong(epoch).putLong(nonce).putLong(key);
             buffer.putLong(isReleased ? 1 : 0);
-            buffer.putInt(CHECKSUM_OFFSET, checksum(block));
+            buffer.putInt(CHECKSUM_OFFSET, BlockChecksum.of(block, CHECKSUM_OFFSET));
         }
 
         private static @Nullable Content decode(MemorySegment block) {
             var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-            if (buffer.getLong() != MAGIC || buffer.getInt(CHECKSUM_OFFSET) != checksum(block)) {
+            if (buffer.getLong() != MAGIC
+                    || buffer.getInt(CHECKSUM_OFFSET) != BlockChecksum.of(block, CHECKSUM_OFFSET)) {
                 return null;
             }
             return new Content(
@@ -67,12 +64,6 @@ public final class CoordinatorLease {
                     buffer.getLong(),
                     buffer.getLong(),
                     buffer.getLong() != 0);
-        }
-
-        private static int checksum(MemorySegment block) {
-            var crc = new CRC32C();
-            crc.update(ByteBuffer.wrap(block.asSlice(0, CHECKSUM_OFFSET).toArray(JAVA_BYTE)));
-            return (int) crc.getValue();
         }
     }
 

@@ -1,16 +1,11 @@
 package org.jrdma.volume.drive;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
-import java.util.zip.CRC32C;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -119,7 +114,7 @@ record GroupLabel(UUID group, int index, int count, int stripeBlocks) {
             var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
             buffer.putLong(MAGIC).putInt(index).putInt(count).putInt(stripeBlocks);
             buffer.putLong(group.getMostSignificantBits()).putLong(group.getLeastSignificantBits());
-            buffer.putInt(CHECKSUM_OFFSET, checksum(block));
+            buffer.putInt(CHECKSUM_OFFSET, BlockChecksum.of(block, CHECKSUM_OFFSET));
             drive.write(0, block);
             drive.flush();
         }
@@ -130,7 +125,8 @@ record GroupLabel(UUID group, int index, int count, int stripeBlocks) {
             var block = arena.allocate(Drive.BLOCK_BYTES);
             drive.read(0, block);
             var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-            if (buffer.getLong() != MAGIC || buffer.getInt(CHECKSUM_OFFSET) != checksum(block)) {
+            if (buffer.getLong() != MAGIC
+                    || buffer.getInt(CHECKSUM_OFFSET) != BlockChecksum.of(block, CHECKSUM_OFFSET)) {
                 throw malformed("%s is neither a part of stripes nor of a mirror".formatted(drive));
             }
             var index = buffer.getInt();
@@ -143,11 +139,5 @@ record GroupLabel(UUID group, int index, int count, int stripeBlocks) {
 
     private static VolumeException malformed(String message) {
         return new VolumeException(Failure.MALFORMED, message);
-    }
-
-    private static int checksum(MemorySegment block) {
-        var crc = new CRC32C();
-        crc.update(ByteBuffer.wrap(block.asSlice(0, CHECKSUM_OFFSET).toArray(JAVA_BYTE)));
-        return (int) crc.getValue();
     }
 }
