@@ -1,18 +1,15 @@
 package org.jrdma.cli.nvme;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
 import org.jrdma.nvme.NvmeDrive;
-import org.jrdma.nvme.NvmeFabrics;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Describes a drive and its namespaces. */
@@ -40,24 +37,11 @@ public final class ListNamespacesCommand implements Callable<Integer> {
 
     @Spec private CommandSpec command;
     @Mixin private JsonOption output;
-    @Mixin private HostOptions host;
-
-    @Parameters(
-            index = "0",
-            paramLabel = "TARGET",
-            converter = AddressConverter.class,
-            description = "The address of the target, with the port 4420 by default.")
-    private InetSocketAddress target;
-
-    @Parameters(
-            index = "1",
-            paramLabel = "NQN",
-            description = "The qualified name of the subsystem, which the command discover lists.")
-    private String name;
+    @Mixin private SubsystemParameters subsystem;
 
     @Override
     public Integer call() throws IOException {
-        try (var drive = NvmeFabrics.connect(target, name, host.options())) {
+        try (var drive = subsystem.connect()) {
             print(describe(drive));
         }
         return 0;

@@ -1,16 +1,13 @@
 package org.jrdma.cli.nvme;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 import org.jrdma.cli.perf.NvmeSweep;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeDrive;
-import org.jrdma.nvme.NvmeFabrics;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Measures a drive of a target. */
 @Command(
@@ -23,21 +20,8 @@ import picocli.CommandLine.Parameters;
         sortOptions = false)
 public final class PerfCommand implements Callable<Integer> {
 
-    @Parameters(
-            index = "0",
-            paramLabel = "TARGET",
-            converter = AddressConverter.class,
-            description = "The address of the target, with the port 4420 by default.")
-    private InetSocketAddress target;
-
-    @Parameters(
-            index = "1",
-            paramLabel = "NQN",
-            description = "The qualified name of the subsystem, which the command discover lists.")
-    private String name;
-
     @Mixin private NvmeSweep sweep;
-    @Mixin private HostOptions host;
+    @Mixin private SubsystemParameters subsystem;
 
     @Option(
             names = "--write",
@@ -47,7 +31,7 @@ public final class PerfCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         sweep.prepare();
-        try (var drive = NvmeFabrics.connect(target, name, host.options())) {
+        try (var drive = subsystem.connect()) {
             requireNamespace(drive);
             sweep.measureTarget(drive, hasWrites);
         }
