@@ -15,7 +15,10 @@ final class DriverParameterChecks {
     private static final String DEVICES = "sys/class/infiniband";
 
     /** The size of a page, which the driver of ConnectX-3 uses for its table of memory. */
-    private static final int PAGE_BYTES = 4096;
+    private static final int PAGE_SHIFT = 12;
+
+    /** The largest exponent of a number of bytes that fits into a long. */
+    private static final int MAX_SHIFT = Long.SIZE - 2;
 
     /** The number of queues with which the drivers of Omni-Path and TrueScale scale with peers. */
     private static final int RECOMMENDED_RECEIVE_QUEUES = 4;
@@ -55,7 +58,7 @@ final class DriverParameterChecks {
             return Optional.of(Finding.fine(subject, "all memory can be registered"));
         }
         var bits = entries.getAsLong() + perSegment.getAsLong();
-        var registrable = (long) PAGE_BYTES << Math.min(bits, Long.SIZE - 2 - 12);
+        var registrable = 1L << Math.min(PAGE_SHIFT + bits, MAX_SHIFT);
         var seen =
                 String.format(
                         Locale.ROOT,
@@ -71,7 +74,7 @@ final class DriverParameterChecks {
                                 "the registration of more memory fails with ENOMEM",
                                 "Add \"options mlx4_core log_num_mtt=%d log_mtts_per_seg=%d\" to a file in /etc/modprobe.d, and restart the machine."
                                         .formatted(
-                                                bitsFor(memory.getAsLong() / PAGE_BYTES * 2)
+                                                bitsFor((memory.getAsLong() >> PAGE_SHIFT) * 2)
                                                         - perSegment.getAsLong(),
                                                 perSegment.getAsLong())));
     }

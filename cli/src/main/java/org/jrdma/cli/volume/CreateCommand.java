@@ -105,7 +105,7 @@ public final class CreateCommand implements Callable<Integer> {
                     command.commandLine(),
                     "Only a drive such as stripes:0x401,0x402 has a size of stripes");
         }
-        var kibibytes = stripeKibibytes.orElse(DEFAULT_STRIPE_KIBIBYTES);
+        var kibibytes = stripeKibibytes();
         if (kibibytes < 4 || kibibytes > MAX_STRIPE_KIBIBYTES || kibibytes % 4 != 0) {
             throw new ParameterException(
                     command.commandLine(),
@@ -114,8 +114,12 @@ public final class CreateCommand implements Callable<Integer> {
         }
     }
 
+    private int stripeKibibytes() {
+        return stripeKibibytes.orElse(DEFAULT_STRIPE_KIBIBYTES);
+    }
+
     private int stripeBlocks() {
-        return stripeKibibytes.orElse(DEFAULT_STRIPE_KIBIBYTES) * KIBIBYTE / Drive.BLOCK_BYTES;
+        return stripeKibibytes() * KIBIBYTE / Drive.BLOCK_BYTES;
     }
 
     private void checkOverwriting() throws IOException {
