@@ -31,9 +31,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AsyncNvmeQueue implements AutoCloseable {
 
-    private static final int SPINS = 1000;
-    private static final long PAUSE_NANOS = 10_000;
-
     private final NvmeQueue queue;
     private final NvmeOptions options;
     private final Semaphore slots;
@@ -74,7 +71,7 @@ public final class AsyncNvmeQueue implements AutoCloseable {
 
     /** Starts the thread, which ends when the queue is closed or the controller fails. */
     AsyncNvmeQueue start() {
-        queue.onClose(() -> LockSupport.unpark(thread));
+        queue.onClose(this::wakeUp);
         thread.start();
         return this;
     }
@@ -151,12 +148,17 @@ public final class AsyncNvmeQueue implements AutoCloseable {
             throw e;
         }
         submissions.add(submission);
-        LockSupport.unpark(thread);
+        wakeUp();
         var ended = failure;
         if (ended != null) {
             failSubmissions(ended);
         }
         return submission.operation();
+    }
+
+    private void wakeUp() {
+        LockSupport.unpark(thread);
+        queue.endWait();
     }
 
     private void awaitSlot() throws FabricException {
@@ -179,11 +181,11 @@ public final class AsyncNvmeQueue implements AutoCloseable {
                     idlePolls = 0;
                 } else if (pending.isEmpty()) {
                     LockSupport.park(this);
-                } else if (idlePolls < SPINS) {
+                } else if (idlePolls < NvmeQueue.SPINS) {
                     idlePolls++;
                     Thread.onSpinWait();
                 } else {
-                    LockSupport.parkNanos(this, PAUSE_NANOS);
+                    queue.pause(Long.MAX_VALUE);
                 }
             }
         } catch (Throwable e) { // the queue was closed, or the controller has failed

@@ -34,8 +34,13 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     /** The number of polls without a completion between two checks of the controller. */
     private static final int POLLS_PER_CHECK = 4096;
 
-    private static final int SPINS = 1000;
-    private static final long PAUSE_NANOS = 10_000;
+    /**
+     * The number of polls before a waiting thread pauses. A machine with a single processor needs
+     * it for the transfer that is awaited.
+     */
+    static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1000 : 0;
+
+    private static final long POLLING_INTERVAL_NANOS = 10_000;
 
     private final AbstractController controller;
     private final Lifetime lifetime;
@@ -309,6 +314,18 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
         }
     }
 
+    /**
+     * Pauses until a completion may have arrived. May return earlier.
+     *
+     * @param maxNanos the maximum duration
+     */
+    void awaitCompletion(long maxNanos) throws FabricException {
+        LockSupport.parkNanos(Math.min(maxNanos, POLLING_INTERVAL_NANOS));
+    }
+
+    /** Ends a pause of the owner in {@link #awaitCompletion}. May be called by any thread. */
+    void endWait() {}
+
     private void pollWasEmpty() throws FabricException {
         emptyPolls++;
         if (emptyPolls % POLLS_PER_CHECK == 0 && slots.pending() > 0) {
@@ -323,6 +340,7 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
             hasProgressed = false;
             idleSince = now;
         } else if (now - idleSince > ioTimeoutNanos) {
+            idleSince = now; // a program may wait again
             throw Deadline.after(controller.options().ioTimeout())
                     .missed(
                             "%s completed none of %d pending commands"
@@ -347,21 +365,26 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
             if (polls < SPINS) {
                 Thread.onSpinWait();
             } else {
-                pause(deadline);
+                pauseUntil(deadline);
             }
         }
     }
 
-    private void pause(Deadline deadline) throws FabricException {
-        controller.checkRunning();
+    private void pauseUntil(Deadline deadline) throws FabricException {
         if (deadline.hasPassed()) {
             throw deadline.missed("%s completed no command".formatted(lifetime));
         }
-        LockSupport.parkNanos(PAUSE_NANOS);
+        pause(deadline.remainingNanos());
         if (Thread.currentThread().isInterrupted()) {
             throw new NvmeException(
                     "Interrupted while waiting for a completion of %s".formatted(lifetime));
         }
+    }
+
+    /** Checks the controller, and waits until a completion may have arrived. */
+    final void pause(long maxNanos) throws FabricException {
+        checkProgress();
+        awaitCompletion(maxNanos);
     }
 
     /** Returns the context of the last completion that was taken. */

@@ -1,5 +1,6 @@
 package org.jrdma.nvme;
 
+import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
@@ -26,6 +27,8 @@ final class RdmaQueue extends NvmeQueue {
     /** The number of failed connections to a controller after which it is considered lost. */
     private static final int MAX_ATTEMPTS = 2;
 
+    private static final long MAX_WAIT_NANOS = 10_000_000;
+
     private enum State {
         LOST,
         CONNECTING,
@@ -44,7 +47,10 @@ final class RdmaQueue extends NvmeQueue {
     private State state = State.CONNECTING;
     private RdmaControllerSession session;
     private @Nullable RdmaLink link;
-    private @Nullable CompletionCursor cursor;
+
+    /** Created by the thread that owns the queue. Other threads read it in {@link #endWait()}. */
+    private volatile @Nullable CompletionCursor cursor;
+
     private Deadline handshakeDeadline = Deadline.NEVER;
     private int attempts;
 
@@ -146,12 +152,13 @@ final class RdmaQueue extends NvmeQueue {
             return abandoned[abandonedCount] | (long) Status.CONNECTION_LOST.encode() << 17;
         }
         var current = link;
-        if (state != State.LIVE || current == null || cursor == null) {
+        var completions = cursor;
+        if (state != State.LIVE || current == null || completions == null) {
             advance();
             return CommandSlots.NOTHING;
         }
         try {
-            var last = current.poll(cursor);
+            var last = current.poll(completions);
             if (last == CommandSlots.NOTHING && controller.session() != session) {
                 lose("the controller is lost");
             } else if (last != CommandSlots.NOTHING) {
@@ -162,6 +169,32 @@ final class RdmaQueue extends NvmeQueue {
         } catch (FabricException e) {
             lose(e.getMessage());
             return CommandSlots.NOTHING;
+        }
+    }
+
+    /**
+     * Waits for an event of the completion queue, and not for long, because other events change the
+     * state of this queue, too.
+     */
+    @Override
+    void awaitCompletion(long maxNanos) throws FabricException {
+        var completions = cursor;
+        if (state != State.LIVE || completions == null) {
+            super.awaitCompletion(maxNanos);
+            return;
+        }
+        try {
+            var _ = completions.await(Duration.ofNanos(Math.min(maxNanos, MAX_WAIT_NANOS)));
+        } catch (InterruptedIOException e) {
+            // the interrupt status is set, which the caller checks
+        }
+    }
+
+    @Override
+    void endWait() {
+        var completions = cursor;
+        if (completions != null) {
+            completions.wake();
         }
     }
 
@@ -318,11 +351,12 @@ final class RdmaQueue extends NvmeQueue {
 
     private void handshake() {
         var current = link;
-        if (current == null || cursor == null) {
+        var completions = cursor;
+        if (current == null || completions == null) {
             return;
         }
         try {
-            var last = current.poll(cursor);
+            var last = current.poll(completions);
             if (last != CommandSlots.NOTHING) {
                 finishHandshake(current, Completion.status((int) last));
             } else if (handshakeDeadline.hasPassed()) {

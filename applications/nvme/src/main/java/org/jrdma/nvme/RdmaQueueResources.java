@@ -10,6 +10,7 @@ import org.jrdma.nvme.model.ConnectData;
 import org.jrdma.nvme.model.ConnectPrivateData;
 import org.jrdma.nvme.model.ResponseCapsule;
 import org.jrdma.verbs.CompletionQueue;
+import org.jrdma.verbs.CompletionQueueOptions;
 import org.jrdma.verbs.PolledQueuePair;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.cm.Connection;
@@ -67,7 +68,10 @@ final class RdmaQueueResources {
             capsules = arena.region((long) slots() * capsuleBytes());
             responses = arena.region((long) slots() * ResponseCapsule.BYTES);
             connectData = connectArena.region(ConnectData.BYTES);
-            completions = domain.device().newCompletionQueue(2 * slots() + 1);
+            completions =
+                    domain.device()
+                            .newCompletionQueue(
+                                    CompletionQueueOptions.capacity(2 * slots() + 1).waitable());
         } catch (Throwable e) {
             arena.close();
             connectArena.close();

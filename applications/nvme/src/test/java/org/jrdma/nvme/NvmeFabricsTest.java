@@ -4,9 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,6 +123,31 @@ class NvmeFabricsTest {
     void shouldTransferDataOfAllSizes() throws Exception {
         try (var drive = connect()) {
             FabricVerifier.verifySizes(drive);
+        }
+    }
+
+    @SoftFabricTest(devices = 2)
+    void shouldWaitForASlowCommandInTheKernel() throws Exception {
+        storage.delayReads(Duration.ofMillis(500));
+        try (var drive = connect();
+                var queue = drive.newQueue(1);
+                var memory = drive.newMemory(512)) {
+            assertThat(queue.read(drive.namespaces().getFirst(), 0, 1, memory, 0, 1)).isTrue();
+            var before = waits();
+            queue.await(TIMEOUT);
+            assertThat(queue.succeeded()).isTrue();
+            // without events, the thread would pause for about 60 us between two polls
+            assertThat(waits() - before).isLessThan(500);
+        }
+    }
+
+    /** Returns how often the current thread has waited in the kernel. */
+    private static long waits() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/thread-self/status"))) {
+            return lines.filter(line -> line.startsWith("voluntary_ctxt_switches:"))
+                    .map(line -> line.replaceAll("\\D", ""))
+                    .mapToLong(Long::parseLong)
+                    .sum();
         }
     }
 

@@ -2,17 +2,25 @@ package org.jrdma.nvme.soft;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /** Blocks in memory behind a volatile write cache. */
 public final class VolatileStorage extends BlockStorage {
 
     private final MemorySegment cached;
     private final MemorySegment durable;
+    private volatile Duration readTime = Duration.ZERO;
 
     public VolatileStorage(long blocks, int blockBytes) {
         super(blocks, Integer.numberOfTrailingZeros(blockBytes));
         cached = Arena.ofAuto().allocate(blocks * blockBytes, blockBytes);
         durable = Arena.ofAuto().allocate(blocks * blockBytes, blockBytes);
+    }
+
+    /** Lets each read take at least this long. */
+    public void delayReads(Duration time) {
+        readTime = time;
     }
 
     /** Discards all writes that were not made durable. No controller must use the storage. */
@@ -22,6 +30,7 @@ public final class VolatileStorage extends BlockStorage {
 
     @Override
     void read(long offset, int bytes, HostDataBuffer target) throws CommandException {
+        LockSupport.parkNanos(readTime.toNanos());
         target.write(cached, offset);
     }
 
