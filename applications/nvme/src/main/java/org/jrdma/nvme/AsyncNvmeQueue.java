@@ -182,8 +182,8 @@ public final class AsyncNvmeQueue implements AutoCloseable {
                 } else if (pending.isEmpty()) {
                     LockSupport.park(this);
                 } else if (idlePolls < NvmeQueue.SPINS) {
+                    NvmeQueue.spin(idlePolls);
                     idlePolls++;
-                    Thread.onSpinWait();
                 } else {
                     queue.pause(Long.MAX_VALUE);
                 }

@@ -34,11 +34,11 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     /** The number of polls without a completion between two checks of the controller. */
     private static final int POLLS_PER_CHECK = 4096;
 
-    /**
-     * The number of polls before a waiting thread pauses. A machine with a single processor needs
-     * it for the transfer that is awaited.
-     */
-    static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1000 : 0;
+    /** The number of polls before a waiting thread pauses. */
+    static final int SPINS = 1000;
+
+    /** The number of polls after which another thread may use the processor. */
+    private static final int SPINS_BETWEEN_YIELDS = 8;
 
     private static final long POLLING_INTERVAL_NANOS = 10_000;
 
@@ -349,7 +349,8 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
     }
 
     /**
-     * Waits for the next completion and takes it. Spins, and later pauses between polls.
+     * Waits for the next completion and takes it. Polls for tens of microseconds. Then waits for an
+     * event of the network adapter, or, for a PCIe controller, pauses between polls.
      *
      * @throws org.jrdma.ffi.FabricTimeoutException if no command completes in time; the commands
      *     remain pending
@@ -363,10 +364,25 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
         var deadline = Deadline.after(timeout);
         for (var polls = 0; !next(); polls++) {
             if (polls < SPINS) {
-                Thread.onSpinWait();
+                spin(polls);
             } else {
                 pauseUntil(deadline);
             }
+        }
+    }
+
+    /**
+     * Pauses between two polls. Other threads, such as one that executes the awaited transfer, may
+     * need the processor.
+     *
+     * @param polls the number of previous polls
+     */
+    @SuppressWarnings("ThreadPriorityCheck")
+    static void spin(int polls) {
+        if (polls % SPINS_BETWEEN_YIELDS == SPINS_BETWEEN_YIELDS - 1) {
+            Thread.yield();
+        } else {
+            Thread.onSpinWait();
         }
     }
 
