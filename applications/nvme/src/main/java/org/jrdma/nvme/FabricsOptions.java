@@ -12,8 +12,8 @@ import org.jrdma.ffi.CheckReturnValue;
  * @param connectTimeout the time in which the target must accept a connection
  * @param keepAlive the time without a sign of life after which the target ends the controller of
  *     this host. The drive sends a sign of life after a third of this time
- * @param reconnectDelay the time after which a lost controller is connected again. It doubles with
- *     each failure, up to ten seconds
+ * @param reconnectDelay the time after which a lost controller is connected again, at most ten
+ *     seconds. It doubles with each failure, up to ten seconds
  * @param lossTimeout the time for which a lost controller is connected again. After that, the drive
  *     has failed
  */
@@ -26,6 +26,9 @@ public record FabricsOptions(
         Duration reconnectDelay,
         Duration lossTimeout) {
 
+    static final Duration MAX_RECONNECT_DELAY = Duration.ofSeconds(10);
+
+    private static final Duration MIN_TIME = Duration.ofMillis(1);
     private static final Duration MAX_KEEP_ALIVE = Duration.ofMillis(Integer.MAX_VALUE);
 
     /**
@@ -34,17 +37,17 @@ public record FabricsOptions(
      * @throws IllegalArgumentException if the keep-alive timeout or the reconnect delay is invalid
      */
     public FabricsOptions {
-        if (keepAlive.toMillis() < 1 || keepAlive.compareTo(MAX_KEEP_ALIVE) > 0) {
-            throw new IllegalArgumentException(
-                    "The keep-alive timeout is %s. It must be from 1 ms to %s."
-                            .formatted(keepAlive, MAX_KEEP_ALIVE));
-        }
-        if (reconnectDelay.toMillis() < 1) {
-            throw new IllegalArgumentException(
-                    "The reconnect delay is %s. It must be at least 1 ms."
-                            .formatted(reconnectDelay));
-        }
+        check("keep-alive timeout", keepAlive, MAX_KEEP_ALIVE);
+        check("reconnect delay", reconnectDelay, MAX_RECONNECT_DELAY);
         drive = drive.hostIdentifier(host.identifier());
+    }
+
+    private static void check(String name, Duration value, Duration max) {
+        if (value.compareTo(MIN_TIME) < 0 || value.compareTo(max) > 0) {
+            throw new IllegalArgumentException(
+                    "The %s is %s. It must be from %s to %s."
+                            .formatted(name, value, MIN_TIME, max));
+        }
     }
 
     /**

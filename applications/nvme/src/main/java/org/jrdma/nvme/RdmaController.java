@@ -13,6 +13,7 @@ import org.jrdma.ffi.AddressText;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.nvme.model.AsyncEvent;
 import org.jrdma.nvme.model.Configuration;
 import org.jrdma.nvme.model.Status;
@@ -31,7 +32,6 @@ import org.slf4j.LoggerFactory;
 final class RdmaController extends AbstractController {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaController.class);
-    private static final Duration MAX_RECONNECT_DELAY = Duration.ofSeconds(10);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
     private static final long CHECK_NANOS = 50_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
@@ -46,6 +46,9 @@ final class RdmaController extends AbstractController {
     private final BitSet usedQueueIds = new BitSet();
     private final Thread maintainer;
 
+    /** Accessed only by the thread of this object. */
+    private long lastKeepAlive = System.nanoTime();
+
     /** The disconnected admin queues, whose memory the thread of this object frees. */
     private final Queue<RdmaAdminQueue> lostQueues = new ConcurrentLinkedQueue<>();
 
@@ -58,7 +61,7 @@ final class RdmaController extends AbstractController {
     private volatile boolean stopping;
     private String serialNumber = "";
     private String lossReason = "";
-    private long lostSince;
+    private Deadline lossDeadline = Deadline.NEVER;
 
     RdmaController(
             RdmaConnector library,
@@ -157,24 +160,32 @@ final class RdmaController extends AbstractController {
     }
 
     private void maintain() {
-        var interval = fabrics.keepAlive().toNanos() / KEEP_ALIVES_PER_TIMEOUT;
-        var lastKeepAlive = System.nanoTime();
         while (!stopping && failure == null) {
-            for (var lost = lostQueues.poll(); lost != null; lost = lostQueues.poll()) {
-                lost.close();
+            try {
+                maintainSession();
+            } catch (RuntimeException | Error e) { // such as OutOfMemoryError
+                FailureLog.errorAndPause(
+                        LOG, "The check of a controller failed and is repeated", e);
             }
-            var current = session;
-            if (current == null) {
-                reconnect();
-                lastKeepAlive = System.nanoTime();
-            } else if (current.admin().isLost()) {
-                lose(current, "the target has disconnected");
-            } else if (System.nanoTime() - lastKeepAlive >= interval && keepAlive(current)) {
-                lastKeepAlive = System.nanoTime();
-            } else {
-                takeEvent(current);
-                LockSupport.parkNanos(Math.min(CHECK_NANOS, interval));
-            }
+        }
+    }
+
+    private void maintainSession() {
+        for (var lost = lostQueues.poll(); lost != null; lost = lostQueues.poll()) {
+            lost.close();
+        }
+        var current = session;
+        var interval = fabrics.keepAlive().toNanos() / KEEP_ALIVES_PER_TIMEOUT;
+        if (current == null) {
+            reconnect();
+            lastKeepAlive = System.nanoTime();
+        } else if (current.admin().isLost()) {
+            lose(current, "the target has disconnected");
+        } else if (System.nanoTime() - lastKeepAlive >= interval && keepAlive(current)) {
+            lastKeepAlive = System.nanoTime();
+        } else {
+            takeEvent(current);
+            LockSupport.parkNanos(Math.min(CHECK_NANOS, interval));
         }
     }
 
@@ -227,7 +238,7 @@ final class RdmaController extends AbstractController {
     void lose(RdmaControllerSession lost, @Nullable String reason) {
         synchronized (lostQueues) { // not the monitor of this object, which stop() holds
             if (session == lost) {
-                lostSince = System.nanoTime();
+                lossDeadline = Deadline.after(fabrics.lossTimeout());
                 lossReason = String.valueOf(reason);
                 session = null; // last, because other threads then read the fields above
                 if (!stopping) {
@@ -261,14 +272,14 @@ final class RdmaController extends AbstractController {
                 LOG.debug("Cannot connect {} again: {}", this, e.getMessage());
                 lossReason = String.valueOf(e.getMessage());
             }
-            if (System.nanoTime() - lostSince > fabrics.lossTimeout().toNanos()) {
+            if (lossDeadline.hasPassed()) {
                 fail(lossReason);
                 return;
             }
-            delay =
-                    delay.multipliedBy(2).compareTo(MAX_RECONNECT_DELAY) < 0
-                            ? delay.multipliedBy(2)
-                            : MAX_RECONNECT_DELAY;
+            delay = delay.multipliedBy(2);
+            if (delay.compareTo(FabricsOptions.MAX_RECONNECT_DELAY) > 0) {
+                delay = FabricsOptions.MAX_RECONNECT_DELAY;
+            }
         }
     }
 

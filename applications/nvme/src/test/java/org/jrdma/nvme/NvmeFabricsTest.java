@@ -296,6 +296,18 @@ class NvmeFabricsTest {
     }
 
     @SoftFabricTest(devices = 2)
+    void shouldConnectAgainWithoutALimitOfTime() throws Exception {
+        try (var drive = connect(OPTIONS.lossTimeout(Duration.ofSeconds(Long.MAX_VALUE)))) {
+            var controller = (RdmaController) drive.controller();
+            target.close();
+            TestWaits.await(() -> controller.session() == null);
+            Thread.sleep(200); // a first attempt fails
+            startTarget();
+            assertThat(drive.smartLog().temperatureKelvin()).isEqualTo(300);
+        }
+    }
+
+    @SoftFabricTest(devices = 2)
     void shouldStayConnectedWithoutCommands() throws Exception {
         var options = OPTIONS.keepAlive(Duration.ofMillis(600));
         try (var drive = connect(options);
