@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Registered memory for the data of the commands of one queue: small buffers, and a few for the
- * largest transfer. Confined to the thread of the queue.
+ * largest transfer. It has a single small buffer until {@link #allocate} is called, because anyone
+ * who reaches the target can open connections. Confined to the thread of the queue.
  */
 final class StagingPool {
 
-    private static final int SMALL_BYTES = 4 * Configuration.PAGE_BYTES;
+    static final int SMALL_BYTES = 4 * Configuration.PAGE_BYTES;
     private static final int IO_SMALL = 32;
     private static final int IO_LARGE = 4;
     private static final int ADMIN_SMALL = 4;
@@ -26,13 +27,20 @@ final class StagingPool {
     private final Deque<Buffer> small = new ArrayDeque<>();
     private final Deque<Buffer> large = new ArrayDeque<>();
 
-    StagingPool(RegisteredArena arena, boolean isAdmin) throws VerbsException {
-        add(arena, small, SMALL_BYTES, isAdmin ? ADMIN_SMALL : IO_SMALL);
-        add(arena, large, HostDataBuffer.MAX_BYTES, isAdmin ? ADMIN_LARGE : IO_LARGE);
+    private final RegisteredArena arena;
+
+    StagingPool(RegisteredArena arena) throws VerbsException {
+        this.arena = arena;
+        add(small, SMALL_BYTES, 1);
     }
 
-    private static void add(RegisteredArena arena, Deque<Buffer> pool, int bytes, int count)
-            throws VerbsException {
+    /** Allocates all other buffers. */
+    void allocate(boolean isAdmin) throws VerbsException {
+        add(small, SMALL_BYTES, (isAdmin ? ADMIN_SMALL : IO_SMALL) - 1);
+        add(large, HostDataBuffer.MAX_BYTES, isAdmin ? ADMIN_LARGE : IO_LARGE);
+    }
+
+    private void add(Deque<Buffer> pool, int bytes, int count) throws VerbsException {
         var region = arena.region((long) bytes * count);
         for (var i = 0; i < count; i++) {
             pool.push(new Buffer(region.slice((long) i * bytes, bytes), bytes > SMALL_BYTES));

@@ -76,6 +76,11 @@ final class TargetCommand {
                 || pointer.kind() == FabricsDataPointer.KEYED_INVALIDATING;
     }
 
+    boolean isConnect() {
+        return command.opcode() == FabricsCommand.OPCODE
+                && FabricsCommand.type(command) == FabricsCommand.CONNECT;
+    }
+
     /** Returns the size of the staging buffer that the command needs; 0 if it needs none. */
     int stagedBytes() {
         return isKeyed()

@@ -104,7 +104,7 @@ final class TargetConnection implements AutoCloseable {
         try {
             capsules = arena.region((long) capsuleBytes * entries);
             responses = arena.region((long) ResponseCapsule.BYTES * entries);
-            staging = new StagingPool(arena, isAdmin);
+            staging = new StagingPool(arena);
             completions =
                     domain.device()
                             .newCompletionQueue(
@@ -211,6 +211,11 @@ final class TargetConnection implements AutoCloseable {
         if (buffer != null) {
             staging.release(buffer);
         }
+    }
+
+    /** Allocates the memory for the data of commands, once the host has connected. */
+    void allocateBuffers(boolean isAdmin) throws FabricException {
+        staging.allocate(isAdmin);
     }
 
     /** Takes a buffer for a command; returns false if none is free. */

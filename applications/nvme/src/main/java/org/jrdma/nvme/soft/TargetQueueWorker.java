@@ -179,7 +179,7 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
 
     /** Prepares a command for its execution; returns false if no buffer is free. */
     private boolean stage(TargetCommand command) throws FabricException {
-        if (command.stagedBytes() == 0) {
+        if (!needsBuffer(command)) {
             ready.add(command);
             return true;
         }
@@ -194,6 +194,14 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
             ready.add(command);
         }
         return true;
+    }
+
+    /** Before a host has connected, only the data of a Connect command are transferred. */
+    private boolean needsBuffer(TargetCommand command) {
+        var bytes = command.stagedBytes();
+        return bytes > 0
+                && (controller != null
+                        || (command.isConnect() && bytes <= StagingPool.SMALL_BYTES));
     }
 
     private void execute(TargetCommand command) throws FabricException {
@@ -271,7 +279,7 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
         }
     }
 
-    private int connect(TargetCommand command) throws CommandException {
+    private int connect(TargetCommand command) throws CommandException, FabricException {
         CommandException.require(controller == null, Status.COMMAND_SEQUENCE_ERROR);
         var connect = Connect.decode(command.command());
         CommandException.require(connect.format() == 0, Status.CONNECT_FORMAT);
@@ -295,6 +303,7 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
         controller = connected;
         connectData = decoded;
         entries = connect.entries();
+        connection.allocateBuffers(isAdmin());
         return connected.id();
     }
 

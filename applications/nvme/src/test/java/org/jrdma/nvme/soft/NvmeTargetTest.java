@@ -202,6 +202,8 @@ class NvmeTargetTest extends TargetTestBase {
             var connect = new Connect(0, 0, 32, 0, 0).encode();
             assertThat(admin.status(connect, admin.keyed(1020)))
                     .isEqualTo(Status.DATA_LENGTH_INVALID);
+            assertThat(admin.status(connect, admin.keyed(StagingPool.SMALL_BYTES + 4)))
+                    .isEqualTo(Status.DATA_LENGTH_INVALID);
             assertThat(refusal(admin, new Connect(0, 0, 32, 0, 0), valid))
                     .isEqualTo(Status.SUCCESS);
             assertThat(refusal(admin, new Connect(0, 0, 32, 0, 0), valid))
