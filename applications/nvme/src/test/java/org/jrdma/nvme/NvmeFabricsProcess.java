@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -122,6 +123,7 @@ final class NvmeFabricsProcess implements AutoCloseable {
             case "target" -> serve(Path.of(arguments[1]), address);
             case "host" -> use(address);
             case "verify" -> verify(address, Integer.parseInt(arguments[1]));
+            case "watch" -> watch(address);
             case "read" -> read(address, Duration.ofSeconds(Integer.parseInt(arguments[1])));
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -138,7 +140,42 @@ final class NvmeFabricsProcess implements AutoCloseable {
                 var bound = target.addresses().getFirst();
                 System.out.println(bound.getAddress().getHostAddress());
                 System.out.println(bound.getPort());
+                changeNamespaces(subsystem);
                 Thread.sleep(Duration.ofHours(1));
+            }
+        }
+    }
+
+    /** Executes the lines of the input: add BLOCKS, resize ID BLOCKS, and remove ID. */
+    private static void changeNamespaces(Subsystem subsystem) throws IOException {
+        var input = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        for (var line = input.readLine(); line != null; line = input.readLine()) {
+            var words = line.split(" ", -1);
+            switch (words[0]) {
+                case "add" -> {
+                    var storage = BlockStorage.inMemory(Long.parseLong(words[1]), BLOCK_BYTES);
+                    var _ = subsystem.addNamespace(storage);
+                }
+                case "resize" ->
+                        subsystem.resizeNamespace(
+                                Integer.parseInt(words[1]), Long.parseLong(words[2]));
+                case "remove" -> subsystem.removeNamespace(Integer.parseInt(words[1]));
+                default -> throw new IllegalArgumentException(line);
+            }
+        }
+    }
+
+    /** Prints the ids and the sizes of the namespaces when they change. */
+    private static void watch(InetSocketAddress target) throws Exception {
+        try (var drive = NvmeFabrics.connect(target, NAME, slowOptions())) {
+            for (var last = List.<NvmeNamespace>of(); ; Thread.sleep(20)) {
+                if (!drive.namespaces().equals(last)) {
+                    last = drive.namespaces();
+                    System.out.println(
+                            last.stream()
+                                    .map(each -> " %d:%d".formatted(each.id(), each.bytes()))
+                                    .collect(Collectors.joining("", "namespaces", "")));
+                }
             }
         }
     }
