@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.FabricSockets;
+import org.jrdma.sockets.OpenConnections;
 import org.jrdma.sockets.Transports;
 import org.jrdma.sockets.model.Transport;
 import org.jrdma.verbs.CompletionQueue;
@@ -33,11 +35,14 @@ import org.jrdma.verbs.cm.Listener;
 import org.jrdma.verbs.cm.RdmaChannelOptions;
 
 /**
- * A program that opens and closes connections of one kind on the software fabrics, and prints which
- * resources the process holds. The last line of its output is GROWN if the process holds more after
- * the last connection than after the first fifth of them, and FLAT otherwise.
+ * A program that opens and closes connections of one kind, and prints which resources the process
+ * holds. The last line of its output is GROWN if the process holds more after the last connection
+ * than after the first fifth of them, and FLAT otherwise.
  *
  * <pre>{@code java -Xmx24m ... org.jrdma.stress.ConnectionCycles KIND COUNT}</pre>
+ *
+ * The system property {@code jrdma.fabric} selects the libraries, {@code jrdma.test.device} the
+ * RDMA device (by default the first one), and {@code jrdma.test.address} the address of sockets.
  */
 public final class ConnectionCycles {
 
@@ -53,8 +58,10 @@ public final class ConnectionCycles {
         SOCKET_TCP,
         /** SuperSockets without the driver: uses the address family of IPv4. */
         SOCKET_SUPERSOCKETS,
-        /** Needs a device, whose address is the system property {@code jrdma.test.address}. */
+        /** Needs an RDMA device with the address of the sockets. */
         SOCKET_RSOCKET,
+        /** Needs a kernel with SMC and a UEID; see SmcUeidSetup of supersockets-java. */
+        SOCKET_SMC,
         RDMA_LISTENER,
         SOCKET_SISCI_LISTENER
     }
@@ -108,6 +115,7 @@ public final class ConnectionCycles {
             case SOCKET_TCP -> new Sockets(Transports.tcp());
             case SOCKET_SUPERSOCKETS -> new Sockets(Transports.supersockets(ipv4Family()));
             case SOCKET_RSOCKET -> new Sockets(Transports.rsocket());
+            case SOCKET_SMC -> new Sockets(Transports.smc());
             case RDMA_LISTENER -> new RdmaListeners();
             case SOCKET_SISCI_LISTENER -> new SocketListeners(Transports.sisci());
         };
@@ -141,11 +149,16 @@ public final class ConnectionCycles {
         accepted.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** A software device with a listener of the connection manager. */
+    private static Device openDevice() throws IOException {
+        var name = System.getProperty("jrdma.test.device");
+        return name == null ? Verbs.configured().openFirst() : Verbs.configured().open(name);
+    }
+
+    /** A device with a listener of the connection manager. */
     private static final class RdmaServer implements AutoCloseable {
 
-        final ConnectionManager connections = ConnectionManager.software();
-        final Device device = Verbs.software().openFirst();
+        final ConnectionManager connections = ConnectionManager.configured();
+        final Device device = openDevice();
         final ProtectionDomain domain = device.newProtectionDomain();
         final Listener listener = connections.listen(device, 0);
 
@@ -195,8 +208,8 @@ public final class ConnectionCycles {
     /** Listens, and closes the listener. */
     private static final class RdmaListeners implements Cycle {
 
-        private final Device device = Verbs.software().openFirst();
-        private final ConnectionManager connections = ConnectionManager.software();
+        private final Device device = openDevice();
+        private final ConnectionManager connections = ConnectionManager.configured();
 
         RdmaListeners() throws IOException {}
 
@@ -324,8 +337,17 @@ public final class ConnectionCycles {
                         }
                     });
             try (var channel = FabricSockets.connect(ADDRESS, port, transport, TIMEOUT)) {
+                checkTransport(channel);
                 channel.write(ByteBuffer.wrap(new byte[1]));
                 await(accepted);
+            }
+        }
+
+        /** The kernel's SMC may use TCP instead, which would not be what is measured. */
+        private void checkTransport(SocketChannel channel) {
+            var used = OpenConnections.of(channel);
+            if (!used.transport().equals(transport.getFirst().name())) {
+                throw new IllegalStateException("The connection has another transport: " + used);
             }
         }
 

@@ -49,6 +49,8 @@ final class SocketsTarget implements Target {
     private static Transport transport(String name) throws IOException {
         return switch (name) {
             case "tcp" -> Transports.tcp();
+            case "rsocket" -> Transports.rsocket();
+            case "smc" -> Transports.smc();
             case "supersockets" -> Transports.supersockets(file("2\n"));
             case "sisci-sockets" -> {
                 var fabric = Path.of(System.getProperty("jrdma.sisci.fabric"));

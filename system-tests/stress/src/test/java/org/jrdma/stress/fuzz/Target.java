@@ -7,6 +7,11 @@ import java.util.function.Consumer;
 /** A set of libraries that the fuzzer calls. */
 interface Target {
 
+    /** The address of the device {@link #KERNEL_DEVICE} in the guest. */
+    InetAddress KERNEL_ADDRESS = InetAddress.ofLiteral("10.77.0.1");
+
+    String KERNEL_DEVICE = "rxe0";
+
     /** Creates the target with this name, as on the command line. */
     static Target named(String name, int instance) throws Exception {
         var address =
@@ -16,6 +21,8 @@ interface Target {
             case "detector" -> VerbsTarget.detector(address);
             case "roce" -> VerbsTarget.software(address);
             case "sisci" -> new SisciTarget(address);
+            case "rxe" -> VerbsTarget.system(KERNEL_DEVICE, KERNEL_ADDRESS);
+            case "rsocket", "smc" -> new SocketsTarget(name, KERNEL_ADDRESS);
             default -> new SocketsTarget(name, address);
         };
     }

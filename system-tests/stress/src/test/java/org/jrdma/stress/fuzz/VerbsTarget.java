@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the fuzzer on ibverbs-java, with the C provider of the benchmarks, which detects the use of
- * destroyed objects, or with roce-soft.
+ * destroyed objects, with roce-soft, or with the system's libraries.
  */
 final class VerbsTarget implements Target {
 
@@ -41,22 +41,32 @@ final class VerbsTarget implements Target {
     private final Verbs verbs;
     private final @Nullable ConnectionManager connections;
     private final @Nullable SoftDevice device;
+    private final String deviceName;
     private final InetAddress address;
 
     private VerbsTarget(
             Verbs verbs,
             @Nullable ConnectionManager connections,
             @Nullable SoftDevice device,
+            String deviceName,
             InetAddress address) {
         this.verbs = verbs;
         this.connections = connections;
         this.device = device;
+        this.deviceName = deviceName;
         this.address = address;
     }
 
     static VerbsTarget detector(InetAddress address) throws Exception {
         NullProvider.instance().linger(20);
-        return new VerbsTarget(NullProvider.instance().verbs(), null, null, address);
+        return new VerbsTarget(
+                NullProvider.instance().verbs(), null, null, NullProvider.DEVICE, address);
+    }
+
+    /** Uses the system's libraries and a device of the kernel. */
+    static VerbsTarget system(String deviceName, InetAddress address) throws Exception {
+        return new VerbsTarget(
+                Verbs.system(), ConnectionManager.system(), null, deviceName, address);
     }
 
     static VerbsTarget software(InetAddress address) throws Exception {
@@ -67,7 +77,11 @@ final class VerbsTarget implements Target {
             device.listen(RecentlySentPackets.create(Path.of(file))::add);
         }
         return new VerbsTarget(
-                Verbs.from(software), ConnectionManager.from(software), device, address);
+                Verbs.from(software),
+                ConnectionManager.from(software),
+                device,
+                device.name(),
+                address);
     }
 
     @Override
@@ -97,7 +111,7 @@ final class VerbsTarget implements Target {
     @Override
     public void seed(Consumer<Object> keep) throws Exception {
         keep.accept(verbs);
-        var device = verbs.openFirst();
+        var device = verbs.open(deviceName);
         keep.accept(device);
         var domain = device.newProtectionDomain();
         keep.accept(domain);
@@ -188,7 +202,7 @@ final class VerbsTarget implements Target {
 
     @Override
     public void verify() throws Exception {
-        try (var device = verbs.openFirst();
+        try (var device = verbs.open(deviceName);
                 var domain = device.newProtectionDomain();
                 var arena = domain.newArena(ALL);
                 var region = arena.region(4096);
