@@ -10,7 +10,8 @@ import org.jrdma.ffi.CheckReturnValue;
  *
  * @param weakMemory true if stores through a map of a remote segment reach the peer only at a flush
  *     or a barrier. Maps, the pages of a map and the 64-byte lines of a page are then delivered in
- *     random order. A store of a value that the map already contains is not delivered.
+ *     random order. A store of a value that the map already contains is not delivered. Changes of
+ *     the segment appear in a map with a delay, or at a flush
  * @param delay the delay before each callback of the program and before each DMA transfer
  * @param refusals the number of connect requests to segments of this process that are refused
  *     before the first one is accepted
