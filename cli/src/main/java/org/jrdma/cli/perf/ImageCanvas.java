@@ -67,6 +67,16 @@ final class ImageCanvas implements PlotCanvas {
     @Override
     public void text(Point at, Anchor anchor, String words) {
         graphics.setColor(Color.BLACK);
+        draw(at, anchor, words);
+    }
+
+    @Override
+    public void annotation(Point at, String words, Pen pen) {
+        use(pen);
+        draw(at, Anchor.MIDDLE, words);
+    }
+
+    private void draw(Point at, Anchor anchor, String words) {
         var width = graphics.getFontMetrics().stringWidth(words);
         var before =
                 switch (anchor) {

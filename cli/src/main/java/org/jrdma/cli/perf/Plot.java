@@ -286,10 +286,10 @@ final class Plot {
             values.stream()
                     .filter(value -> value.y() > 0 && !value.isStable())
                     .forEach(value ->
-                            canvas.text(
+                            canvas.annotation(
                                     new Point(x.at(value.x()), y.at(value.y()) - MARK_DISTANCE),
-                                    Anchor.MIDDLE,
-                                    "~"));
+                                    "~",
+                                    pen(name)));
         }
     }
 

@@ -29,6 +29,9 @@ interface PlotCanvas {
 
     void text(Point at, Anchor anchor, String words);
 
+    /** Draws a text centered at a point, in the color of a pen. */
+    void annotation(Point at, String words, Pen pen);
+
     /** Draws a text that starts at a point, in a large bold font. */
     void heading(Point at, String words);
 

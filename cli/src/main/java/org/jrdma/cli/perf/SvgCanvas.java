@@ -47,6 +47,13 @@ final class SvgCanvas implements PlotCanvas {
     }
 
     @Override
+    public void annotation(Point at, String words, Pen pen) {
+        add(
+                "<text x=\"%s\" y=\"%s\" text-anchor=\"middle\" fill=\"%s\">%s</text>"
+                        .formatted(pixel(at.x()), pixel(at.y()), pen.color(), escaped(words)));
+    }
+
+    @Override
     public void heading(Point at, String words) {
         add(
                 "<text x=\"%s\" y=\"%s\" text-anchor=\"start\" font-size=\"18\" font-weight=\"bold\">%s</text>"

@@ -23,7 +23,7 @@ public enum CompletionStatus {
             "a local buffer is outside its region, its region is closed or of another protection domain, or it lacks LOCAL_WRITE"),
     /** The queue pair entered the error state before it processed this request. */
     FLUSHED(
-            "an earlier request failed, or the queue pair was closed or put into the error state; look at the first failure"),
+            "the peer has disconnected, an earlier request failed, or the queue pair was closed or put into the error state; look at the first failure"),
     /** A memory window could not be bound. */
     MEMORY_WINDOW_BIND_ERROR(
             "the memory window could not be bound: the region lacks MEMORY_WINDOW_BIND or a right that the window grants, or is too short; or the window is already bound"),
@@ -41,7 +41,7 @@ public enum CompletionStatus {
     REMOTE_OPERATION_ERROR("the peer could not complete the operation"),
     /** The peer did not acknowledge the request, and the number of retries is exhausted. */
     RETRIES_EXCEEDED(
-            "the peer did not respond: its queue pair is closed or not yet connected, the address or the path is wrong, or UDP port 4791 is blocked"),
+            "the peer did not respond: its process or machine has ended, its queue pair is closed or not yet connected, the address or the path is wrong, or UDP port 4791 is blocked"),
     /** The peer had no receive posted for the message, and the number of retries is exhausted. */
     RECEIVER_NOT_READY_RETRIES_EXCEEDED("the peer posted no receive for the message in time"),
     /** A reliable datagram domain does not match. No current device has reliable datagrams. */

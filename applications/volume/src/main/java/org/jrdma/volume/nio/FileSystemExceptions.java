@@ -32,8 +32,8 @@ final class FileSystemExceptions {
     private static IOException translation(String path, VolumeException e) {
         var result =
                 switch (e.failure()) {
-                    case NOT_FOUND -> new NoSuchFileException(path, null, e.getMessage());
-                    case EXISTS -> new FileAlreadyExistsException(path, null, e.getMessage());
+                    case NOT_FOUND -> new NoSuchFileException(path);
+                    case EXISTS -> new FileAlreadyExistsException(path);
                     case NOT_EMPTY -> new DirectoryNotEmptyException(path);
                     case NOT_A_FOLDER -> new NotDirectoryException(path);
                     case IS_A_FOLDER, NO_SPACE, INVALID ->

@@ -23,6 +23,11 @@ final class VolumeFileStore extends FileStore {
     }
 
     @Override
+    public String toString() {
+        return "volume " + name();
+    }
+
+    @Override
     public String type() {
         return VolumeFileSystemProvider.SCHEME;
     }
