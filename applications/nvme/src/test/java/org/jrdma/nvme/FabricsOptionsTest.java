@@ -18,12 +18,12 @@ class FabricsOptionsTest {
                 .withMessageStartingWith("The keep-alive timeout is PT0S.");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OPTIONS.keepAlive(Duration.ofSeconds(Long.MAX_VALUE)))
-                .withMessageContaining("It must be from PT0.001S to PT596H");
+                .withMessageContaining("must be from PT0.001S to PT596H");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OPTIONS.reconnectDelay(Duration.ofNanos(999_999)))
                 .withMessageStartingWith("The reconnect delay is PT0.000999999S.");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OPTIONS.reconnectDelay(Duration.ofMillis(10_001)))
-                .withMessageContaining("It must be from PT0.001S to PT10S");
+                .withMessageContaining("must be from PT0.001S to PT10S");
     }
 }
