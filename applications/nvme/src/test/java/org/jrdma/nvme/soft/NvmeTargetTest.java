@@ -332,10 +332,10 @@ class NvmeTargetTest extends TargetTestBase {
         try (var _ = admin();
                 var queue = io(1)) {
             var write = Command.blocks(IoOpcode.WRITE, 1, 0, 1);
-            queue.send(
-                    new FabricsDataPointer(FabricsDataPointer.KEYED, 4096, 512, 12345)
-                            .encode(write),
-                    0);
+            new FabricsDataPointer(FabricsDataPointer.KEYED, 4096, 512, 12345)
+                    .encode(write)
+                    .encode(queue.capsule(), 0);
+            queue.sendInvalidCapsule(Command.BYTES);
             assertThat(queue.receive()).isEmpty();
             io(2).close();
         }
@@ -346,7 +346,7 @@ class NvmeTargetTest extends TargetTestBase {
     void shouldDisconnectAHostWhoseCapsuleIsTooShort(int bytes) throws Exception {
         try (var _ = admin();
                 var queue = io(1)) {
-            queue.sendCapsule(bytes);
+            queue.sendInvalidCapsule(bytes);
             assertThat(queue.receive()).isEmpty();
         }
     }

@@ -149,6 +149,14 @@ final class UncheckedHostQueue implements AutoCloseable {
         var _ = connection.queuePair().send(capsule.slice(0, bytes)).await(TIMEOUT);
     }
 
+    /**
+     * Sends the first bytes of the capsule to a target that disconnects because of them, maybe
+     * before their acknowledgement arrives.
+     */
+    void sendInvalidCapsule(int bytes) throws IOException {
+        var _ = connection.queuePair().send(capsule.slice(0, bytes)).awaitCompletion(TIMEOUT);
+    }
+
     void send(Command command, int extraBytes) throws IOException {
         command.encode(capsule.segment(), 0);
         sendCapsule(Command.BYTES + extraBytes);
