@@ -20,12 +20,14 @@ import org.jrdma.processes.Program;
 import org.jrdma.processes.Programs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests the SISCI examples on the software fabric. Each side runs in a separate process. */
+@Tag("slow")
 class SisciExamplesTest {
 
     private static final String FIRST_LINE = "This runs on the software fabric, as requested.\n";

@@ -15,11 +15,13 @@ import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests the return to a preferred transport of redirected data. */
 @Timeout(60)
+@Tag("slow")
 class PreferredTransportTest {
 
     private final LocalCluster cluster;

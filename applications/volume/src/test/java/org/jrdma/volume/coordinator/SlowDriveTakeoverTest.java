@@ -10,11 +10,13 @@ import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests the takeover on drives that are slow. */
 @Timeout(60)
+@Tag("slow")
 class SlowDriveTakeoverTest {
 
     private static final Duration LEASE = Duration.ofMillis(800);
