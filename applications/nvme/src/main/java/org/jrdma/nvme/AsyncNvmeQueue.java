@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.PollingBudget;
 import org.jrdma.nvme.model.IoOpcode;
 import org.jspecify.annotations.Nullable;
 
@@ -182,7 +183,7 @@ public final class AsyncNvmeQueue implements AutoCloseable {
                 } else if (pending.isEmpty()) {
                     LockSupport.park(this);
                 } else if (idlePolls < NvmeQueue.SPINS) {
-                    NvmeQueue.spin(idlePolls);
+                    PollingBudget.pause(idlePolls);
                     idlePolls++;
                 } else {
                     queue.pause(Long.MAX_VALUE);

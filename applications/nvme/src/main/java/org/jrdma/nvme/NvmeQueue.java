@@ -6,6 +6,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.Leaks;
 import org.jrdma.ffi.Lifetime;
+import org.jrdma.ffi.linkage.PollingBudget;
 import org.jrdma.nvme.model.Command;
 import org.jrdma.nvme.model.Completion;
 import org.jrdma.nvme.model.IoOpcode;
@@ -36,9 +37,6 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
 
     /** The number of polls before a waiting thread pauses. */
     static final int SPINS = 1000;
-
-    /** The number of polls after which another thread may use the processor. */
-    private static final int SPINS_BETWEEN_YIELDS = 8;
 
     private static final long POLLING_INTERVAL_NANOS = 10_000;
 
@@ -364,25 +362,10 @@ public abstract sealed class NvmeQueue implements AutoCloseable permits PcieQueu
         var deadline = Deadline.after(timeout);
         for (var polls = 0; !next(); polls++) {
             if (polls < SPINS) {
-                spin(polls);
+                PollingBudget.pause(polls);
             } else {
                 pauseUntil(deadline);
             }
-        }
-    }
-
-    /**
-     * Pauses between two polls. Other threads, such as one that executes the awaited transfer, may
-     * need the processor.
-     *
-     * @param polls the number of previous polls
-     */
-    @SuppressWarnings("ThreadPriorityCheck")
-    static void spin(int polls) {
-        if (polls % SPINS_BETWEEN_YIELDS == SPINS_BETWEEN_YIELDS - 1) {
-            Thread.yield();
-        } else {
-            Thread.onSpinWait();
         }
     }
 

@@ -88,14 +88,21 @@ public final class PollingBudget {
         }
     }
 
+    /** Pauses between two polls like {@link #pause(int)}. */
+    public void pause() {
+        pause(polls);
+        polls++;
+    }
+
     /**
      * Pauses between two polls. Every few polls, another thread may use the processor, so that
      * polling does not delay the threads of a busy machine.
+     *
+     * @param polls the number of previous pauses
      */
     @SuppressWarnings("ThreadPriorityCheck")
-    public void pause() {
-        polls++;
-        if (polls % POLLS_BETWEEN_YIELDS == 0) {
+    public static void pause(int polls) {
+        if ((polls + 1) % POLLS_BETWEEN_YIELDS == 0) {
             Thread.yield();
         } else {
             Thread.onSpinWait();
