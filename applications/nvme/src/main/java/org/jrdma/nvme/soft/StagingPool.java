@@ -24,18 +24,19 @@ final class StagingPool {
     /** A buffer for the data of one command. */
     record Buffer(MemorySlice slice, boolean isLarge) {}
 
+    private final RegisteredArena arena;
+    private final boolean isAdmin;
     private final Deque<Buffer> small = new ArrayDeque<>();
     private final Deque<Buffer> large = new ArrayDeque<>();
 
-    private final RegisteredArena arena;
-
-    StagingPool(RegisteredArena arena) throws VerbsException {
+    StagingPool(RegisteredArena arena, boolean isAdmin) throws VerbsException {
         this.arena = arena;
+        this.isAdmin = isAdmin;
         add(small, SMALL_BYTES, 1);
     }
 
     /** Allocates all other buffers. */
-    void allocate(boolean isAdmin) throws VerbsException {
+    void allocate() throws VerbsException {
         add(small, SMALL_BYTES, (isAdmin ? ADMIN_SMALL : IO_SMALL) - 1);
         add(large, HostDataBuffer.MAX_BYTES, isAdmin ? ADMIN_LARGE : IO_LARGE);
     }

@@ -104,7 +104,7 @@ final class TargetConnection implements AutoCloseable {
         try {
             capsules = arena.region((long) capsuleBytes * entries);
             responses = arena.region((long) ResponseCapsule.BYTES * entries);
-            staging = new StagingPool(arena);
+            staging = new StagingPool(arena, isAdmin);
             completions =
                     domain.device()
                             .newCompletionQueue(
@@ -214,8 +214,8 @@ final class TargetConnection implements AutoCloseable {
     }
 
     /** Allocates the memory for the data of commands, once the host has connected. */
-    void allocateBuffers(boolean isAdmin) throws FabricException {
-        staging.allocate(isAdmin);
+    void allocateBuffers() throws FabricException {
+        staging.allocate();
     }
 
     /** Takes a buffer for a command; returns false if none is free. */

@@ -303,7 +303,7 @@ final class TargetQueueWorker implements TargetController.Closeable, TargetConne
         controller = connected;
         connectData = decoded;
         entries = connect.entries();
-        connection.allocateBuffers(isAdmin());
+        connection.allocateBuffers();
         return connected.id();
     }
 

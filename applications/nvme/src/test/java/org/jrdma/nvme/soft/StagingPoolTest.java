@@ -12,10 +12,10 @@ class StagingPoolTest {
     void shouldHaveOneSmallBufferUntilTheHostHasConnected(Device device) throws Exception {
         try (var domain = device.newProtectionDomain();
                 var arena = domain.newArena(Access.LOCAL_WRITE)) {
-            var pool = new StagingPool(arena);
+            var pool = new StagingPool(arena, false);
             assertThat(count(pool, StagingPool.SMALL_BYTES)).isEqualTo(1);
             assertThat(count(pool, HostDataBuffer.MAX_BYTES)).isZero();
-            pool.allocate(false);
+            pool.allocate();
             assertThat(count(pool, StagingPool.SMALL_BYTES)).isEqualTo(31);
             assertThat(count(pool, HostDataBuffer.MAX_BYTES)).isEqualTo(4);
         }
