@@ -37,27 +37,28 @@ final class SvgCanvas implements PlotCanvas {
 
     @Override
     public void text(Point at, Anchor anchor, String words) {
-        add(
-                "<text x=\"%s\" y=\"%s\" text-anchor=\"%s\">%s</text>"
-                        .formatted(
-                                pixel(at.x()),
-                                pixel(at.y()),
-                                anchor.name().toLowerCase(Locale.ROOT),
-                                escaped(words)));
+        text(at, anchor, "", words);
     }
 
     @Override
     public void annotation(Point at, String words, Pen pen) {
-        add(
-                "<text x=\"%s\" y=\"%s\" text-anchor=\"middle\" fill=\"%s\">%s</text>"
-                        .formatted(pixel(at.x()), pixel(at.y()), pen.color(), escaped(words)));
+        text(at, Anchor.MIDDLE, " fill=\"%s\"".formatted(pen.color()), words);
     }
 
     @Override
     public void heading(Point at, String words) {
+        text(at, Anchor.START, " font-size=\"18\" font-weight=\"bold\"", words);
+    }
+
+    private void text(Point at, Anchor anchor, String style, String words) {
         add(
-                "<text x=\"%s\" y=\"%s\" text-anchor=\"start\" font-size=\"18\" font-weight=\"bold\">%s</text>"
-                        .formatted(pixel(at.x()), pixel(at.y()), escaped(words)));
+                "<text x=\"%s\" y=\"%s\" text-anchor=\"%s\"%s>%s</text>"
+                        .formatted(
+                                pixel(at.x()),
+                                pixel(at.y()),
+                                anchor.name().toLowerCase(Locale.ROOT),
+                                style,
+                                escaped(words)));
     }
 
     @Override
