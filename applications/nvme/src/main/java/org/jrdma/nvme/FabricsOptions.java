@@ -12,8 +12,8 @@ import org.jrdma.ffi.CheckReturnValue;
  * @param connectTimeout the time in which the target must accept a connection
  * @param keepAlive the time without a sign of life after which the target ends the controller of
  *     this host. The drive sends a sign of life after a third of this time
- * @param reconnectDelay the time after which a lost controller is connected again, at most ten
- *     seconds. It doubles with each failure, up to ten seconds
+ * @param reconnectDelay the time after which a lost controller is connected again. It doubles with
+ *     each failure, up to ten seconds, which is also the maximum of this option
  * @param lossTimeout the time for which a lost controller is connected again. After that, the drive
  *     has failed
  */

@@ -16,7 +16,7 @@ record RdmaReadCountComparison(long blocks, long bytes, long rdmaBlocks, long rd
     Optional<String> objection() {
         if (blocks == 0) {
             return Optional.of(
-                    "No executor has read a block of another executor. The check requires two executors that do not read each other's files: if they are on one machine, set spark.shuffle.readHostLocalDisk=false. Warnings above name executors without RDMA.");
+                    "No executor has read a block of another executor. The check requires two executors that do not read each other's files: if they are on one machine, set spark.shuffle.readHostLocalDisk=false. If an executor has no RDMA, a warning above names it.");
         }
         if (rdmaBlocks == blocks && rdmaBytes == bytes) {
             return Optional.empty();

@@ -14,7 +14,7 @@ final class DriverParameterChecks {
 
     private static final String DEVICES = "sys/class/infiniband";
 
-    /** The size of a page, which the driver of ConnectX-3 uses for its table of memory. */
+    /** The exponent of the size of a page, in which the driver of ConnectX-3 counts memory. */
     private static final int PAGE_SHIFT = 12;
 
     /** The largest exponent of a number of bytes that fits into a long. */
