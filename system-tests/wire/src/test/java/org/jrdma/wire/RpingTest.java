@@ -46,8 +46,8 @@ class RpingTest {
     }
 
     /**
-     * Does not await the end of the server. The C program ends after it has sent a single disconnect
-     * request, and the kernel does not repeat a lost one without the program.
+     * Does not await the end of the server. The C program ends after it has sent a single
+     * disconnect request, and the kernel does not repeat a lost one without the program.
      */
     @ParameterizedTest
     @CsvSource({"C, loss 10%", "JAVA, loss 10%"})
