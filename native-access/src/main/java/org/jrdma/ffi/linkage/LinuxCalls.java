@@ -82,6 +82,7 @@ public final class LinuxCalls {
     private static final MemorySegment MMAP = symbol("mmap");
     private static final MemorySegment MUNMAP = symbol("munmap");
     private static final MemorySegment GETPAGESIZE = symbol("getpagesize");
+    private static final MemorySegment GETEUID = symbol("geteuid");
     private static final MemorySegment IOCTL = symbol("ioctl");
     private static final MemorySegment PREAD = symbol("pread");
     private static final MemorySegment PWRITE = symbol("pwrite");
@@ -109,7 +110,8 @@ public final class LinuxCalls {
     private static final MethodHandle TRANSFER =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle PAGE_SIZE = Downcalls.plain(FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle INT_OF_NOTHING =
+            Downcalls.plain(FunctionDescriptor.of(JAVA_INT));
 
     private LinuxCalls() {}
 
@@ -198,7 +200,12 @@ public final class LinuxCalls {
 
     /** Returns the normal size of a memory page in bytes. In C: {@code getpagesize}. */
     public static long pageBytes() {
-        return call(() -> (int) PAGE_SIZE.invokeExact(GETPAGESIZE));
+        return call(() -> (int) INT_OF_NOTHING.invokeExact(GETPAGESIZE));
+    }
+
+    /** Returns the effective user id of this process. In C: {@code geteuid}. */
+    public static int effectiveUser() {
+        return call(() -> (int) INT_OF_NOTHING.invokeExact(GETEUID));
     }
 
     /**
@@ -317,14 +324,14 @@ public final class LinuxCalls {
         }
     }
 
-    private static int check(String attempt, int result) throws FabricException {
+    static int check(String attempt, int result) throws FabricException {
         if (result < 0) {
             throw failed(attempt);
         }
         return result;
     }
 
-    private static FabricException failed(String attempt) {
+    static FabricException failed(String attempt) {
         var errno = CapturedErrno.value();
         return new FabricException(attempt + " failed: " + Errno.describe(errno), errno, null);
     }

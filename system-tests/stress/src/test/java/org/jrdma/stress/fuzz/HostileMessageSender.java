@@ -2,7 +2,7 @@ package org.jrdma.stress.fuzz;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.ffi.linkage.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -18,10 +18,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.SealedMemory;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.soft.sisci.control.Message;
-import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
@@ -81,9 +82,9 @@ final class HostileMessageSender {
         } catch (FabricException _) {
             return; // The process has ended, or its backlog is full.
         }
-        var memory = SystemCalls.createMemory("hostile");
+        var memory = SealedMemory.create("hostile");
         try {
-            SystemCalls.reserve(memory, MEMORY_BYTES);
+            SealedMemory.reserve(memory, MEMORY_BYTES);
             if (random.nextInt(8) != 0) {
                 packet.memory().fill((byte) 0);
                 packet.memory().set(JAVA_INT, 0, KINDS.indexOf(Message.Kind.HELLO));

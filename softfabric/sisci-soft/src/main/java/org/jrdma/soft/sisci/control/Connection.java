@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
-import org.jrdma.soft.sisci.host.SeqPacketSocket;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SignalSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 

@@ -18,7 +18,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.RaisableDescriptor;
-import org.jrdma.soft.sisci.host.SeqPacketSocket;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -19,7 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.soft.sisci.host.SeqPacketSocket;
+import org.jrdma.ffi.linkage.SealedMemory;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**
@@ -233,7 +234,7 @@ public final class FabricDirectory implements AutoCloseable {
      * @param bytes the size; 0 if {@link #reserve} is called later
      */
     public int createMemory(ObjectAnnouncementFile entry, long bytes) throws FabricException {
-        var memory = SystemCalls.createMemory(path.resolve(entry.name()).toString());
+        var memory = SealedMemory.create(path.resolve(entry.name()).toString());
         var created = false;
         try {
             mark(entry);
@@ -264,7 +265,7 @@ public final class FabricDirectory implements AutoCloseable {
         if (bytes > credit) {
             credit = computeCredit(bytes);
         }
-        SystemCalls.reserve(memory, bytes);
+        SealedMemory.reserve(memory, bytes);
         var file = SystemCalls.openFile(path(entry));
         try {
             SystemCalls.setFileBytes(file, bytes);

@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
-import org.jrdma.soft.sisci.host.SeqPacketSocket.Packet;
+import org.jrdma.ffi.linkage.SeqPacketSocket.Packet;
 import org.jrdma.soft.sisci.host.SystemCalls;
 
 /**

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.SealedMemory;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
@@ -139,9 +140,9 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
 
     private static Bar createBar(ObjectAnnouncementFile entry, int number, int bytes) {
         return SciException.translate(() -> {
-            var file = SystemCalls.createMemory("bar%d of %s".formatted(number, entry));
+            var file = SealedMemory.create("bar%d of %s".formatted(number, entry));
             try {
-                SystemCalls.reserve(file, Mapping.wholePages(bytes));
+                SealedMemory.reserve(file, Mapping.wholePages(bytes));
                 return new Bar(file, Mapping.of(file, 0, bytes, true), bytes);
             } catch (Throwable e) {
                 SystemCalls.close(file);
@@ -290,7 +291,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
         throwIf(bytes > MAX_WINDOW_BYTES - borrow.mappedBytes(), SCI_ERR_NOSPC());
         SegmentMap.checkRange(offset, bytes, Long.MAX_VALUE);
         try {
-            SystemCalls.checkMemory(file, offset + bytes);
+            SealedMemory.check(file, offset + bytes);
         } catch (FabricException e) {
             throw new SciException(SCI_ERR_ILLEGAL_PARAMETER(), String.valueOf(e.getMessage()));
         }

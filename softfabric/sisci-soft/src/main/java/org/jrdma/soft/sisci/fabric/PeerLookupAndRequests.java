@@ -1,8 +1,8 @@
 package org.jrdma.soft.sisci.fabric;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.ffi.linkage.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
-import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.SealedMemory;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.FabricConnections;
 import org.jrdma.soft.sisci.control.FabricDirectory;
@@ -213,7 +214,7 @@ record PeerLookupAndRequests(
             // This process has too many open files.
             throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC());
             throwIf(response.value() <= 0, SCI_ERR_NO_SUCH_SEGMENT());
-            SystemCalls.checkMemory(descriptor, response.value());
+            SealedMemory.check(descriptor, response.value());
             return new SharedMemory(descriptor, response.value());
         } catch (FabricException e) {
             SystemCalls.close(descriptor);

@@ -1,8 +1,8 @@
 package org.jrdma.soft.sisci.fabric;
 
 import static org.jrdma.abi.sisci.sisci_h.*;
+import static org.jrdma.ffi.linkage.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
-import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.soft.sisci.control.Connection;

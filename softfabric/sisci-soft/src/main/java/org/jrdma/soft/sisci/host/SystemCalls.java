@@ -3,7 +3,6 @@ package org.jrdma.soft.sisci.host;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.LibcDowncalls.call;
 
@@ -35,22 +34,10 @@ public final class SystemCalls {
 
     private static final int O_RDWR = 2;
     private static final int OWNER_ONLY = 0600;
-    private static final int MFD_CLOEXEC = 1;
-    private static final int MFD_ALLOW_SEALING = 2;
-    private static final int MFD_NOEXEC_SEAL = 8;
-    private static final int MAX_MEMORY_NAME = 200; // bytes
     private static final int F_DUPFD_CLOEXEC = 1030;
-    private static final int F_ADD_SEALS = 1033;
-    private static final int F_GET_SEALS = 1034;
-    private static final int F_SEAL_SEAL = 1;
-    private static final int F_SEAL_SHRINK = 2;
-    private static final int F_SEAL_GROW = 4;
-    private static final int TMPFS_MAGIC = 0x01021994;
-    private static final long STATFS_BYTES = 120;
     private static final int LOCK_EX = 2;
     private static final int LOCK_NB = 4;
     private static final int LOCK_UN = 8;
-    private static final int SEEK_END = 2;
     private static final int PROT_READ = 1;
     private static final int PROT_WRITE = 2;
     private static final int MAP_SHARED = 1;
@@ -62,12 +49,8 @@ public final class SystemCalls {
 
     private static final MemorySegment OPEN = symbol("open");
     private static final MemorySegment CLOSE = symbol("close");
-    private static final MemorySegment FALLOCATE = symbol("fallocate");
     private static final MemorySegment FCNTL = symbol("fcntl");
-    private static final MemorySegment FSTATFS = symbol("fstatfs");
     private static final MemorySegment FTRUNCATE = symbol("ftruncate");
-    private static final MemorySegment MEMFD_CREATE = symbol("memfd_create");
-    private static final MemorySegment LSEEK = symbol("lseek");
     private static final MemorySegment FLOCK = symbol("flock");
     private static final MemorySegment MMAP = symbol("mmap");
     private static final MemorySegment MUNMAP = symbol("munmap");
@@ -80,24 +63,14 @@ public final class SystemCalls {
     private static final MethodHandle CONTROL =
             Downcalls.variadicCapturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), 2);
-    private static final MethodHandle CREATE_MEMORY =
-            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle DESCRIBE =
-            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
     private static final MethodHandle CLOSE_FILE =
             Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle UNLOCK_FILE =
             Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle OF_TWO_INTS =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle RESERVE =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle RESIZE =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle SEEK =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle MAP =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(
@@ -153,93 +126,9 @@ public final class SystemCalls {
         }
     }
 
-    /**
-     * Creates memory that processes share by passing its descriptor. The memory has no file name
-     * that other processes could open, and ends with its last descriptor and mapping.
-     *
-     * @param name the name that /proc shows for descriptors and mappings; a long name is truncated
-     */
-    public static int createMemory(String name) throws FabricException {
-        try (var arena = Arena.ofConfined()) {
-            var shown = arena.allocateFrom(endOfName(name));
-            var memory = createMemory(shown, MFD_NOEXEC_SEAL);
-            return memory < 0 && CapturedErrno.value() == Errno.EINVAL // before Linux 6.3
-                    ? check("memfd_create", createMemory(shown, 0))
-                    : check("memfd_create", memory);
-        }
-    }
-
-    private static int createMemory(MemorySegment name, int flags) {
-        return call(() ->
-                (int)
-                        CREATE_MEMORY.invokeExact(
-                                MEMFD_CREATE,
-                                segment(),
-                                name,
-                                MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
-    }
-
-    /** Returns the longest end of a name whose UTF-8 form the kernel accepts. */
-    private static String endOfName(String name) {
-        var end = name.substring(Math.max(0, name.length() - MAX_MEMORY_NAME));
-        while (end.getBytes(UTF_8).length > MAX_MEMORY_NAME) {
-            end = end.substring(1);
-        }
-        return end;
-    }
-
-    /**
-     * Allocates the pages of shared memory, so that a later access cannot fail for lack of memory,
-     * and prevents changes of its size.
-     */
-    public static void reserve(int memory, long bytes) throws FabricException {
-        check(
-                String.format(Locale.ROOT, "fallocate of %,d bytes", bytes),
-                call(() -> (int) RESERVE.invokeExact(FALLOCATE, segment(), memory, 0, 0L, bytes)));
-        var _ =
-                control(
-                        "F_ADD_SEALS",
-                        memory,
-                        F_ADD_SEALS,
-                        F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    }
-
     /** Sets the size of a file without allocating memory for it. */
     public static void setFileBytes(int file, long bytes) throws FabricException {
         check("ftruncate", call(() -> (int) RESIZE.invokeExact(FTRUNCATE, segment(), file, bytes)));
-    }
-
-    /**
-     * Checks memory that another process has created. Its size must be final, because access to
-     * mapped memory beyond its end would raise SIGBUS.
-     *
-     * @throws FabricException if the descriptor refers to another kind of file, if the size can
-     *     change, or if the size is less than {@code minBytes}
-     */
-    public static void checkMemory(int memory, long minBytes) throws FabricException {
-        var seals = control("F_GET_SEALS", memory, F_GET_SEALS, 0);
-        var bytes = fileBytes(memory);
-        // Memory of huge pages can also be sealed, but if one of its pages is removed, a later
-        // access may find no free page.
-        if ((seals & F_SEAL_SHRINK) == 0 || bytes < minBytes || fileSystem(memory) != TMPFS_MAGIC) {
-            throw new FabricException(
-                    String.format(
-                            Locale.ROOT,
-                            "The memory of a segment is invalid: it has %,d bytes, the seals %d, and must have %,d bytes and be sealed.",
-                            bytes,
-                            seals,
-                            minBytes));
-        }
-    }
-
-    private static int fileSystem(int file) throws FabricException {
-        try (var arena = Arena.ofConfined()) {
-            var description = arena.allocate(STATFS_BYTES, 8);
-            check(
-                    "fstatfs",
-                    call(() -> (int) DESCRIBE.invokeExact(FSTATFS, segment(), file, description)));
-            return (int) description.get(JAVA_LONG, 0);
-        }
     }
 
     /** Duplicates a descriptor. The caller must close the duplicate. */
@@ -253,15 +142,6 @@ public final class SystemCalls {
                 "fcntl " + command,
                 call(() ->
                         (int) CONTROL.invokeExact(FCNTL, segment(), descriptor, number, argument)));
-    }
-
-    private static long fileBytes(int descriptor) throws FabricException {
-        long bytes =
-                call(() -> (long) SEEK.invokeExact(LSEEK, segment(), descriptor, 0L, SEEK_END));
-        if (bytes < 0) {
-            throw failed("lseek");
-        }
-        return bytes;
     }
 
     /**

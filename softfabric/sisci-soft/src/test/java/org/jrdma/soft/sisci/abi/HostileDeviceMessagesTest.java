@@ -2,19 +2,20 @@ package org.jrdma.soft.sisci.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.jrdma.abi.sisci.sisci_h.*;
-import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.ffi.linkage.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.jrdma.ffi.linkage.SealedMemory;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.sisci.LentDevice;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
-import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,8 +50,8 @@ class HostileDeviceMessagesTest {
         lent = lender.fabric().lend(model);
         borrower = new RawProcess(folder, lender.node()).hello(8);
         assertThat(borrower.request(Kind.BORROW_DEVICE, BORROW, SLOT, 0, 0)).isEqualTo("OK");
-        memory = SystemCalls.createMemory("of the borrower");
-        SystemCalls.reserve(memory, BYTES);
+        memory = SealedMemory.create("of the borrower");
+        SealedMemory.reserve(memory, BYTES);
     }
 
     @AfterEach
@@ -74,7 +75,7 @@ class HostileDeviceMessagesTest {
         var path = folder.resolve("file");
         Files.write(path, new byte[BYTES]);
         var ordinary = SystemCalls.openFile(path.toString());
-        var unsealed = SystemCalls.createMemory("unsealed");
+        var unsealed = SealedMemory.create("unsealed");
         SystemCalls.setFileBytes(unsealed, BYTES);
 
         assertThat(map(BORROW, 1, 0, BYTES, ordinary)).isEqualTo("ILLEGAL_PARAMETER");

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.abi.sisci.sisci_h.SCI_ERR_ACCESS;
-import static org.jrdma.soft.sisci.host.SeqPacketSocket.Packet.NO_DESCRIPTOR;
+import static org.jrdma.ffi.linkage.SeqPacketSocket.Packet.NO_DESCRIPTOR;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,10 +20,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.jrdma.ffi.linkage.SealedMemory;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 import org.jrdma.soft.sisci.control.FabricDirectory;
 import org.jrdma.soft.sisci.control.Message.Kind;
-import org.jrdma.soft.sisci.host.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SignalSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
@@ -122,12 +123,12 @@ class HostileProcessTest {
         var file = folder.resolve("file");
         Files.write(file, new byte[(int) BYTES]);
         var ordinary = SystemCalls.openFile(file.toString());
-        var unsealed = SystemCalls.createMemory("unsealed");
+        var unsealed = SealedMemory.create("unsealed");
         SystemCalls.setFileBytes(unsealed, BYTES);
-        var tooSmall = SystemCalls.createMemory("too small");
-        SystemCalls.reserve(tooSmall, BYTES);
-        var valid = SystemCalls.createMemory("valid");
-        SystemCalls.reserve(valid, BYTES);
+        var tooSmall = SealedMemory.create("too small");
+        SealedMemory.reserve(tooSmall, BYTES);
+        var valid = SealedMemory.create("valid");
+        SealedMemory.reserve(valid, BYTES);
 
         assertThat(connectTo(ordinary, BYTES)).isEqualTo("NO_SUCH_INTNO");
         assertThat(connectTo(unsealed, BYTES)).isEqualTo("NO_SUCH_INTNO");
@@ -236,7 +237,7 @@ class HostileProcessTest {
     void shouldCloseDescriptorsThatItHasNotRequested() throws Exception {
         try (var sender = new RawProcess(folder, self.node()).hello(8)) {
             var before = count(DESCRIPTORS);
-            var sent = SystemCalls.createMemory("unwanted");
+            var sent = SealedMemory.create("unwanted");
 
             for (var i = 1; i <= REPETITIONS; i++) {
                 send(sender, Kind.RESPONSE, sent);
@@ -289,8 +290,8 @@ class HostileProcessTest {
 
     @Test
     void shouldCloseADescriptorThatComesWithAnErrorCode() throws Exception {
-        var memory = SystemCalls.createMemory("with an error");
-        SystemCalls.reserve(memory, BYTES);
+        var memory = SealedMemory.create("with an error");
+        SealedMemory.reserve(memory, BYTES);
         assertThat(connectTo(memory, BYTES, SCI_ERR_ACCESS())).isEqualTo("ACCESS");
         var before = count(DESCRIPTORS);
 
@@ -442,7 +443,7 @@ class HostileProcessTest {
     /** The kernel accepts names of at most 249 bytes for memory. */
     @Test
     void shouldShortenTheNameOfMemoryToTheLimitOfTheKernel() throws Exception {
-        var memory = SystemCalls.createMemory("\u00e4\u8a9e".repeat(200));
+        var memory = SealedMemory.create("\u00e4\u8a9e".repeat(200));
 
         assertThat(target(DESCRIPTORS.resolve("" + memory))).contains("\u00e4\u8a9e");
         SystemCalls.close(memory);

@@ -1,4 +1,4 @@
-package org.jrdma.soft.sisci.host;
+package org.jrdma.ffi.linkage;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.LibcDowncalls.call;
+import static org.jrdma.ffi.linkage.LibcDowncalls.symbol;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -16,8 +17,6 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.MethodHandle;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.CapturedErrno;
-import org.jrdma.ffi.linkage.Downcalls;
 
 /**
  * Non-blocking sockets between processes of a machine, which preserve message boundaries and report
@@ -47,15 +46,19 @@ public final class SeqPacketSocket {
     private static final int MSG_CMSG_CLOEXEC = 0x40000000;
     private static final int SOL_SOCKET = 1;
     private static final int SCM_RIGHTS = 1;
+    private static final int SO_PEERCRED = 17;
+    private static final long CREDENTIALS_BYTES = 12;
+    private static final long CREDENTIALS_USER = 4;
 
-    private static final MemorySegment SOCKET = SystemCalls.symbol("socket");
-    private static final MemorySegment BIND = SystemCalls.symbol("bind");
-    private static final MemorySegment LISTEN = SystemCalls.symbol("listen");
-    private static final MemorySegment CONNECT = SystemCalls.symbol("connect");
-    private static final MemorySegment ACCEPT4 = SystemCalls.symbol("accept4");
-    private static final MemorySegment SEND = SystemCalls.symbol("sendmsg");
-    private static final MemorySegment RECV = SystemCalls.symbol("recvmsg");
-    private static final MemorySegment POLL = SystemCalls.symbol("poll");
+    private static final MemorySegment SOCKET = symbol("socket");
+    private static final MemorySegment BIND = symbol("bind");
+    private static final MemorySegment LISTEN = symbol("listen");
+    private static final MemorySegment CONNECT = symbol("connect");
+    private static final MemorySegment ACCEPT4 = symbol("accept4");
+    private static final MemorySegment SEND = symbol("sendmsg");
+    private static final MemorySegment RECV = symbol("recvmsg");
+    private static final MemorySegment POLL = symbol("poll");
+    private static final MemorySegment GETSOCKOPT = symbol("getsockopt");
 
     private static final MethodHandle OF_TWO_INTS =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
@@ -68,18 +71,28 @@ public final class SeqPacketSocket {
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
     private static final MethodHandle TRANSFER =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle WAIT =
-            Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle GET_OPTION =
+            Downcalls.capturingErrno(
+                    FunctionDescriptor.of(
+                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+    private static final FunctionDescriptor WAITING =
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle WAIT = Downcalls.capturingErrno(WAITING);
+    private static final MethodHandle CHECK = Downcalls.plain(WAITING);
 
     private SeqPacketSocket() {}
 
-    /** Creates a listening socket at a path. Fails if the path exists. */
+    /**
+     * Creates a listening socket at a path. Fails if the path exists. A path that begins with a
+     * character of code 0 is a name in the abstract name space, which belongs to the network
+     * namespace of the process and has no file.
+     */
     public static int listen(String path) throws FabricException {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
             var address = address(path, arena);
-            SystemCalls.check(
-                    "bind to " + path,
+            LinuxCalls.check(
+                    "bind to " + printable(path),
                     call(() ->
                             (int)
                                     OF_ADDRESS.invokeExact(
@@ -88,12 +101,12 @@ public final class SeqPacketSocket {
                                             socket,
                                             address,
                                             (int) address.byteSize())));
-            SystemCalls.check(
+            LinuxCalls.check(
                     "listen",
                     call(() -> (int) OF_TWO_INTS.invokeExact(LISTEN, segment(), socket, BACKLOG)));
             return socket;
         } catch (Throwable e) {
-            SystemCalls.close(socket);
+            OpenFile.of(socket).close();
             throw e;
         }
     }
@@ -106,8 +119,8 @@ public final class SeqPacketSocket {
         var socket = socket();
         try (var arena = Arena.ofConfined()) {
             var address = address(path, arena);
-            SystemCalls.check(
-                    "connect to " + path,
+            LinuxCalls.check(
+                    "connect to " + printable(path),
                     call(() ->
                             (int)
                                     OF_ADDRESS.invokeExact(
@@ -118,7 +131,7 @@ public final class SeqPacketSocket {
                                             (int) address.byteSize())));
             return socket;
         } catch (Throwable e) {
-            SystemCalls.close(socket);
+            OpenFile.of(socket).close();
             throw e;
         }
     }
@@ -146,6 +159,30 @@ public final class SeqPacketSocket {
             case Errno.EAGAIN, Errno.EINTR, Errno.ECONNABORTED -> NO_CONNECTION;
             default -> CANNOT_ACCEPT;
         };
+    }
+
+    /**
+     * Returns the effective user id of the process at the other end of a connection, as it was when
+     * that process called {@code connect} or {@code listen}; or -1 if it is unknown. In C: {@code
+     * SO_PEERCRED}.
+     */
+    public static int peerUser(int socket) {
+        try (var arena = Arena.ofConfined()) {
+            var credentials = arena.allocate(CREDENTIALS_BYTES, 4);
+            var length = arena.allocateFrom(JAVA_INT, (int) CREDENTIALS_BYTES);
+            int result =
+                    call(() ->
+                            (int)
+                                    GET_OPTION.invokeExact(
+                                            GETSOCKOPT,
+                                            segment(),
+                                            socket,
+                                            SOL_SOCKET,
+                                            SO_PEERCRED,
+                                            credentials,
+                                            length));
+            return result < 0 ? -1 : credentials.get(JAVA_INT, CREDENTIALS_USER);
+        }
     }
 
     /**
@@ -214,8 +251,7 @@ public final class SeqPacketSocket {
     }
 
     /**
-     * Sends a message. Returns 0 or an error number. {@link SignalSocket#isTemporary} is true for
-     * the error number if the socket is full, or the kernel has no memory for the message.
+     * Sends a message. Returns 0 or an error number, which is EAGAIN if the socket is full.
      *
      * @param length the length of the message in the memory of the packet
      * @param descriptor the descriptor that the message carries, which remains open; or {@link
@@ -269,6 +305,20 @@ public final class SeqPacketSocket {
             return count++;
         }
 
+        /** Removes all descriptors. */
+        public void clear() {
+            count = 0;
+        }
+
+        /** Returns true if a descriptor has an event. Neither waits nor allocates memory. */
+        public boolean hasEvent() {
+            try {
+                return (int) CHECK.invokeExact(POLL, entries, (long) count, 0) > 0;
+            } catch (Throwable e) {
+                throw Downcalls.unchecked(e);
+            }
+        }
+
         /**
          * Waits for an event of any descriptor.
          *
@@ -293,7 +343,7 @@ public final class SeqPacketSocket {
     }
 
     private static int socket() throws FabricException {
-        return SystemCalls.check(
+        return LinuxCalls.check(
                 "socket",
                 call(() ->
                         (int)
@@ -303,6 +353,11 @@ public final class SeqPacketSocket {
                                         AF_UNIX,
                                         SOCK_SEQPACKET_NONBLOCK_CLOEXEC,
                                         0)));
+    }
+
+    /** Returns a path as tools such as {@code ss} print it: with @ for an abstract name. */
+    private static String printable(String path) {
+        return path.replace('\0', '@');
     }
 
     private static MemorySegment address(String path, SegmentAllocator allocator) {
