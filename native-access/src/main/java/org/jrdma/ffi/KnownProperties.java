@@ -42,7 +42,8 @@ public final class KnownProperties {
                     "jrdma.soft.lateness",
                     "jrdma.soft.loss",
                     "jrdma.soft.reordering",
-                    "jrdma.soft.seed");
+                    "jrdma.soft.seed",
+                    "jrdma.soft.sharedmemory");
 
     private KnownProperties() {}
 

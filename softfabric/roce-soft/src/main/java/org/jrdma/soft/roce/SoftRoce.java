@@ -88,7 +88,12 @@ public final class SoftRoce implements JavaImplementedLibrary {
 
     private static DeviceObject device(int number, List<RoceGid> addresses) {
         return new DeviceObject(
-                "soft" + number, addresses, NetworkFaults.NONE, null, new SecureRandom());
+                "soft" + number,
+                addresses,
+                NetworkFaults.NONE,
+                null,
+                SoftRoceProperties.sharesMemory(),
+                new SecureRandom());
     }
 
     /** The devices in the order of the numbers in their names: {@code soft0}, {@code soft1}, ... */

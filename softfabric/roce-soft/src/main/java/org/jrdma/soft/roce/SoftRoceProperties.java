@@ -27,6 +27,8 @@ import org.jrdma.soft.roce.model.NetworkFaults;
  *   <li>{@code jrdma.soft.delay}, {@code jrdma.soft.lateness}: the probability of a delay, and its
  *       length in milliseconds.
  *   <li>{@code jrdma.soft.seed}: the seed of all decisions.
+ *   <li>{@code jrdma.soft.sharedmemory}: {@code off} if all packets must use UDP, otherwise {@code
+ *       on}. This property applies to all devices of the process, however they are created.
  * </ul>
  */
 final class SoftRoceProperties {
@@ -44,7 +46,12 @@ final class SoftRoceProperties {
         for (var addresses : addresses()) {
             devices.add(
                     new DeviceObject(
-                            "soft" + devices.size(), addresses, faults, null, new SecureRandom()));
+                            "soft" + devices.size(),
+                            addresses,
+                            faults,
+                            null,
+                            sharesMemory(),
+                            new SecureRandom()));
         }
         return devices;
     }
@@ -115,6 +122,19 @@ final class SoftRoceProperties {
                 .reordering(probability("reordering"))
                 .corruption(probability("corruption"))
                 .delay(probability("delay"), lateness());
+    }
+
+    /**
+     * Returns true if packets between devices of this user's processes may pass through shared
+     * memory.
+     */
+    static boolean sharesMemory() {
+        var value = System.getProperty(PREFIX + "sharedmemory", "on");
+        return switch (value) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw invalid("sharedmemory", value, "is neither \"on\" nor \"off\"");
+        };
     }
 
     private static double probability(String name) {

@@ -57,6 +57,24 @@ class SoftRocePropertiesTest {
     }
 
     @Test
+    void shouldShareMemoryUnlessThePropertyIsOff() {
+        assertThat(SoftRoceProperties.sharesMemory()).isTrue();
+        set("sharedmemory", "off");
+        assertThat(SoftRoceProperties.sharesMemory()).isFalse();
+        set("sharedmemory", "on");
+        assertThat(SoftRoceProperties.sharesMemory()).isTrue();
+    }
+
+    @Test
+    void shouldRejectAnotherValueOfTheSharedMemoryProperty() {
+        set("sharedmemory", "false");
+        assertThatThrownBy(() -> SoftRoce.onLoopback(1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("jrdma.soft.sharedmemory")
+                .hasMessageContaining("false");
+    }
+
+    @Test
     void shouldReadTheAddressesOfTheDevices() {
         set("devices", "127.0.5.1, ::1");
 

@@ -5,8 +5,8 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the source port and the ICRC to outgoing packets and passes the packets to the {@link
- * NetworkPacketSender}.
+ * Writes the source port and, if necessary, the ICRC to outgoing packets and passes the packets to
+ * the {@link NetworkPacketSender}.
  */
 final class ChecksummingSender {
 
@@ -25,7 +25,11 @@ final class ChecksummingSender {
 
     void send(PacketBuffer packet) {
         packet.sourcePort(PacketBuffer.UDP_PORT);
-        checksum.seal(packet);
+        if (packetSender.needsChecksum(packet)) {
+            checksum.seal(packet);
+        } else {
+            InvariantCrc.omit(packet);
+        }
         packetSender.send(packet);
     }
 }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CongestionWindows {
 
+    private final NetworkPacketSender packetSender;
     private final long pathBytes;
 
     /** The paths in use. A list is sufficient because programs rarely have many peers. */
@@ -23,7 +24,8 @@ final class CongestionWindows {
 
     private long deadline = TimerQueue.NEVER;
 
-    CongestionWindows(long pathBytes) {
+    CongestionWindows(NetworkPacketSender packetSender, long pathBytes) {
+        this.packetSender = packetSender;
         this.pathBytes = pathBytes;
     }
 
@@ -32,13 +34,14 @@ final class CongestionWindows {
      * does not exist.
      */
     PathCongestionWindow enter(RoceGid remote, long now) {
+        var bytes = packetSender.pathBytes(remote, pathBytes, now);
         for (var i = 0; i < paths.size(); i++) {
             if (paths.get(i).remote().equals(remote)) {
                 paths.get(i).enter();
                 return paths.get(i);
             }
         }
-        var path = new PathCongestionWindow(remote, pathBytes, now);
+        var path = new PathCongestionWindow(remote, bytes, now);
         path.enter();
         paths.add(path);
         return path;

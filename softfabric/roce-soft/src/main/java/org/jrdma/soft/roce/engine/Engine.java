@@ -84,7 +84,7 @@ public final class Engine {
             RandomGenerator random,
             FailureListener failures) {
         this.sender = new ChecksummingSender(link, checksum);
-        this.paths = new CongestionWindows(options.pathBytes());
+        this.paths = new CongestionWindows(link, options.pathBytes());
         this.memory = memory;
         this.options = options;
         this.failures = failures;

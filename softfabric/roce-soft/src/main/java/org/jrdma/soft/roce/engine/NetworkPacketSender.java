@@ -18,4 +18,23 @@ public interface NetworkPacketSender {
      * engine.
      */
     void send(PacketBuffer packet);
+
+    /**
+     * Returns true if a packet that is to be sent needs a checksum. Its addresses are set. Called
+     * before {@link #send}.
+     */
+    default boolean needsChecksum(PacketBuffer packet) {
+        return true;
+    }
+
+    /**
+     * Prepares for a queue pair that connects to a remote address.
+     *
+     * @param bytes the usual capacity of a path
+     * @param now the time of the engine
+     * @return the number of bytes that may be in flight on the path to the address
+     */
+    default long pathBytes(RoceGid remote, long bytes, long now) {
+        return bytes;
+    }
 }

@@ -145,10 +145,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
      */
     public void remote(RoceGid peer, int flow) {
         route.remote(peer, flow);
-        if (transport.isReliable()) {
-            leavePath();
-            path = engine.enterPath(peer);
-        }
+        enterPath();
     }
 
     /**
@@ -162,14 +159,18 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     /** Enters the RTR state, in which requests of the peer are executed. */
     public void readyToReceive(ReceiveParameters parameters) {
         route.connect(parameters);
-        leavePath();
-        if (transport.isReliable()) {
-            path = engine.enterPath(route.remote());
-        }
+        enterPath();
         notReadyTimer = parameters.notReadyTimer();
         established = false;
         responder.start(parameters);
         state = QueuePairState.READY_TO_RECEIVE;
+    }
+
+    private void enterPath() {
+        leavePath();
+        if (transport != Transport.DATAGRAM) {
+            path = engine.enterPath(route.remote());
+        }
     }
 
     private void leavePath() {
@@ -180,7 +181,7 @@ public final class QueuePair extends Schedulable implements AccessIdentity {
     }
 
     /**
-     * Returns the path to the peer. Only a reliable connection in the RTR state or later has a
+     * Returns the path to the peer. Only a connected queue pair in the RTR state or later has a
      * path.
      *
      * @throws IllegalStateException if this queue pair has no path

@@ -1,6 +1,8 @@
 package org.jrdma.soft.roce.network;
 
 import org.jrdma.soft.roce.engine.Engine;
+import org.jrdma.soft.roce.sharedmemory.SharedMemoryRings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets an engine do its work: sets the clock of the engine, passes received packets to it, expires
@@ -26,9 +28,18 @@ final class EngineDriver {
      */
     private static final long MAX_TIMER_CHECK_NANOS = 10_000_000;
 
+    /** The maximum interval between attempts to receive from the sockets. */
+    private static final long SOCKET_NANOS = 50_000;
+
+    /** The time after a packet from a socket in which each round tries the sockets. */
+    private static final long SOCKET_USE_NANOS = 1_000_000;
+
+    private static final int[] NONE = {};
+
     private final Engine engine;
     private final PacketTransmitter outgoing;
     private final PacketReceiver incoming;
+    private final @Nullable SharedMemoryRings rings;
     private final long start = System.nanoTime();
 
     /** True if packets remained in the engine when {@link #send} reached its limit. */
@@ -49,7 +60,18 @@ final class EngineDriver {
      */
     private boolean deferred;
 
-    EngineDriver(Engine engine, PacketTransmitter outgoing, PacketReceiver incoming) {
+    /** The time of the last attempt to receive from the sockets. */
+    private long socketsTried;
+
+    /** The time of the last attempt to receive from the sockets that found a packet. */
+    private long socketsUsed;
+
+    EngineDriver(
+            Engine engine,
+            PacketTransmitter outgoing,
+            PacketReceiver incoming,
+            @Nullable SharedMemoryRings rings) {
+        this.rings = rings;
         this.engine = engine;
         this.outgoing = outgoing;
         this.incoming = incoming;
@@ -69,7 +91,7 @@ final class EngineDriver {
     }
 
     /**
-     * Receives the packets in the sockets and expires timers.
+     * Receives the packets in the rings and in the sockets, and expires timers.
      *
      * @param mayDefer true if sending may wait until the next call of the caller. A polling caller
      *     that finds a completion usually posts a response, and one system call then sends the
@@ -79,9 +101,13 @@ final class EngineDriver {
     boolean receive(PortAndMulticastSockets sockets, boolean mayDefer) {
         var now = now();
         engine.advance(now);
-        var drained = true;
-        for (var socket : sockets.all()) {
-            drained &= incoming.receive(socket, engine, ROUND_PACKETS);
+        var received = incoming.count();
+        var drained = rings == null || receiveFromRings(rings, now);
+        if (rings == null || mustTrySockets(rings, now)) {
+            drained &= receiveFromSockets(sockets, now);
+        }
+        if (incoming.count() == received && isIdle(now)) {
+            return false;
         }
         if (drained || now - timersExpired > MAX_TIMER_CHECK_NANOS) {
             engine.expireTimers();
@@ -91,6 +117,73 @@ final class EngineDriver {
         deferred = completions != completionsSeen && !deferred && mayDefer;
         completionsSeen = completions;
         return !deferred;
+    }
+
+    /** Returns true if no timer has expired, and no packet is ready to be sent. */
+    private boolean isIdle(long now) {
+        return !deferred && !engine.hasRungDoorbells() && nextDeadline() > now;
+    }
+
+    private boolean receiveFromRings(SharedMemoryRings shared, long now) {
+        shared.check(now);
+        var drained = true;
+        for (var ring : shared.incoming()) {
+            drained &= incoming.receive(ring, engine, ROUND_PACKETS);
+        }
+        return drained;
+    }
+
+    private boolean receiveFromSockets(PortAndMulticastSockets sockets, long now) {
+        socketsTried = now;
+        var before = incoming.count();
+        var drained = true;
+        for (var socket : sockets.all()) {
+            drained &= incoming.receive(socket, engine, ROUND_PACKETS);
+        }
+        if (incoming.count() != before) {
+            socketsUsed = now;
+        }
+        return drained;
+    }
+
+    /**
+     * Returns true if the sockets may have packets. While peers use shared memory, the sockets are
+     * tried less often, because each attempt is a system call.
+     */
+    private boolean mustTrySockets(SharedMemoryRings shared, long now) {
+        return shared.incoming().length == 0
+                || now - socketsTried >= SOCKET_NANOS
+                || now - socketsUsed < SOCKET_USE_NANOS;
+    }
+
+    /**
+     * Prepares the rings for the sleep of the thread of the port. Returns false if a packet has
+     * arrived.
+     */
+    boolean prepareToWait() {
+        return rings == null || rings.prepareToWait();
+    }
+
+    /**
+     * Returns the descriptors of the rings that have an event when the thread of the port must wake
+     * up.
+     */
+    int[] descriptors() {
+        return rings == null ? NONE : rings.descriptors();
+    }
+
+    /** Closes the rings. */
+    void close() {
+        if (rings != null) {
+            rings.close();
+        }
+    }
+
+    /** Ends the sleep of the thread of the port. */
+    void endWait() {
+        if (rings != null) {
+            rings.endWait();
+        }
     }
 
     /** Returns the number of packets received so far. */

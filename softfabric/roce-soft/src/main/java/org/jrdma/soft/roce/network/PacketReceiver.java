@@ -2,19 +2,26 @@ package org.jrdma.soft.roce.network;
 
 import java.lang.foreign.Arena;
 import org.jrdma.soft.roce.engine.Engine;
+import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.sharedmemory.PacketRingReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the packets of a port, several datagrams with each system call. Confined to one thread
- * at a time.
+ * Receives the packets of a port: several datagrams with each system call, and the packets in
+ * shared memory without system calls. Confined to one thread at a time.
  */
 final class PacketReceiver {
 
     /** The maximum number of messages that one system call receives. */
     private static final int CAPACITY = 16;
 
+    /** The number of packets from a ring after which their memory is released. */
+    private static final int RELEASED = 16;
+
     private final MessageVector vector;
+    private final PacketBuffer fromRing = new PacketBuffer();
+    private final InvariantCrc checksum = new InvariantCrc();
     private boolean up = true;
     private @Nullable PacketListenerNotifier tracer;
     private long count;
@@ -62,6 +69,41 @@ final class PacketReceiver {
             }
         }
         return false;
+    }
+
+    /**
+     * Passes packets from a ring to an engine until the ring is empty or {@code packets} packets
+     * were passed. Each packet is copied before it is examined, because its sender could change it
+     * at any time.
+     *
+     * @return false if the ring may contain more packets
+     */
+    boolean receive(PacketRingReader ring, Engine engine, int packets) {
+        var passed = 0;
+        while (passed < packets && ring.read(fromRing)) {
+            passed++;
+            if (passed % RELEASED == 0) {
+                ring.release();
+            }
+            if (up) {
+                pass(fromRing, engine);
+            }
+        }
+        if (passed > 0) {
+            ring.release();
+            count += passed;
+        }
+        return passed < packets;
+    }
+
+    private void pass(PacketBuffer packet, Engine engine) {
+        if (tracer != null) {
+            if (!packet.isSealed() && packet.length() >= InvariantCrc.BYTES) {
+                checksum.replaceOmitted(packet);
+            }
+            tracer.received(packet);
+        }
+        engine.receive(packet);
     }
 
     /** Passes the packets of one received message to an engine. Returns the number of packets. */

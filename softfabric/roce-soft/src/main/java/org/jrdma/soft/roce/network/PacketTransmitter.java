@@ -3,14 +3,18 @@ package org.jrdma.soft.roce.network;
 import java.lang.foreign.Arena;
 import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.engine.NetworkPacketSender;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.sharedmemory.PacketRingWriter;
+import org.jrdma.soft.roce.sharedmemory.SharedMemoryRings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the packets that the engine of a port sends, and passes several of them to the kernel
- * with one system call. Confined to one thread at a time.
+ * Sends the packets of the engine of a port. Packets to a peer that shares memory with this process
+ * are added to a ring. The others are collected, and several of them are passed to the kernel with
+ * one system call. Confined to one thread at a time.
  */
 final class PacketTransmitter implements NetworkPacketSender {
 
@@ -20,6 +24,7 @@ final class PacketTransmitter implements NetworkPacketSender {
     private final UdpSocket socket;
     private final SystemCalls calls;
     private final MessageVector vector;
+    private final @Nullable SharedMemoryRings rings;
 
     /** The index of the first collected packet that the kernel has not accepted yet. */
     private int first;
@@ -55,9 +60,16 @@ final class PacketTransmitter implements NetworkPacketSender {
      *     GSO). The kernel then sets a new IPv4 identification in each packet after the ICRC has
      *     been computed. The ICRC covers this field, so it is wrong for a receiver that reads the
      *     IPv4 header
+     * @param rings the rings for packets to peers on this machine; null if all packets use UDP
      */
     PacketTransmitter(
-            UdpSocket socket, boolean combining, int scope, SystemCalls calls, Arena arena) {
+            UdpSocket socket,
+            boolean combining,
+            int scope,
+            SystemCalls calls,
+            Arena arena,
+            @Nullable SharedMemoryRings rings) {
+        this.rings = rings;
         this.combining = combining;
         this.socket = socket;
         this.calls = calls;
@@ -103,6 +115,30 @@ final class PacketTransmitter implements NetworkPacketSender {
     }
 
     @Override
+    public long pathBytes(RoceGid remote, long bytes, long time) {
+        if (rings == null) {
+            return bytes;
+        }
+        rings.check(time);
+        return rings.outgoing().prepare(remote, bytes, time);
+    }
+
+    /**
+     * Returns false for a packet that only passes through a ring. Listeners and damaged packets
+     * need checksums.
+     */
+    @Override
+    public boolean needsChecksum(PacketBuffer packet) {
+        return tracer != null || injecting || ringFor(packet) == null;
+    }
+
+    private @Nullable PacketRingWriter ringFor(PacketBuffer packet) {
+        return rings == null
+                ? null
+                : rings.outgoing().to(packet.destinationHigh(), packet.destinationLow(), now);
+    }
+
+    @Override
     public void send(PacketBuffer packet) {
         allowance--;
         if (!up) {
@@ -128,13 +164,19 @@ final class PacketTransmitter implements NetworkPacketSender {
         }
     }
 
-    /** Adds the packet in the next free buffer to the collected packets. */
+    /** Adds the packet in the next free buffer to a ring, or to the collected packets. */
     private void append() {
+        var packet = vector.buffer(count);
         if (tracer != null) {
-            tracer.sent(vector.buffer(count));
+            tracer.sent(packet);
         }
-        vector.address(count);
-        count++;
+        var ring = ringFor(packet);
+        if (ring != null) {
+            ring.append(packet);
+        } else {
+            vector.address(count);
+            count++;
+        }
     }
 
     /**
@@ -145,6 +187,9 @@ final class PacketTransmitter implements NetworkPacketSender {
      */
     void release(long time) {
         now = time;
+        if (rings != null) {
+            rings.check(now);
+        }
         if (!injecting) {
             return;
         }
@@ -175,6 +220,9 @@ final class PacketTransmitter implements NetworkPacketSender {
      * remain.
      */
     boolean flush() {
+        if (rings != null) {
+            rings.outgoing().publish();
+        }
         var combines = combining;
         var isWithoutLabel = false;
         while (first < count) {

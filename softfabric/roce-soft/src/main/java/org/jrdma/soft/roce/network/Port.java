@@ -35,14 +35,6 @@ public final class Port implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Port.class);
 
-    /**
-     * After this number of polls, the daemon thread assumes that another thread polls continuously,
-     * unless the last poll was too long ago.
-     */
-    private static final int POLLS = 4;
-
-    private static final long RECENT_POLL_NANOS = 250_000;
-
     /** The first sleep of the daemon thread while other threads poll. Doubles with each sleep. */
     private static final long YIELD_NANOS = 50_000;
 
@@ -65,11 +57,11 @@ public final class Port implements AutoCloseable {
     /** Lets the daemon thread poll for READs and atomics of peers, as no other thread does. */
     private final PollingBudget polling = PollingBudget.ofThisProcess();
 
+    private final PollingCallers callers = new PollingCallers();
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;
     private volatile boolean yielding; // The daemon thread sleeps because other threads poll.
-    private volatile boolean callerWaiting; // A thread waits for a completion event.
 
     // The following fields are guarded by the lock.
 
@@ -78,11 +70,6 @@ public final class Port implements AutoCloseable {
      * Long#MIN_VALUE} if it is awake, or wakes up soon.
      */
     private long threadWakesAt = Long.MIN_VALUE;
-
-    /** The number of polls since a thread last waited for an event, up to {@link #POLLS}. */
-    private int polls;
-
-    private long lastPoll;
 
     /** Creates a port. If the constructor succeeds, the port owns {@code resources}. */
     Port(PortOptions options, PortResources resources) {
@@ -100,7 +87,8 @@ public final class Port implements AutoCloseable {
                         localInterface.isLoopback(),
                         localInterface.index(),
                         calls,
-                        Arena.ofAuto());
+                        Arena.ofAuto(),
+                        resources.rings());
         incoming = new PacketReceiver(localInterface.index(), Arena.ofAuto());
         engine =
                 new Engine(
@@ -110,7 +98,7 @@ public final class Port implements AutoCloseable {
                         // to be the same as here.
                         options.engine().pathBytes(socket.receiveBuffer() / 4 * 3L),
                         options.random());
-        driver = new EngineDriver(engine, outgoing, incoming);
+        driver = new EngineDriver(engine, outgoing, incoming, resources.rings());
         LOG.debug(
                 "Port {} on {}: path MTU {}, {} bytes of receive buffer",
                 address,
@@ -243,10 +231,9 @@ public final class Port implements AutoCloseable {
     public void progress() {
         if (tryLock()) {
             try {
-                polls = callerWaiting ? 1 : Math.min(polls + 1, POLLS);
-                callerWaiting = false;
+                callers.polled();
                 round();
-                lastPoll = engine.now();
+                callers.polledAt(engine.now());
             } finally {
                 lock.unlock();
             }
@@ -256,7 +243,7 @@ public final class Port implements AutoCloseable {
 
     /** Makes the daemon thread drive the engine, because the calling thread stops polling. */
     public void callerWaits() {
-        callerWaiting = true;
+        callers.startsWaiting();
         if (yielding) {
             LockSupport.unpark(thread);
         }
@@ -351,6 +338,7 @@ public final class Port implements AutoCloseable {
         try {
             if (!sockets.areClosed()) {
                 sockets.close();
+                driver.close();
                 poller.close();
                 LOG.debug("Port {} closed", address);
             }
@@ -388,7 +376,7 @@ public final class Port implements AutoCloseable {
 
     /** Receives packets, and sends packets unless the driver defers that. Requires the lock. */
     private void round() {
-        if (!closed && driver.receive(sockets, yielding && !callerWaiting)) {
+        if (!closed && driver.receive(sockets, yielding && !callers.isWaiting())) {
             send();
         }
     }
@@ -440,9 +428,11 @@ public final class Port implements AutoCloseable {
         boolean blocked;
         long wait;
         UdpSocket[] watched;
+        int[] others;
         try {
             threadWakesAt = Long.MIN_VALUE;
-            othersPoll = doOthersPoll();
+            driver.endWait();
+            othersPoll = callers.pollContinuously(driver.now());
             if (othersPoll) {
                 wait = 0;
             } else {
@@ -451,6 +441,7 @@ public final class Port implements AutoCloseable {
             }
             blocked = outgoing.isBlocked();
             watched = sockets.all();
+            others = driver.descriptors();
         } finally {
             lock.unlock();
         }
@@ -460,9 +451,9 @@ public final class Port implements AutoCloseable {
             return Math.min(2 * pause, MAX_YIELD_NANOS);
         }
         if (blocked) {
-            poller.await(watched, true, MAX_YIELD_NANOS);
+            poller.await(watched, others, true, MAX_YIELD_NANOS);
         } else if (wait > 0) {
-            poller.await(watched, false, wait);
+            poller.await(watched, others, false, wait);
         } else {
             polling.pause();
         }
@@ -476,21 +467,19 @@ public final class Port implements AutoCloseable {
     private long permittedWait() {
         var now = driver.now();
         var deadline = driver.nextDeadline();
-        if (deadline <= now || polling.permitsPolling(driver.packetsReceived(), now)) {
+        if (deadline <= now
+                || polling.permitsPolling(driver.packetsReceived(), now)
+                || !driver.prepareToWait()) {
             return 0;
         }
         threadWakesAt = deadline;
         return deadline == Long.MAX_VALUE ? deadline : deadline - now;
     }
 
-    private boolean doOthersPoll() {
-        return polls == POLLS && !callerWaiting && driver.now() - lastPoll < RECENT_POLL_NANOS;
-    }
-
     private void yieldToPollers(long nanos) {
         yielding = true;
         // The field was set before callerWaits() could read the field yielding.
-        if (!callerWaiting) {
+        if (!callers.isWaiting()) {
             LockSupport.parkNanos(this, nanos);
         }
         yielding = false;

@@ -3,13 +3,19 @@ package org.jrdma.soft.roce.network;
 import java.util.List;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.soft.roce.sharedmemory.SharedMemoryRings;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The network interface and the open UDP socket of a {@link Port}, and the calls and the poller
- * that the port uses with them.
+ * The network interface, the open UDP socket and the shared memory of a {@link Port}, and the calls
+ * and the poller that the port uses with them.
  */
 record PortResources(
-        LocalInterface localInterface, SystemCalls calls, UdpSocket socket, SocketPoller poller) {
+        LocalInterface localInterface,
+        SystemCalls calls,
+        UdpSocket socket,
+        SocketPoller poller,
+        @Nullable SharedMemoryRings rings) {
 
     /**
      * Creates a port at the first address of a list for which this succeeds.
@@ -60,9 +66,17 @@ record PortResources(
             PortOptions options, LocalInterface localInterface, SystemCalls calls, UdpSocket socket)
             throws FabricException {
         var poller = new SocketPoller();
+        SharedMemoryRings rings = null;
         try {
-            return new Port(options, new PortResources(localInterface, calls, socket, poller));
+            if (options.sharesMemory()) {
+                rings = SharedMemoryRings.open(options.address(), poller::wake);
+            }
+            return new Port(
+                    options, new PortResources(localInterface, calls, socket, poller, rings));
         } catch (Throwable e) {
+            if (rings != null) {
+                rings.close();
+            }
             poller.close();
             throw e;
         }

@@ -38,23 +38,25 @@ final class SocketPoller {
      * Waits until a socket has a packet to receive, the time has passed, or {@link #wake()} is
      * called.
      *
+     * @param others descriptors of which each ends the wait if it has an event
      * @param sendable true to also stop waiting when the first socket accepts packets to send
      * @param nanos the maximum time in nanoseconds, or {@link Long#MAX_VALUE} for no limit
      */
-    void await(UdpSocket[] sockets, boolean sendable, long nanos) {
-        if (descriptors.byteSize() < (sockets.length + 1) * BYTES) {
-            descriptors = arena.allocate((2L * sockets.length + 1) * BYTES, 8);
+    void await(UdpSocket[] sockets, int[] others, boolean sendable, long nanos) {
+        var count = 1 + sockets.length + others.length;
+        if (descriptors.byteSize() < count * BYTES) {
+            descriptors = arena.allocate(2L * count * BYTES, 8);
             watch(0, event.number(), POLLIN);
         }
         for (var i = 0; i < sockets.length; i++) {
             watch(i + 1, sockets[i].descriptor(), i == 0 && sendable ? POLLIN | POLLOUT : POLLIN);
         }
+        for (var i = 0; i < others.length; i++) {
+            watch(1 + sockets.length + i, others[i], POLLIN);
+        }
         timeout.set(JAVA_LONG, 0, nanos / NANOS);
         timeout.set(JAVA_LONG, JAVA_LONG.byteSize(), nanos % NANOS);
-        calls.poll(
-                descriptors,
-                sockets.length + 1,
-                nanos == Long.MAX_VALUE ? MemorySegment.NULL : timeout);
+        calls.poll(descriptors, count, nanos == Long.MAX_VALUE ? MemorySegment.NULL : timeout);
         if (descriptors.get(JAVA_SHORT, EVENTS + 2) != 0) {
             event.lower();
         }

@@ -51,13 +51,31 @@ public final class InvariantCrc {
         var covered = packet.length();
         packet.memory().set(LITTLE_ENDIAN_INT, packet.start() + covered, compute(packet, covered));
         packet.length(covered + BYTES);
+        packet.sealed(true);
+    }
+
+    /** Appends zeros to a packet instead of the checksum. */
+    public static void omit(PacketBuffer packet) {
+        var covered = packet.length();
+        packet.memory().set(LITTLE_ENDIAN_INT, packet.start() + covered, 0);
+        packet.length(covered + BYTES);
+        packet.sealed(false);
+    }
+
+    /** Replaces the zeros at the end of a packet without a checksum with the checksum. */
+    public void replaceOmitted(PacketBuffer packet) {
+        packet.length(packet.length() - BYTES);
+        seal(packet);
     }
 
     /**
-     * Returns true if the checksum of a packet is correct. The packet must be at least as long as a
-     * base transport header and a checksum together.
+     * Returns true if the checksum of a packet is correct, or was {@linkplain #omit omitted}. The
+     * packet must be at least as long as a base transport header and a checksum together.
      */
     public boolean matches(PacketBuffer packet) {
+        if (!packet.isSealed()) {
+            return true;
+        }
         var covered = packet.length() - BYTES;
         var received = packet.memory().get(LITTLE_ENDIAN_INT, packet.start() + covered);
         var difference = received ^ compute(packet, covered);

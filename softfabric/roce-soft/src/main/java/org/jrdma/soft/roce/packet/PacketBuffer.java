@@ -48,6 +48,7 @@ public final class PacketBuffer {
     private long destinationLow;
     private int sourcePort = UDP_PORT;
     private int flow;
+    private boolean sealed = true;
 
     /**
      * Creates a buffer in native memory of at least {@link #MEMORY_BYTES} bytes. With more memory,
@@ -157,6 +158,18 @@ public final class PacketBuffer {
         flow = trafficClassAndLabel;
     }
 
+    /**
+     * Returns false if the packet has zeros instead of a checksum, because it passes only through
+     * the memory of this machine.
+     */
+    public boolean isSealed() {
+        return sealed;
+    }
+
+    public void sealed(boolean hasChecksum) {
+        sealed = hasChecksum;
+    }
+
     /** Returns true if the destination is an IPv4 address. */
     public boolean isIpv4() {
         return destinationHigh == 0 && destinationLow >>> 32 == 0xffff;
@@ -168,6 +181,7 @@ public final class PacketBuffer {
         length(other.length);
         sourcePort = other.sourcePort;
         flow = other.flow;
+        sealed = other.sealed;
         addresses(other.sourceHigh, other.sourceLow, other.destinationHigh, other.destinationLow);
     }
 }

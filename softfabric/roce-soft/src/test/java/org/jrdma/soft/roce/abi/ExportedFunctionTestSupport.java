@@ -21,7 +21,8 @@ public final class ExportedFunctionTestSupport {
                 IntStream.rangeClosed(1, 254)
                         .mapToObj(host -> RoceGid.ipv4(127 << 24 | 77 << 8 | host))
                         .toList();
-        return new DeviceObject("soft", candidates, NetworkFaults.NONE, null, new SecureRandom());
+        return new DeviceObject(
+                "soft", candidates, NetworkFaults.NONE, null, true, new SecureRandom());
     }
 
     /** Asserts that a call fails with an error code. */

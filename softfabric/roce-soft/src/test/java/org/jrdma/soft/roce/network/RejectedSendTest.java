@@ -20,7 +20,7 @@ class RejectedSendTest {
     void shouldStillCombinePacketsAfterTheKernelRejectsADestination() throws Exception {
         try (var arena = Arena.ofConfined()) {
             var socket = PortFixture.openSocket(1 << 20, calls);
-            var transmitter = new PacketTransmitter(socket, true, 0, calls, arena);
+            var transmitter = new PacketTransmitter(socket, true, 0, calls, arena, null);
             transmitter.allow(10);
             var broadcast = RoceGid.of(InetAddress.ofLiteral("255.255.255.255"));
 

@@ -96,7 +96,7 @@ class TrafficClassTest {
     private void send(UdpSocket socket, boolean combining, List<Integer> flows) {
         try (var arena = Arena.ofConfined()) {
             var address = socket.address();
-            var transmitter = new PacketTransmitter(socket, combining, 0, calls, arena);
+            var transmitter = new PacketTransmitter(socket, combining, 0, calls, arena, null);
             transmitter.allow(10);
             for (var flow : flows) {
                 var packet = transmitter.claim();

@@ -58,6 +58,7 @@ public final class DeviceObject {
      */
     private @Nullable RoceGid lastAddress;
 
+    private final boolean sharesMemory;
     private final RandomGenerator random;
     private @Nullable Port port;
     private @Nullable ConnectionManager connections;
@@ -76,6 +77,8 @@ public final class DeviceObject {
      * @param addresses the candidate addresses. When the device is opened, it uses its previous
      *     address if that is free, otherwise the first free address of this list
      * @param listener a listener for the packets of the device; null for none
+     * @param sharesMemory true if packets to and from devices of this user's processes may pass
+     *     through shared memory
      * @param random the random number generator for the GUID and the connection manager
      */
     public DeviceObject(
@@ -83,7 +86,9 @@ public final class DeviceObject {
             List<RoceGid> addresses,
             NetworkFaults faults,
             @Nullable PacketListener listener,
+            boolean sharesMemory,
             RandomGenerator random) {
+        this.sharesMemory = sharesMemory;
         this.name = name;
         this.addresses = List.copyOf(addresses);
         this.faults = faults;
@@ -154,7 +159,7 @@ public final class DeviceObject {
                             ? Stream.of(requested)
                             : Stream.concat(Stream.ofNullable(lastAddress), addresses.stream())
                                     .distinct();
-            var opened = Port.openFirst(candidates.map(PortOptions::at).toList());
+            var opened = Port.openFirst(candidates.map(this::portOptions).toList());
             try {
                 lastAddress = opened.address();
                 opened.faults(withDeviceSeed(faults));
@@ -170,6 +175,10 @@ public final class DeviceObject {
         } catch (FabricException e) {
             throw new ErrnoException(e.code(), e.getMessage());
         }
+    }
+
+    private PortOptions portOptions(RoceGid address) {
+        return PortOptions.at(address).sharesMemory(sharesMemory);
     }
 
     private ConnectionManager startConnectionManager(Port opened, Engine engine) {

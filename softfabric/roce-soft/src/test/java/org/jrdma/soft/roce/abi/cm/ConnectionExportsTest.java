@@ -247,6 +247,7 @@ class ConnectionExportsTest {
                         List.of(address(context)),
                         NetworkFaults.NONE,
                         null,
+                        true,
                         new SecureRandom());
         var second = new ConnectionExports(List.of(other, taken));
         var target = arena.allocate(ValueLayout.ADDRESS);

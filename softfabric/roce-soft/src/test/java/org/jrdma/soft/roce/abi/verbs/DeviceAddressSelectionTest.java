@@ -26,7 +26,7 @@ class DeviceAddressSelectionTest {
                     .toList();
 
     private final DeviceObject device =
-            new DeviceObject("soft", addresses, NetworkFaults.NONE, null, new SecureRandom());
+            new DeviceObject("soft", addresses, NetworkFaults.NONE, null, true, new SecureRandom());
 
     /** Opens and closes the device, and returns the address that it used. */
     private RoceGid openAndClose() {

@@ -1,0 +1,218 @@
+package org.jrdma.soft.roce.sharedmemory;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.OpenFile;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
+import org.jrdma.soft.roce.engine.RoceGid;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rings through which a port sends packets, one for each peer. Confined to one thread at a
+ * time.
+ */
+public final class OutgoingRings {
+
+    /**
+     * The capacity of a path through a ring in bytes, as the congestion windows count them. A
+     * packet counts more than twice its size. A ring contains requests of this port and responses
+     * to requests of the peer, so at most half of the ring is occupied.
+     */
+    private static final long PATH_BYTES = RingMemory.CAPACITY / 2;
+
+    private static final int MAX_RINGS = 256;
+    private static final long RETRY_NANOS = 1_000_000_000;
+    private static final int REMEMBERED = 64;
+    private static final long MULTICAST = 0xff;
+
+    private static final Logger LOG = LoggerFactory.getLogger(OutgoingRings.class);
+
+    private final RoceGid own;
+    private final LocalUser user;
+    private final Runnable changed;
+    private final List<PacketRingWriter> rings = new ArrayList<>();
+    private final SeqPacketSocket.Packet message =
+            new SeqPacketSocket.Packet(RingAnnouncement.BYTES, Arena.ofAuto());
+
+    /** The ring that was used last. */
+    private @Nullable PacketRingWriter last;
+
+    // The addresses to which no ring could be created recently, by a hash of the address.
+    private final long[] refusedHigh = new long[REMEMBERED];
+    private final long[] refusedLow = new long[REMEMBERED];
+    private final long[] refusedUntil = new long[REMEMBERED];
+
+    OutgoingRings(RoceGid own, LocalUser user, Runnable changed) {
+        this.own = own;
+        this.user = user;
+        this.changed = changed;
+    }
+
+    /**
+     * Returns the ring for packets to an address, or null if the packets must be sent over UDP. If
+     * there is no ring, tries to create one, at most once in a second.
+     */
+    public @Nullable PacketRingWriter to(long high, long low, long now) {
+        var ring = find(high, low);
+        if (ring != null || isRefused(high, low, now)) {
+            return ring;
+        }
+        return create(new RoceGid(high, low), now);
+    }
+
+    private @Nullable PacketRingWriter find(long high, long low) {
+        if (last != null && last.isTo(high, low)) {
+            return last;
+        }
+        for (var i = 0; i < rings.size(); i++) {
+            if (rings.get(i).isTo(high, low)) {
+                last = rings.get(i);
+                return last;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Prepares for a connection to a peer: creates a ring, unless one exists, although an earlier
+     * attempt may have failed. All packets of the connection then use the same way.
+     *
+     * @param bytes the capacity of a path over UDP
+     * @return the capacity of the path to the peer
+     */
+    public long prepare(RoceGid peer, long bytes, long now) {
+        var ring = find(peer.high(), peer.low());
+        if (ring == null) {
+            ring = create(peer, now);
+        }
+        return ring == null ? bytes : PATH_BYTES;
+    }
+
+    private @Nullable PacketRingWriter create(RoceGid peer, long now) {
+        if (canHaveRing(peer) && rings.size() < MAX_RINGS) {
+            try {
+                var ring = connect(peer);
+                rings.add(ring);
+                last = ring;
+                changed.run();
+                LOG.debug("Packets from {} to {} use shared memory", own, peer);
+                return ring;
+            } catch (FabricException | OutOfMemoryError e) {
+                LOG.debug("Packets from {} to {} use UDP", own, peer, e);
+            }
+        }
+        refuse(peer, now);
+        return null;
+    }
+
+    private static boolean canHaveRing(RoceGid peer) {
+        var isMulticast =
+                peer.isIpv4() ? ((int) peer.low() >>> 28) == 0xe : peer.high() >>> 56 == MULTICAST;
+        return !isMulticast && !SharedMemoryRings.isLinkLocal(peer);
+    }
+
+    private PacketRingWriter connect(RoceGid peer) throws FabricException {
+        var socket = OpenFile.of(SeqPacketSocket.connect(RingAnnouncement.socketName(peer)));
+        try {
+            user.check(socket);
+            try (var file = RingMemory.create()) {
+                var memory = RingMemory.map(file);
+                try {
+                    announce(socket, file);
+                    return new PacketRingWriter(peer, socket, memory, message);
+                } catch (Throwable e) {
+                    memory.close();
+                    throw e;
+                }
+            }
+        } catch (Throwable e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private void announce(OpenFile socket, OpenFile file) throws FabricException {
+        new RingAnnouncement(own).encode(message.memory());
+        var error =
+                SeqPacketSocket.send(
+                        socket.number(), message, RingAnnouncement.BYTES, file.number());
+        if (error != 0) {
+            throw new FabricException("Cannot pass the descriptor of a ring", error, null);
+        }
+    }
+
+    private static int hash(long high, long low) {
+        var mixed = (high ^ low) * 0x9e37_79b9_7f4a_7c15L;
+        return (int) (mixed >>> 58);
+    }
+
+    private boolean isRefused(long high, long low, long now) {
+        var index = hash(high, low);
+        return refusedLow[index] == low
+                && refusedHigh[index] == high
+                && refusedUntil[index] - now > 0;
+    }
+
+    private void refuse(RoceGid peer, long now) {
+        var index = hash(peer.high(), peer.low());
+        refusedLow[index] = peer.low();
+        refusedHigh[index] = peer.high();
+        refusedUntil[index] = now + RETRY_NANOS;
+    }
+
+    /** Makes the packets in all rings visible to the peers. */
+    public void publish() {
+        for (var i = 0; i < rings.size(); i++) {
+            rings.get(i).publish();
+        }
+    }
+
+    void addTo(SeqPacketSocket.Set set) {
+        for (var i = 0; i < rings.size(); i++) {
+            set.add(rings.get(i).descriptor(), SeqPacketSocket.READABLE);
+        }
+    }
+
+    int addTo(int[] descriptors, int index) {
+        for (var ring : rings) {
+            descriptors[index++] = ring.descriptor();
+        }
+        return index;
+    }
+
+    int count() {
+        return rings.size();
+    }
+
+    /**
+     * Closes the rings whose peer has closed the connection or has written invalid values.
+     *
+     * @param set the descriptors that were polled
+     * @param first the index of the first ring in {@code set}
+     */
+    void removeClosed(SeqPacketSocket.Set set, int first, long now) {
+        for (var i = rings.size() - 1; i >= 0; i--) {
+            var ring = rings.get(i);
+            if (ring.isBroken() || set.isReady(first + i, SeqPacketSocket.READABLE)) {
+                LOG.debug("Packets from {} to {} no longer use shared memory", own, ring.peer());
+                rings.remove(i);
+                ring.close();
+                refuse(ring.peer(), now);
+                changed.run();
+            }
+        }
+        if (last != null && !rings.contains(last)) {
+            last = null;
+        }
+    }
+
+    void close() {
+        last = null;
+        rings.forEach(PacketRingWriter::close);
+        rings.clear();
+    }
+}

@@ -1,0 +1,153 @@
+package org.jrdma.soft.roce.sharedmemory;
+
+import java.lang.foreign.Arena;
+import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.OpenFile;
+import org.jrdma.ffi.linkage.SeqPacketSocket;
+import org.jrdma.soft.roce.engine.RoceGid;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rings of packets between a port and other ports of processes of the same user on the same
+ * kernel. Confined to one thread at a time.
+ */
+public final class SharedMemoryRings implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SharedMemoryRings.class);
+
+    /** The maximum interval between calls of {@link #check} that poll the connections. */
+    private static final long CHECK_NANOS = 500_000;
+
+    private static final int MAX_DESCRIPTORS = 1024;
+
+    private final Runnable wakeUp;
+    private final IncomingRings incoming;
+    private final OutgoingRings outgoing;
+    private final SeqPacketSocket.Set set =
+            new SeqPacketSocket.Set(MAX_DESCRIPTORS, Arena.ofAuto());
+    private long checked;
+    private int @Nullable [] descriptors;
+
+    /** True if the waiting flags of the rings are set. */
+    private boolean waiting;
+
+    private SharedMemoryRings(RoceGid own, OpenFile listener, LocalUser user, Runnable changed) {
+        wakeUp = changed;
+        Runnable update =
+                () -> {
+                    descriptors = null;
+                    changed.run();
+                };
+        incoming = new IncomingRings(own, listener, user, update);
+        outgoing = new OutgoingRings(own, user, update);
+    }
+
+    /**
+     * Starts to accept rings from other ports.
+     *
+     * @param own the address of the port, which no other port of this network namespace has
+     * @param changed wakes up the thread that sleeps, because {@link #descriptors} or the rings
+     *     have changed
+     * @return the rings; null if shared memory cannot be used
+     */
+    public static @Nullable SharedMemoryRings open(RoceGid own, Runnable changed) {
+        var user = LocalUser.ofThisProcess();
+        if (!user.isKnown() || isLinkLocal(own)) {
+            return null;
+        }
+        try {
+            var listener = OpenFile.of(SeqPacketSocket.listen(RingAnnouncement.socketName(own)));
+            try {
+                return new SharedMemoryRings(own, listener, user, changed);
+            } catch (Throwable e) {
+                listener.close();
+                throw e;
+            }
+        } catch (FabricException e) {
+            LOG.debug("The port {} does not receive packets through shared memory", own, e);
+            return null;
+        }
+    }
+
+    /** Returns true for fe80::/10: several ports can have the same link-local address. */
+    static boolean isLinkLocal(RoceGid address) {
+        return address.high() >>> 54 == 0xfe80 >>> 6;
+    }
+
+    public OutgoingRings outgoing() {
+        return outgoing;
+    }
+
+    /** Returns the rings from which packets can be read, in an array that is never modified. */
+    public PacketRingReader[] incoming() {
+        return incoming.rings();
+    }
+
+    /**
+     * Accepts rings of other ports, and removes rings whose other end was closed or has written
+     * invalid values, if this was not done recently.
+     */
+    public void check(long now) {
+        if (now - checked < CHECK_NANOS) {
+            return;
+        }
+        checked = now;
+        set.clear();
+        incoming.addTo(set);
+        var firstOutgoing = 1 + incoming.count();
+        outgoing.addTo(set);
+        // The result is ignored, because rings with invalid values have no event.
+        set.hasEvent();
+        outgoing.removeClosed(set, firstOutgoing, now);
+        if (incoming.process(set) && waiting) {
+            // The thread that sleeps, or is about to sleep, must set the waiting flags again.
+            wakeUp.run();
+        }
+    }
+
+    /**
+     * Prepares for sleep: peers that append a packet from now on send a signal. Returns false if a
+     * packet has already arrived.
+     */
+    public boolean prepareToWait() {
+        waiting = true;
+        var mayWait = true;
+        for (var ring : incoming.rings()) {
+            mayWait &= ring.waiting(true);
+        }
+        return mayWait;
+    }
+
+    /** Ends the sleep: peers need not send signals. */
+    public void endWait() {
+        if (waiting) {
+            waiting = false;
+            for (var ring : incoming.rings()) {
+                ring.waiting(false);
+            }
+        }
+    }
+
+    /**
+     * Returns the descriptors that have an event when a sleeping thread must wake up, in an array
+     * that is never modified.
+     */
+    public int[] descriptors() {
+        var current = descriptors;
+        if (current == null) {
+            current = new int[1 + incoming.count() + outgoing.count()];
+            outgoing.addTo(current, incoming.addTo(current, 0));
+            descriptors = current;
+        }
+        return current;
+    }
+
+    /** Closes all rings. Packets that peers have not received yet remain available to them. */
+    @Override
+    public void close() {
+        incoming.close();
+        outgoing.close();
+    }
+}
