@@ -12,9 +12,16 @@ import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that the threads that drive a port process all work, and that they allocate nothing. */
+@ParameterizedClass(name = "shared memory: {0}")
+@ValueSource(booleans = {true, false})
 class PortDrivingTest {
+
+    @Parameter private boolean sharesMemory;
 
     private static final int BYTES = 64;
 
@@ -26,8 +33,8 @@ class PortDrivingTest {
     void shouldProcessEveryDoorbellRegardlessOfTheDrivingThread() throws Exception {
         var posters = 4;
         var writes = 3_000;
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             left.keepsCompletions = false;
             var stop = new AtomicBoolean();
             var drivers = new ArrayList<Thread>();
@@ -76,8 +83,8 @@ class PortDrivingTest {
      */
     @Test
     void shouldRetransmitARequestThatWasPostedWhileTheDaemonThreadWasSending() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 1024);
             var acknowledged = new AtomicBoolean();
             var writes = new CountDownLatch(2);
@@ -121,8 +128,8 @@ class PortDrivingTest {
      */
     @Test
     void shouldAcknowledgeTheLastMessageBeforeTheQueuePairIsDestroyed() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             for (var round = 0; round < 200; round++) {
                 var pair = PortFixture.connected(left, right, 1024);
                 right.receive(pair[1], 0, 0, BYTES);
@@ -152,8 +159,8 @@ class PortDrivingTest {
 
     @Test
     void shouldAllocateNothingForMessagesAfterWarmUp() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             left.keepsCompletions = false;
             right.keepsCompletions = false;
             var pair = PortFixture.connected(left, right, 1024);

@@ -20,12 +20,19 @@ import org.jrdma.soft.roce.model.TracedPacket.Direction;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests injected network faults, a link that is down, and a peer that has closed its port. */
+@ParameterizedClass(name = "shared memory: {0}")
+@ValueSource(booleans = {true, false})
 class PortFaultsTest {
+
+    @Parameter private boolean sharesMemory;
 
     private static final int PACKETS = 20_000;
 
@@ -100,8 +107,8 @@ class PortFaultsTest {
 
     @Test
     void shouldCountThePacketsThatAListenerReceives() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 1024);
             var seen = new CopyOnWriteArrayList<Direction>();
             left.port.listen(packet -> seen.add(packet.direction()));
@@ -141,8 +148,8 @@ class PortFaultsTest {
      */
     @Test
     void shouldSendDelayedPacketsAfterTheFaultsAreRemoved() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var one = left.newQueuePair(Transport.UNRELIABLE);
             var other = right.newQueuePair(Transport.UNRELIABLE);
             left.connect(one, right, other, 1024, 14);
@@ -160,8 +167,8 @@ class PortFaultsTest {
 
     @Test
     void shouldTransferEveryByteOverALossyNetwork() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var one = left.newQueuePair(Transport.RELIABLE);
             var other = right.newQueuePair(Transport.RELIABLE);
             left.connect(one, right, other, 1024, 10);
@@ -184,8 +191,8 @@ class PortFaultsTest {
 
     @Test
     void shouldTransferNothingWhileTheLinkIsDown() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 1024);
             right.port.linkUp(false);
             left.move(pair[0], 1, SendOperationKind.WRITE, 0, 100, right);
@@ -198,9 +205,9 @@ class PortFaultsTest {
 
     @Test
     void shouldExhaustOnlyTheRetriesToAClosedPeer() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere();
-                var third = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory);
+                var third = PortFixture.anywhere(sharesMemory)) {
             var working = PortFixture.connected(left, third, 1024);
             var one = left.newQueuePair(Transport.RELIABLE);
             var other = right.newQueuePair(Transport.RELIABLE);

@@ -65,19 +65,29 @@ final class PortFixture implements AutoCloseable {
      * run on one machine.
      */
     static PortFixture anywhere() throws FabricException {
-        return anywhere(PortOptions.at(RoceGid.ipv4(0)).socketBuffer());
+        return anywhere(true);
+    }
+
+    /**
+     * Opens a port at a random loopback address.
+     *
+     * @param sharesMemory whether the port exchanges packets with other ports through shared memory
+     */
+    static PortFixture anywhere(boolean sharesMemory) throws FabricException {
+        return anywhere(PortOptions.at(RoceGid.ipv4(0)).socketBuffer(), sharesMemory);
     }
 
     /**
      * Opens a port at a random loopback address.
      *
      * @param socketBuffer the size of its socket buffers in bytes
+     * @param sharesMemory whether the port exchanges packets with other ports through shared memory
      */
-    static PortFixture anywhere(int socketBuffer) throws FabricException {
+    static PortFixture anywhere(int socketBuffer, boolean sharesMemory) throws FabricException {
         while (true) {
             try {
-                var options = PortOptions.at(randomAddress());
-                return new PortFixture(Port.open(options.socketBuffer(socketBuffer)));
+                var options = PortOptions.at(randomAddress()).socketBuffer(socketBuffer);
+                return new PortFixture(Port.open(options.sharesMemory(sharesMemory)));
             } catch (FabricException e) {
                 if (e.code() != Errno.EADDRINUSE) {
                     throw e;
@@ -108,7 +118,7 @@ final class PortFixture implements AutoCloseable {
         }
     }
 
-    private static RoceGid randomAddress() {
+    static RoceGid randomAddress() {
         return RoceGid.ipv4(0x7f01_0000 + ThreadLocalRandom.current().nextInt(1, 0xfd_ffff));
     }
 
@@ -148,17 +158,14 @@ final class PortFixture implements AutoCloseable {
     }
 
     void connect(QueuePair queuePair, PortFixture peer, QueuePair other, int mtu, int timeout) {
+        connect(queuePair, peer.port.address(), other.number(), mtu, timeout);
+    }
+
+    void connect(QueuePair queuePair, RoceGid peer, int number, int mtu, int timeout) {
         port.control(_ -> {
             queuePair.initialize(ALL, 0xffff, 0x1234);
             queuePair.readyToReceive(
-                    new ReceiveParameters(
-                            port.address(),
-                            peer.port.address(),
-                            other.number(),
-                            mtu,
-                            0xfffff0,
-                            4,
-                            12));
+                    new ReceiveParameters(port.address(), peer, number, mtu, 0xfffff0, 4, 12));
             queuePair.readyToSend(new SendParameters(0xfffff0, timeout, 7, 7, 4));
             return queuePair;
         });

@@ -13,9 +13,16 @@ import org.jrdma.soft.roce.engine.CompletionStatus;
 import org.jrdma.soft.roce.engine.QueuePair;
 import org.jrdma.soft.roce.engine.SendOperationKind;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests transfers between ports, and the opening and closing of ports. */
+@ParameterizedClass(name = "shared memory: {0}")
+@ValueSource(booleans = {true, false})
 class PortTest {
+
+    @Parameter private boolean sharesMemory;
 
     /**
      * The smallest common size of socket buffers: the kernel doubles it to its usual default of
@@ -25,8 +32,8 @@ class PortTest {
 
     @Test
     void shouldTransferMessagesWithoutPolling() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, left.port.pathMtu());
             left.memory.fill((byte) 7);
             right.receive(pair[1], 1, 0, 100_000);
@@ -47,8 +54,8 @@ class PortTest {
 
     @Test
     void shouldTransferMegabytesWithoutExhaustingRetries() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 4096);
             var bytes = (int) PortFixture.REGION;
             left.memory.fill((byte) 9);
@@ -64,8 +71,8 @@ class PortTest {
 
     @Test
     void shouldNotExhaustRetriesOfHundredsOfQueuePairsWithSmallBuffers() throws Exception {
-        try (var left = PortFixture.anywhere(DEFAULT_SOCKET_BUFFER);
-                var right = PortFixture.anywhere(DEFAULT_SOCKET_BUFFER)) {
+        try (var left = PortFixture.anywhere(DEFAULT_SOCKET_BUFFER, sharesMemory);
+                var right = PortFixture.anywhere(DEFAULT_SOCKET_BUFFER, sharesMemory)) {
             var count = 300;
             var bytes = 64 << 10;
             left.memory.fill((byte) 5);
@@ -87,7 +94,7 @@ class PortTest {
 
     @Test
     void shouldCloseOnceWhenSeveralThreadsCloseIt() throws Exception {
-        try (var station = PortFixture.anywhere();
+        try (var station = PortFixture.anywhere(sharesMemory);
                 var closers = Executors.newVirtualThreadPerTaskExecutor()) {
             var closings =
                     closers.invokeAll(
@@ -102,8 +109,8 @@ class PortTest {
 
     @Test
     void shouldUseTheFirstFreeAddress() throws Exception {
-        try (var taken = PortFixture.anywhere();
-                var closed = PortFixture.anywhere()) {
+        try (var taken = PortFixture.anywhere(sharesMemory);
+                var closed = PortFixture.anywhere(sharesMemory)) {
             closed.port.close();
             try (var port =
                     Port.openFirst(
@@ -117,7 +124,7 @@ class PortTest {
 
     @Test
     void shouldReportTheOwnerOfAnAddressInUse() throws Exception {
-        try (var station = PortFixture.anywhere()) {
+        try (var station = PortFixture.anywhere(sharesMemory)) {
             assertThatThrownBy(() -> PortFixture.at(station.port.address()))
                     .isInstanceOf(FabricException.class)
                     .hasMessageContaining(station.port.address().toString())

@@ -28,14 +28,21 @@ import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests packet listeners, and the pcap files that {@link PcapWriter} writes. */
+@ParameterizedClass(name = "shared memory: {0}")
+@ValueSource(booleans = {true, false})
 class PortTracingTest {
+
+    @Parameter private boolean sharesMemory;
 
     @Test
     void shouldDecodeEachPacketForTheListener() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 1024);
             var seen = new CopyOnWriteArrayList<TracedPacket>();
             left.port.listen(seen::add);
@@ -65,8 +72,8 @@ class PortTracingTest {
 
     @Test
     void shouldTraceAMalformedPacketWithoutTheFieldsOfThePreviousPacket() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere();
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory);
                 var socket = new DatagramSocket()) {
             var pair = PortFixture.connected(left, right, 1024);
             left.move(pair[0], 1, SendOperationKind.WRITE, 0, 1500, right);
@@ -94,8 +101,8 @@ class PortTracingTest {
 
     @Test
     void shouldContinueWhenAListenerThrows() throws Exception {
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 1024);
             PacketListener failing =
                     _ -> {
@@ -115,8 +122,8 @@ class PortTracingTest {
     @Test
     void shouldWriteAPcapFile(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var pair = PortFixture.connected(left, right, 1024);
             try (var writer = new PcapWriter(file)) {
                 left.port.listen(writer);
@@ -193,8 +200,8 @@ class PortTracingTest {
     @Test
     void shouldTraceLostPacketsButNotCaptureThem(@TempDir Path folder) throws Exception {
         var file = folder.resolve("trace.pcap");
-        try (var left = PortFixture.anywhere();
-                var right = PortFixture.anywhere()) {
+        try (var left = PortFixture.anywhere(sharesMemory);
+                var right = PortFixture.anywhere(sharesMemory)) {
             var queuePair = left.newQueuePair(Transport.UNRELIABLE);
             left.connect(queuePair, right, right.newQueuePair(Transport.UNRELIABLE), 1024, 14);
             var seen = new CopyOnWriteArrayList<TracedPacket>();
