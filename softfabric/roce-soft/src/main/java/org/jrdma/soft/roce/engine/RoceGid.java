@@ -29,6 +29,25 @@ public record RoceGid(long high, long low) {
         return isIpv4() ? (int) low >>> 28 == 0xe : high >>> 56 == 0xff;
     }
 
+    /**
+     * Returns true if this address is valid only together with a network interface. Several
+     * interfaces can have the same link-local address.
+     */
+    public boolean isLinkLocal() {
+        return isLinkLocal(high);
+    }
+
+    /**
+     * Returns true if an IPv6 address is valid on one network interface only: fe80::/10, and
+     * multicast groups of scope 1 and 2.
+     *
+     * @param high the first half of the address
+     */
+    public static boolean isLinkLocal(long high) {
+        var first = (int) (high >>> 48);
+        return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);
+    }
+
     /** Returns the IP address that this GID represents. */
     public InetAddress inet() {
         var bytes = ByteBuffer.allocate(2 * Long.BYTES).putLong(high).putLong(low).array();

@@ -53,19 +53,11 @@ public final class Routes {
     }
 
     /**
-     * Returns true if an address is link-local, that is, valid only together with a network
-     * interface.
-     */
-    public static boolean isLinkLocal(RoceGid address) {
-        return SocketAddress.isLinkLocal(address.high());
-    }
-
-    /**
      * Returns the index of the network interface to which a link-local address of this machine is
      * assigned, or 0 if the address is not link-local.
      */
     public static int scopeOf(RoceGid own) throws FabricException {
-        return isLinkLocal(own) ? LocalInterface.of(own).index() : 0;
+        return own.isLinkLocal() ? LocalInterface.of(own).index() : 0;
     }
 
     /** Returns true if two addresses of this machine are assigned to the same network interface. */

@@ -2,6 +2,7 @@ package org.jrdma.soft.roce.network;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 
@@ -37,19 +38,8 @@ final class SocketAddress {
         BigEndian.putInteger(memory, offset + 4, label);
         BigEndian.putLongInteger(memory, offset + 8, high);
         BigEndian.putLongInteger(memory, offset + 16, low);
-        memory.set(ValueLayout.JAVA_INT, offset + 24, isLinkLocal(high) ? scope : 0);
+        memory.set(ValueLayout.JAVA_INT, offset + 24, RoceGid.isLinkLocal(high) ? scope : 0);
         return IPV6_BYTES;
-    }
-
-    /**
-     * Returns true if an IPv6 address is valid on one network interface only: fe80::/10, and
-     * multicast groups of scope 1 and 2.
-     *
-     * @param high the first half of the address
-     */
-    static boolean isLinkLocal(long high) {
-        var first = (int) (high >>> 48);
-        return (first & 0xffc0) == 0xfe80 || ((first & 0xff00) == 0xff00 && (first & 0xf) <= 2);
     }
 
     /** Returns the first half of the GID for the socket address at {@code offset}. */

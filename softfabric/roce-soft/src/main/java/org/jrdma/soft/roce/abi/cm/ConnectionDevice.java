@@ -63,7 +63,7 @@ final class ConnectionDevice {
      * interface.
      */
     SocketName peer(RoceGid peer, int port) {
-        return new SocketName(peer, port, Routes.isLinkLocal(peer) ? scope : 0);
+        return new SocketName(peer, port, peer.isLinkLocal() ? scope : 0);
     }
 
     /** The maximum path MTU of the device as a value of {@code enum ibv_mtu}. */

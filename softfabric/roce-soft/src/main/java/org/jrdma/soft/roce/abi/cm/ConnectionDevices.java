@@ -88,7 +88,7 @@ final class ConnectionDevices {
                 return retain(device, null);
             }
         }
-        if (Routes.isLinkLocal(destination) && to.scope() == 0) {
+        if (destination.isLinkLocal() && to.scope() == 0) {
             throw new ErrnoException(
                     Errno.EINVAL,
                     "%s is link-local: add the interface, as in %s%%eth0."

@@ -9,7 +9,6 @@ import org.jrdma.soft.roce.abi.CallerMemory;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.GidCodec;
 import org.jrdma.soft.roce.engine.RoceGid;
-import org.jrdma.soft.roce.network.Routes;
 import org.jrdma.soft.roce.packet.BigEndian;
 
 /**
@@ -59,7 +58,7 @@ record SocketName(RoceGid address, int port, int scope) {
                 yield new SocketName(
                         ip,
                         BigEndian.unsignedShort(memory, sockaddr_in6.sin6_port$offset()),
-                        Routes.isLinkLocal(ip) ? sockaddr_in6.sin6_scope_id(memory) : 0);
+                        ip.isLinkLocal() ? sockaddr_in6.sin6_scope_id(memory) : 0);
             }
             default -> throw new ErrnoException(Errno.EAFNOSUPPORT);
         };
