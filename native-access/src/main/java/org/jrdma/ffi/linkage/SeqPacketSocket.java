@@ -310,10 +310,10 @@ public final class SeqPacketSocket {
             count = 0;
         }
 
-        /** Returns true if a descriptor has an event. Neither waits nor allocates memory. */
-        public boolean hasEvent() {
+        /** Determines the events of the descriptors. Neither waits nor allocates memory. */
+        public void poll() {
             try {
-                return (int) CHECK.invokeExact(POLL, entries, (long) count, 0) > 0;
+                var _ = (int) CHECK.invokeExact(POLL, entries, (long) count, 0);
             } catch (Throwable e) {
                 throw Downcalls.unchecked(e);
             }

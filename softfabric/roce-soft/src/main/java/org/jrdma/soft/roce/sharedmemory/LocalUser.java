@@ -1,6 +1,5 @@
 package org.jrdma.soft.roce.sharedmemory;
 
-import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.ffi.linkage.SeqPacketSocket;
@@ -26,18 +25,8 @@ record LocalUser(int id) {
         return id != UNKNOWN;
     }
 
-    /**
-     * Checks the user of the process at the other end of a connection.
-     *
-     * @throws FabricException if the process has another user
-     */
-    void check(OpenFile socket) throws FabricException {
-        var peer = SeqPacketSocket.peerUser(socket.number());
-        if (peer != id || !isKnown()) {
-            throw new FabricException(
-                    "The peer belongs to the user %s, and this process to the user %s."
-                            .formatted(
-                                    Integer.toUnsignedString(peer), Integer.toUnsignedString(id)));
-        }
+    /** Returns true if the process at the other end of a connection has this user. */
+    boolean isPeerOf(OpenFile socket) {
+        return isKnown() && SeqPacketSocket.peerUser(socket.number()) == id;
     }
 }

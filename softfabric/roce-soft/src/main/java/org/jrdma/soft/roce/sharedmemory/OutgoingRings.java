@@ -24,10 +24,9 @@ public final class OutgoingRings {
      */
     private static final long PATH_BYTES = RingMemory.CAPACITY / 2;
 
-    private static final int MAX_RINGS = 256;
+    static final int MAX_RINGS = 256;
     private static final long RETRY_NANOS = 1_000_000_000;
     private static final int REMEMBERED = 64;
-    private static final long MULTICAST = 0xff;
 
     private static final Logger LOG = LoggerFactory.getLogger(OutgoingRings.class);
 
@@ -110,15 +109,15 @@ public final class OutgoingRings {
     }
 
     private static boolean canHaveRing(RoceGid peer) {
-        var isMulticast =
-                peer.isIpv4() ? ((int) peer.low() >>> 28) == 0xe : peer.high() >>> 56 == MULTICAST;
-        return !isMulticast && !SharedMemoryRings.isLinkLocal(peer);
+        return !peer.isMulticast() && !peer.isLinkLocal();
     }
 
     private PacketRingWriter connect(RoceGid peer) throws FabricException {
         var socket = OpenFile.of(SeqPacketSocket.connect(RingAnnouncement.socketName(peer)));
         try {
-            user.check(socket);
+            if (!user.isPeerOf(socket)) {
+                throw new FabricException("The peer belongs to another user.");
+            }
             try (var file = RingMemory.create()) {
                 var memory = RingMemory.map(file);
                 try {

@@ -17,23 +17,26 @@ public final class SharedMemoryRings implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedMemoryRings.class);
 
-    /** The maximum interval between calls of {@link #check} that poll the connections. */
+    /** The maximum interval between calls of {@link #poll}. */
     private static final long CHECK_NANOS = 500_000;
-
-    private static final int MAX_DESCRIPTORS = 1024;
 
     private final Runnable wakeUp;
     private final IncomingRings incoming;
     private final OutgoingRings outgoing;
     private final SeqPacketSocket.Set set =
-            new SeqPacketSocket.Set(MAX_DESCRIPTORS, Arena.ofAuto());
+            new SeqPacketSocket.Set(
+                    1 + IncomingRings.MAX_CONNECTIONS + OutgoingRings.MAX_RINGS, Arena.ofAuto());
     private long checked;
+
+    /** True if a sleeping thread may have been woken up by an event that was not handled yet. */
+    private boolean wasWoken;
+
     private int @Nullable [] descriptors;
 
     /** True if the waiting flags of the rings are set. */
     private boolean waiting;
 
-    private SharedMemoryRings(RoceGid own, OpenFile listener, LocalUser user, Runnable changed) {
+    SharedMemoryRings(RoceGid own, OpenFile listener, LocalUser user, Runnable changed) {
         wakeUp = changed;
         Runnable update =
                 () -> {
@@ -53,12 +56,15 @@ public final class SharedMemoryRings implements AutoCloseable {
      * @return the rings; null if shared memory cannot be used
      */
     public static @Nullable SharedMemoryRings open(RoceGid own, Runnable changed) {
-        var user = LocalUser.ofThisProcess();
-        if (!user.isKnown() || isLinkLocal(own)) {
+        return open(own, LocalUser.ofThisProcess(), changed);
+    }
+
+    static @Nullable SharedMemoryRings open(RoceGid own, LocalUser user, Runnable changed) {
+        if (!user.isKnown() || own.isLinkLocal()) {
             return null;
         }
         try {
-            var listener = OpenFile.of(SeqPacketSocket.listen(RingAnnouncement.socketName(own)));
+            var listener = IncomingRings.listen(own);
             try {
                 return new SharedMemoryRings(own, listener, user, changed);
             } catch (Throwable e) {
@@ -71,11 +77,6 @@ public final class SharedMemoryRings implements AutoCloseable {
         }
     }
 
-    /** Returns true for fe80::/10: several ports can have the same link-local address. */
-    static boolean isLinkLocal(RoceGid address) {
-        return address.high() >>> 54 == 0xfe80 >>> 6;
-    }
-
     public OutgoingRings outgoing() {
         return outgoing;
     }
@@ -85,23 +86,27 @@ public final class SharedMemoryRings implements AutoCloseable {
         return incoming.rings();
     }
 
-    /**
-     * Accepts rings of other ports, and removes rings whose other end was closed or has written
-     * invalid values, if this was not done recently.
-     */
+    /** Calls {@link #poll}, unless it was called recently and no sleep has ended since then. */
     public void check(long now) {
-        if (now - checked < CHECK_NANOS) {
-            return;
+        if (wasWoken || now - checked >= CHECK_NANOS) {
+            poll(now);
         }
+    }
+
+    /**
+     * Accepts rings of other ports, receives signals, and removes rings whose other end was closed
+     * or has written invalid values.
+     */
+    public void poll(long now) {
+        wasWoken = false;
         checked = now;
         set.clear();
         incoming.addTo(set);
         var firstOutgoing = 1 + incoming.count();
         outgoing.addTo(set);
-        // The result is ignored, because rings with invalid values have no event.
-        set.hasEvent();
+        set.poll();
         outgoing.removeClosed(set, firstOutgoing, now);
-        if (incoming.process(set) && waiting) {
+        if (incoming.process(set, now) && waiting) {
             // The thread that sleeps, or is about to sleep, must set the waiting flags again.
             wakeUp.run();
         }
@@ -124,6 +129,7 @@ public final class SharedMemoryRings implements AutoCloseable {
     public void endWait() {
         if (waiting) {
             waiting = false;
+            wasWoken = true;
             for (var ring : incoming.rings()) {
                 ring.waiting(false);
             }

@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.SplittableRandom;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.LinuxCalls;
@@ -162,6 +167,13 @@ class HostileRingTest {
             victim.send(queuePair, i, 0, 1024);
         }
         victim.await();
+        awaitEnd(ring.socket());
+        try (var socket = new DatagramSocket(PacketBuffer.UDP_PORT, address.inet())) {
+            victim.send(queuePair, 0, 0, 1024);
+            socket.setSoTimeout(20_000);
+            socket.receive(new DatagramPacket(new byte[4096], 4096));
+        }
+        victim.await();
         checkHonestTraffic();
     }
 
@@ -197,12 +209,20 @@ class HostileRingTest {
     }
 
     private static void awaitEnd(OpenFile socket) throws InterruptedException {
-        var message = new SeqPacketSocket.Packet(64, java.lang.foreign.Arena.ofAuto());
         var deadline = Deadline.after(Duration.ofSeconds(20));
-        while (SeqPacketSocket.receive(socket.number(), message) != 0) {
+        while (!RingPeer.hasEnded(socket)) {
             assertThat(deadline.hasPassed()).as("the port keeps the connection").isFalse();
             Thread.sleep(1);
         }
+    }
+
+    /** The kernel omits the descriptor if the port has the maximum number of descriptors. */
+    @Test
+    void shouldRejectAnAnnouncementWithoutADescriptor() throws Exception {
+        var socket = peer.connection(victim.port.address());
+        peer.send(socket, 24, SeqPacketSocket.Packet.NO_DESCRIPTOR);
+        awaitEnd(socket);
+        checkHonestTraffic();
     }
 
     @Test
@@ -222,13 +242,18 @@ class HostileRingTest {
     /** Connections that never pass a ring must not prevent the exchange of packets. */
     @Test
     void shouldLimitTheConnections() throws Exception {
+        var sockets = new ArrayList<OpenFile>();
         for (var i = 0; i < 300; i++) {
-            peer.connection(victim.port.address());
+            sockets.add(peer.connection(victim.port.address()));
             if (i % 50 == 0) {
                 checkHonestTraffic();
             }
         }
-        Thread.sleep(10);
+        var deadline = Deadline.after(Duration.ofSeconds(20));
+        while (sockets.stream().filter(RingPeer::hasEnded).count() < 300 - 256) {
+            assertThat(deadline.hasPassed()).as("the port keeps all connections").isFalse();
+            Thread.sleep(1);
+        }
         try (var late = PortFixture.anywhere()) {
             var other = PortFixture.connected(late, victim, 1024);
             late.move(other[0], 1, SendOperationKind.WRITE, 0, BYTES, victim);
@@ -241,33 +266,40 @@ class HostileRingTest {
     /** Random words in all pages that the peer shares with the victim, in both directions. */
     @Test
     void shouldSurviveRandomStores() throws Exception {
-        var stop = new AtomicBoolean();
         var attacked = victim.newQueuePair(Transport.UNRELIABLE);
-        victim.connect(attacked, address, 0x77, 1024, 14);
-        victim.send(attacked, 0, 0, 64);
-        victim.await(); // so that only completions of honest traffic follow
-        var attacker =
-                Thread.ofPlatform()
-                        .start(() -> {
-                            try {
-                                attack(stop);
-                            } catch (Exception e) {
-                                throw new IllegalStateException(e);
-                            }
-                        });
+        var stop = new AtomicBoolean();
+        var rings = new AtomicInteger();
+        var replaced = new AtomicInteger();
+        var attacker = new FutureTask<>(() -> attack(stop, rings, replaced));
+        Thread.ofPlatform().start(attacker);
         var deadline = Deadline.after(DURATION);
-        while (!deadline.hasPassed()) {
-            checkHonestTraffic();
+        try {
+            while (!deadline.hasPassed() || rings.get() < 20 || replaced.get() == 0) {
+                // The victim creates another ring if it has closed the previous one.
+                victim.port.run(_ -> attacked.reset());
+                victim.connect(attacked, address, 0x77, 1024, 14);
+                victim.send(attacked, 0, 0, 20 * BYTES);
+                assertThat(victim.await().status()).isEqualTo(CompletionStatus.SUCCESS);
+                checkHonestTraffic();
+                assertThat(attacker.isDone()).as("the attacker has failed").isFalse();
+            }
+        } finally {
+            stop.set(true);
         }
-        stop.set(true);
-        attacker.join();
+        attacker.get();
         checkHonestTraffic();
-        assertThat(id).isGreaterThan(10);
     }
 
-    private void attack(AtomicBoolean stop) throws Exception {
+    /**
+     * Stores random values until {@code stop}.
+     *
+     * @param rings counts the attacked rings to the victim
+     * @param replaced counts the attacked rings that the victim has replaced
+     */
+    private Void attack(AtomicBoolean stop, AtomicInteger rings, AtomicInteger replaced)
+            throws Exception {
         var random = new SplittableRandom(11);
-        var fromVictim = peer.accept().memory();
+        var fromVictim = peer.accept();
         while (!stop.get()) {
             var toVictim = peer.connect(victim.port.address());
             for (var i = 0; i < 1_000 && !stop.get(); i++) {
@@ -276,14 +308,22 @@ class HostileRingTest {
                     toVictim.writer().append(packet(random.nextInt(1 << 24)));
                     toVictim.writer().publish();
                 }
-                scribble(toVictim.memory(), random);
-                scribble(fromVictim, random);
+                storeRandomly(toVictim.memory(), random);
+                storeRandomly(fromVictim.memory(), random);
             }
             peer.close(toVictim);
+            rings.incrementAndGet();
+            var next = peer.tryAccept();
+            if (next != null) {
+                peer.close(fromVictim);
+                fromVictim = next;
+                replaced.incrementAndGet();
+            }
         }
+        return null;
     }
 
-    private static void scribble(MemorySegment memory, SplittableRandom random) {
+    private static void storeRandomly(MemorySegment memory, SplittableRandom random) {
         switch (random.nextInt(8)) {
             case 0 -> memory.set(ValueLayout.JAVA_LONG, TAIL, 8 * random.nextLong(1 << 19));
             case 1 -> memory.set(ValueLayout.JAVA_LONG, HEAD, random.nextLong());

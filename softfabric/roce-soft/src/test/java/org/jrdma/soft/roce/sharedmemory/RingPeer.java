@@ -12,6 +12,7 @@ import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** Exchanges rings with ports without being a port, for tests of peers that violate the rules. */
 public final class RingPeer implements AutoCloseable {
@@ -21,6 +22,7 @@ public final class RingPeer implements AutoCloseable {
     private final RoceGid address;
     private final OpenFile listener;
     private final List<OpenFile> sockets = new ArrayList<>();
+    private final List<Incoming> incoming = new ArrayList<>();
     private final Arena arena = Arena.ofShared();
     private final SeqPacketSocket.Packet message = new SeqPacketSocket.Packet(64, arena);
 
@@ -31,12 +33,12 @@ public final class RingPeer implements AutoCloseable {
 
     /** Accepts rings at an address. */
     public static RingPeer at(RoceGid address) throws FabricException {
-        return new RingPeer(
-                address, OpenFile.of(SeqPacketSocket.listen(RingAnnouncement.socketName(address))));
+        return new RingPeer(address, IncomingRings.listen(address));
     }
 
     /** A ring from a port, and its whole memory. */
-    public record Incoming(PacketRingReader reader, MemorySegment memory) {
+    public record Incoming(
+            PacketRingReader reader, OpenFile socket, MemorySegment memory, Arena arena) {
 
         /** Waits for a packet and reads it. */
         public void read(PacketBuffer target) throws InterruptedException {
@@ -54,22 +56,62 @@ public final class RingPeer implements AutoCloseable {
     /** Waits for the ring of a port and returns it. */
     public Incoming accept() throws FabricException, InterruptedException {
         var deadline = Deadline.after(TIMEOUT);
-        int socket = -1;
-        while (socket < 0 || SeqPacketSocket.receive(socket, message) < 0) {
-            if (socket < 0) {
-                socket = SeqPacketSocket.accept(listener.number());
-            }
+        var ring = tryAccept();
+        while (ring == null) {
             if (deadline.hasPassed()) {
                 throw new AssertionError("no ring from a port");
             }
             Thread.sleep(0, 100_000);
+            ring = tryAccept();
         }
-        sockets.add(OpenFile.of(socket));
+        return ring;
+    }
+
+    /** Returns the ring of a port, or null if no port has connected. */
+    public @Nullable Incoming tryAccept() throws FabricException, InterruptedException {
+        var socket = tryAcceptConnection();
+        if (socket == null) {
+            return null;
+        }
+        while (SeqPacketSocket.receive(socket.number(), message) < 0) {
+            Thread.sleep(0, 100_000);
+        }
         try (var file = OpenFile.of(message.descriptor())) {
             var sender = RingAnnouncement.decode(message.memory(), RingAnnouncement.BYTES).sender();
-            return new Incoming(
-                    new PacketRingReader(sender, address, RingMemory.map(file)), map(file, arena));
+            var ringArena = Arena.ofShared();
+            var ring =
+                    new Incoming(
+                            new PacketRingReader(sender, address, RingMemory.map(file)),
+                            socket,
+                            map(file, ringArena),
+                            ringArena);
+            incoming.add(ring);
+            return ring;
         }
+    }
+
+    /** Returns a connection of a port, or null if no port has connected. */
+    @Nullable OpenFile tryAcceptConnection() {
+        var socket = SeqPacketSocket.accept(listener.number());
+        if (socket < 0) {
+            return null;
+        }
+        var file = OpenFile.of(socket);
+        sockets.add(file);
+        return file;
+    }
+
+    /** Closes the ring of a port and its connection, and unmaps its memory. */
+    public void close(Incoming ring) {
+        unmap(ring);
+        ring.socket().close();
+        incoming.remove(ring);
+        sockets.remove(ring.socket());
+    }
+
+    private static void unmap(Incoming ring) {
+        ring.reader().close();
+        ring.arena().close();
     }
 
     /** A ring to a port, and its whole memory. */
@@ -78,10 +120,14 @@ public final class RingPeer implements AutoCloseable {
 
         /** Returns true if the port has closed the connection of the ring. */
         public boolean isClosed() {
-            return SeqPacketSocket.receive(
-                            socket.number(), new SeqPacketSocket.Packet(64, Arena.ofAuto()))
-                    == 0;
+            return hasEnded(socket);
         }
+    }
+
+    /** Receives a message, if one has arrived. Returns true if the port has closed a connection. */
+    public static boolean hasEnded(OpenFile socket) {
+        var message = new SeqPacketSocket.Packet(64, Arena.ofAuto());
+        return SeqPacketSocket.receive(socket.number(), message) == 0;
     }
 
     /** Closes a ring and its connection, and unmaps its memory. */
@@ -139,6 +185,7 @@ public final class RingPeer implements AutoCloseable {
     public void close() {
         disconnect();
         listener.close();
+        incoming.forEach(RingPeer::unmap);
         arena.close();
     }
 }
