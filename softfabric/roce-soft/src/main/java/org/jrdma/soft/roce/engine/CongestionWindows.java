@@ -34,7 +34,7 @@ final class CongestionWindows {
      * does not exist.
      */
     PathCongestionWindow enter(RoceGid remote, long now) {
-        var bytes = packetSender.pathBytes(remote, pathBytes, now);
+        var bytes = packetSender.preparePath(remote, pathBytes, now);
         for (var i = 0; i < paths.size(); i++) {
             if (paths.get(i).remote().equals(remote)) {
                 paths.get(i).enter();

@@ -28,13 +28,13 @@ public interface NetworkPacketSender {
     }
 
     /**
-     * Prepares for a queue pair that connects to a remote address.
+     * Prepares the path to a remote address for a queue pair that connects to it.
      *
      * @param bytes the usual capacity of a path
      * @param now the time of the engine
-     * @return the number of bytes that may be in flight on the path to the address
+     * @return the number of bytes that may be in flight on the path
      */
-    default long pathBytes(RoceGid remote, long bytes, long now) {
+    default long preparePath(RoceGid remote, long bytes, long now) {
         return bytes;
     }
 }

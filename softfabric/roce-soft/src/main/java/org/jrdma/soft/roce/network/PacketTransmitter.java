@@ -115,11 +115,12 @@ final class PacketTransmitter implements NetworkPacketSender {
     }
 
     @Override
-    public long pathBytes(RoceGid remote, long bytes, long time) {
+    public long preparePath(RoceGid remote, long bytes, long time) {
         if (rings == null) {
             return bytes;
         }
-        rings.check(time);
+        // The peer may have closed and reopened its port since the last check.
+        rings.poll(time);
         return rings.outgoing().prepare(remote, bytes, time);
     }
 
