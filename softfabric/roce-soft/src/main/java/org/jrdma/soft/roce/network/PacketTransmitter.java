@@ -6,6 +6,7 @@ import org.jrdma.soft.roce.engine.NetworkPacketSender;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.sharedmemory.PacketRingWriter;
 import org.jrdma.soft.roce.sharedmemory.SharedMemoryRings;
@@ -136,7 +137,12 @@ final class PacketTransmitter implements NetworkPacketSender {
     private @Nullable PacketRingWriter ringFor(PacketBuffer packet) {
         return rings == null
                 ? null
-                : rings.outgoing().to(packet.destinationHigh(), packet.destinationLow(), now);
+                : rings.outgoing()
+                        .to(
+                                packet.destinationHigh(),
+                                packet.destinationLow(),
+                                BaseTransportHeader.isDatagram(packet.memory(), packet.start()),
+                                now);
     }
 
     @Override

@@ -25,25 +25,26 @@ public final class OutgoingRings {
     private static final long PATH_BYTES = RingMemory.CAPACITY / 2;
 
     static final int MAX_RINGS = 256;
-    private static final long RETRY_NANOS = 1_000_000_000;
-    private static final int REMEMBERED = 64;
+
+    /** The minimum time between a failed attempt and the next attempt for a datagram. */
+    private static final long PAUSE_NANOS = 10_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(OutgoingRings.class);
 
     private final RoceGid own;
     private final LocalUser user;
     private final Runnable changed;
-    private final List<PacketRingWriter> rings = new ArrayList<>();
+    private final List<PacketRingWriter> rings = new ArrayList<>(MAX_RINGS);
     private final SeqPacketSocket.Packet message =
             new SeqPacketSocket.Packet(RingAnnouncement.BYTES, Arena.ofAuto());
 
     /** The ring that was used last. */
     private @Nullable PacketRingWriter last;
 
-    // The addresses to which no ring could be created recently, by a hash of the address.
-    private final long[] refusedHigh = new long[REMEMBERED];
-    private final long[] refusedLow = new long[REMEMBERED];
-    private final long[] refusedUntil = new long[REMEMBERED];
+    private final RefusedAddresses refused = new RefusedAddresses();
+
+    /** The time of the next attempt for a datagram. */
+    private long nextAttempt;
 
     OutgoingRings(RoceGid own, LocalUser user, Runnable changed) {
         this.own = own;
@@ -52,15 +53,24 @@ public final class OutgoingRings {
     }
 
     /**
-     * Returns the ring for packets to an address, or null if the packets must be sent over UDP. If
-     * there is no ring, tries to create one, at most once in a second.
+     * Returns the ring for a packet to an address, or null if the packet must be sent over UDP. If
+     * there is no ring, tries to create one for a datagram, unless an attempt has failed recently.
+     *
+     * @param isDatagram false for a packet of a connection, for which {@link #prepare} was called
      */
-    public @Nullable PacketRingWriter to(long high, long low, long now) {
+    public @Nullable PacketRingWriter to(long high, long low, boolean isDatagram, long now) {
         var ring = find(high, low);
-        if (ring != null || isRefused(high, low, now)) {
+        if (ring != null
+                || !isDatagram
+                || now < nextAttempt
+                || refused.contains(high, low, now)) {
             return ring;
         }
-        return create(new RoceGid(high, low), now);
+        ring = create(new RoceGid(high, low), now);
+        if (ring == null) {
+            nextAttempt = now + PAUSE_NANOS;
+        }
+        return ring;
     }
 
     private @Nullable PacketRingWriter find(long high, long low) {
@@ -78,7 +88,8 @@ public final class OutgoingRings {
 
     /**
      * Prepares for a connection to a peer: creates a ring, unless one exists, although an earlier
-     * attempt may have failed. All packets of the connection then use the same way.
+     * attempt may have failed. The packets of the connection create no ring later, because packets
+     * through the ring could overtake packets over UDP.
      *
      * @param bytes the capacity of a path over UDP
      * @return the capacity of the path to the peer
@@ -92,27 +103,26 @@ public final class OutgoingRings {
     }
 
     private @Nullable PacketRingWriter create(RoceGid peer, long now) {
-        if (canHaveRing(peer) && rings.size() < MAX_RINGS) {
-            try {
-                var ring = connect(peer);
-                rings.add(ring);
-                last = ring;
-                changed.run();
-                LOG.debug("Packets from {} to {} use shared memory", own, peer);
-                return ring;
-            } catch (FabricException | OutOfMemoryError e) {
-                LOG.debug("Packets from {} to {} use UDP", own, peer, e);
+        try {
+            var ring = connect(peer);
+            rings.add(ring);
+            last = ring;
+            changed.run();
+            LOG.debug("Packets from {} to {} use shared memory", own, peer);
+            return ring;
+        } catch (FabricException | OutOfMemoryError e) {
+            if (refused.add(peer, now)) {
+                LOG.debug("Packets from {} to {} use UDP: {}", own, peer, e.getMessage());
             }
+            return null;
         }
-        refuse(peer, now);
-        return null;
-    }
-
-    private static boolean canHaveRing(RoceGid peer) {
-        return !peer.isMulticast() && !peer.isLinkLocal();
     }
 
     private PacketRingWriter connect(RoceGid peer) throws FabricException {
+        if (peer.isMulticast() || peer.isLinkLocal() || rings.size() == MAX_RINGS) {
+            throw new FabricException(
+                    "The address is multicast or link-local, or the port has the maximum number of rings.");
+        }
         var socket = OpenFile.of(SeqPacketSocket.connect(RingAnnouncement.socketName(peer)));
         try {
             if (!user.isPeerOf(socket)) {
@@ -142,25 +152,6 @@ public final class OutgoingRings {
         if (error != 0) {
             throw new FabricException("Cannot pass the descriptor of a ring", error, null);
         }
-    }
-
-    private static int hash(long high, long low) {
-        var mixed = (high ^ low) * 0x9e37_79b9_7f4a_7c15L;
-        return (int) (mixed >>> 58);
-    }
-
-    private boolean isRefused(long high, long low, long now) {
-        var index = hash(high, low);
-        return refusedLow[index] == low
-                && refusedHigh[index] == high
-                && refusedUntil[index] - now > 0;
-    }
-
-    private void refuse(RoceGid peer, long now) {
-        var index = hash(peer.high(), peer.low());
-        refusedLow[index] = peer.low();
-        refusedHigh[index] = peer.high();
-        refusedUntil[index] = now + RETRY_NANOS;
     }
 
     /** Makes the packets in all rings visible to the peers. */
@@ -200,7 +191,7 @@ public final class OutgoingRings {
                 LOG.debug("Packets from {} to {} no longer use shared memory", own, ring.peer());
                 rings.remove(i);
                 ring.close();
-                refuse(ring.peer(), now);
+                refused.add(ring.peer(), now);
                 changed.run();
             }
         }
