@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 final class EngineDriver {
 
     /**
-     * The maximum number of packets that one round receives from each socket, and of packets that
-     * it sends. The limit ensures that the lock is released often enough for other threads.
+     * The maximum number of packets that one round receives from each socket, receives from all
+     * rings, and sends. The limit ensures that the lock is released often enough for other threads.
      */
     private static final int ROUND_PACKETS = 128;
 
@@ -42,7 +42,10 @@ final class EngineDriver {
     private final @Nullable SharedMemoryRings rings;
     private final long start = System.nanoTime();
 
-    /** True if packets remained in the engine when {@link #send} reached its limit. */
+    /**
+     * True if packets may be ready in the engine, because {@link #send} has reached its limit or
+     * was not called yet.
+     */
     private boolean unfinished;
 
     /** The time at which the timers were last checked. */
@@ -59,6 +62,9 @@ final class EngineDriver {
      * together with the packets that the caller posts next.
      */
     private boolean deferred;
+
+    /** The index of the ring from which packets were last received. */
+    private int ring;
 
     /** The time of the last attempt to receive from the sockets. */
     private long socketsTried;
@@ -109,6 +115,7 @@ final class EngineDriver {
         if (incoming.count() == received && isIdle(now)) {
             return false;
         }
+        unfinished = true; // until send() has succeeded, because each call may throw
         if (drained || now - timersExpired > MAX_TIMER_CHECK_NANOS) {
             engine.expireTimers();
             timersExpired = now;
@@ -126,11 +133,13 @@ final class EngineDriver {
 
     private boolean receiveFromRings(SharedMemoryRings shared, long now) {
         shared.check(now);
-        var drained = true;
-        for (var ring : shared.incoming()) {
-            drained &= incoming.receive(ring, engine, ROUND_PACKETS);
+        var incomingRings = shared.incoming();
+        var left = ROUND_PACKETS;
+        for (var i = 0; i < incomingRings.length && left > 0; i++) {
+            ring = ring + 1 < incomingRings.length ? ring + 1 : 0;
+            left -= incoming.receive(incomingRings[ring], engine, left);
         }
-        return drained;
+        return left > 0;
     }
 
     private boolean receiveFromSockets(PortAndMulticastSockets sockets, long now) {
@@ -194,6 +203,7 @@ final class EngineDriver {
     /** Sends the packets that the engine has ready, in up to {@link #MAX_SEND_ROUNDS} rounds. */
     void send() {
         deferred = false;
+        unfinished = true;
         outgoing.release(engine.now());
         var rounds = 0;
         do {

@@ -72,13 +72,12 @@ final class PacketReceiver {
     }
 
     /**
-     * Passes packets from a ring to an engine until the ring is empty or {@code packets} packets
-     * were passed. Each packet is copied before it is examined, because its sender could change it
-     * at any time.
+     * Passes up to {@code packets} packets from a ring to an engine. Each packet is copied before
+     * it is examined, because its sender could change it at any time.
      *
-     * @return false if the ring may contain more packets
+     * @return the number of packets
      */
-    boolean receive(PacketRingReader ring, Engine engine, int packets) {
+    int receive(PacketRingReader ring, Engine engine, int packets) {
         var passed = 0;
         while (passed < packets && ring.read(fromRing)) {
             passed++;
@@ -93,7 +92,7 @@ final class PacketReceiver {
             ring.release();
             count += passed;
         }
-        return passed < packets;
+        return passed;
     }
 
     private void pass(PacketBuffer packet, Engine engine) {

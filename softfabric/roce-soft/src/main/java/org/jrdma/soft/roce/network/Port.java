@@ -337,8 +337,8 @@ public final class Port implements AutoCloseable {
         lock.lock();
         try {
             if (!sockets.areClosed()) {
-                sockets.close();
                 driver.close();
+                sockets.close();
                 poller.close();
                 LOG.debug("Port {} closed", address);
             }

@@ -10,8 +10,8 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.RaisableDescriptor;
 
 /**
- * Lets one thread wait until a UDP socket is ready, a time has passed, or another thread calls
- * {@link #wake()}. In C: {@code ppoll}.
+ * Lets one thread wait until a UDP socket is ready, another descriptor has an event, a time has
+ * passed, or another thread calls {@link #wake()}. In C: {@code ppoll}.
  */
 final class SocketPoller {
 
@@ -35,10 +35,10 @@ final class SocketPoller {
     }
 
     /**
-     * Waits until a socket has a packet to receive, the time has passed, or {@link #wake()} is
-     * called.
+     * Waits until a socket has a packet to receive, another descriptor has an event, the time has
+     * passed, or {@link #wake()} is called.
      *
-     * @param others descriptors of which each ends the wait if it has an event
+     * @param others the other descriptors; negative numbers are ignored
      * @param sendable true to also stop waiting when the first socket accepts packets to send
      * @param nanos the maximum time in nanoseconds, or {@link Long#MAX_VALUE} for no limit
      */
