@@ -173,10 +173,14 @@ final class PortFixture implements AutoCloseable {
 
     /** Creates a queue pair at each of two stations, connects the queue pairs, and returns both. */
     static QueuePair[] connected(PortFixture left, PortFixture right, int mtu) {
+        return connected(left, right, mtu, 14);
+    }
+
+    static QueuePair[] connected(PortFixture left, PortFixture right, int mtu, int timeout) {
         var one = left.newQueuePair(Transport.RELIABLE);
         var other = right.newQueuePair(Transport.RELIABLE);
-        left.connect(one, right, other, mtu, 14);
-        right.connect(other, left, one, mtu, 14);
+        left.connect(one, right, other, mtu, timeout);
+        right.connect(other, left, one, mtu, timeout);
         return new QueuePair[] {one, other};
     }
 

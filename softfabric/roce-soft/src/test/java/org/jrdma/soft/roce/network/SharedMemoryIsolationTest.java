@@ -28,8 +28,8 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * Tests that memory is shared neither with other users nor with other network namespaces. A thread
- * of this process takes the part of the other process, because the kernel keeps the user id and the
- * network namespace for each thread.
+ * of this process acts as the other process, because the kernel keeps the user id and the network
+ * namespace for each thread.
  */
 @Timeout(60)
 class SharedMemoryIsolationTest {
