@@ -166,23 +166,8 @@ public final class LinuxCalls {
      * with {@code O_NONBLOCK}.
      */
     public static void setNonBlocking(int descriptor) throws FabricException {
-        var flags =
-                check(
-                        "fcntl",
-                        call(() ->
-                                (int)
-                                        CONTROL_FILE.invokeExact(
-                                                FCNTL, segment(), descriptor, F_GETFL, 0)));
-        check(
-                "fcntl",
-                call(() ->
-                        (int)
-                                CONTROL_FILE.invokeExact(
-                                        FCNTL,
-                                        segment(),
-                                        descriptor,
-                                        F_SETFL,
-                                        flags | O_NONBLOCK)));
+        var flags = controlFile("F_GETFL", descriptor, F_GETFL, 0);
+        controlFile("F_SETFL", descriptor, F_SETFL, flags | O_NONBLOCK);
     }
 
     /**
@@ -190,12 +175,18 @@ public final class LinuxCalls {
      * with {@code F_DUPFD_CLOEXEC}.
      */
     public static int duplicate(int descriptor) throws FabricException {
+        return controlFile("F_DUPFD_CLOEXEC", descriptor, F_DUPFD_CLOEXEC, 0);
+    }
+
+    /** Executes a command for a descriptor. In C: {@code fcntl}. */
+    static int controlFile(String name, int descriptor, int command, int argument)
+            throws FabricException {
         return check(
-                "fcntl to duplicate descriptor " + descriptor,
+                "fcntl " + name + " for descriptor " + descriptor,
                 call(() ->
                         (int)
                                 CONTROL_FILE.invokeExact(
-                                        FCNTL, segment(), descriptor, F_DUPFD_CLOEXEC, 0)));
+                                        FCNTL, segment(), descriptor, command, argument)));
     }
 
     /** Returns the normal size of a memory page in bytes. In C: {@code getpagesize}. */

@@ -36,14 +36,10 @@ public final class SealedMemory {
     private static final int SEEK_END = 2;
 
     private static final MemorySegment FALLOCATE = symbol("fallocate");
-    private static final MemorySegment FCNTL = symbol("fcntl");
     private static final MemorySegment FSTATFS = symbol("fstatfs");
     private static final MemorySegment MEMFD_CREATE = symbol("memfd_create");
     private static final MemorySegment LSEEK = symbol("lseek");
 
-    private static final MethodHandle CONTROL =
-            Downcalls.variadicCapturingErrno(
-                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), 2);
     private static final MethodHandle CREATE_MEMORY =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle DESCRIBE =
@@ -101,7 +97,7 @@ public final class SealedMemory {
                 String.format(Locale.ROOT, "fallocate of %,d bytes", bytes),
                 call(() -> (int) RESERVE.invokeExact(FALLOCATE, segment(), memory, 0, 0L, bytes)));
         var _ =
-                control(
+                LinuxCalls.controlFile(
                         "F_ADD_SEALS",
                         memory,
                         F_ADD_SEALS,
@@ -116,7 +112,7 @@ public final class SealedMemory {
      *     change, or if the size is less than {@code minBytes}
      */
     public static void check(int memory, long minBytes) throws FabricException {
-        var seals = control("F_GET_SEALS", memory, F_GET_SEALS, 0);
+        var seals = LinuxCalls.controlFile("F_GET_SEALS", memory, F_GET_SEALS, 0);
         var bytes = fileBytes(memory);
         // Memory of huge pages can also be sealed, but if one of its pages is removed, a later
         // access may find no free page.
@@ -148,13 +144,5 @@ public final class SealedMemory {
             throw LinuxCalls.failed("lseek");
         }
         return bytes;
-    }
-
-    private static int control(String command, int descriptor, int number, int argument)
-            throws FabricException {
-        return LinuxCalls.check(
-                "fcntl " + command,
-                call(() ->
-                        (int) CONTROL.invokeExact(FCNTL, segment(), descriptor, number, argument)));
     }
 }

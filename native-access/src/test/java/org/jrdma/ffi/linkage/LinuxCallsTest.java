@@ -112,7 +112,7 @@ class LinuxCallsTest {
     void shouldNameTheFailedSystemCall() {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> LinuxCalls.setNonBlocking(-1))
-                .withMessage("fcntl failed: EBADF (9)")
+                .withMessage("fcntl F_GETFL for descriptor -1 failed: EBADF (9)")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EBADF));
     }
 

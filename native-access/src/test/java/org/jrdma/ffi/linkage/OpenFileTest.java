@@ -59,7 +59,7 @@ class OpenFileTest {
     void shouldNameTheDescriptorThatCannotBeDuplicated() {
         assertThatExceptionOfType(FabricException.class)
                 .isThrownBy(() -> LinuxCalls.duplicate(-1))
-                .withMessageContaining("duplicate descriptor -1")
+                .withMessageContaining("F_DUPFD_CLOEXEC for descriptor -1")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(Errno.EBADF));
     }
 

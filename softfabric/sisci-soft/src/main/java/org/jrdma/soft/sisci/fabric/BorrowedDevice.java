@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
-import org.jrdma.soft.sisci.host.SystemCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -183,7 +183,7 @@ public final class BorrowedDevice implements IncomingPeerMessageDispatcher.Conne
             return map(
                     segment,
                     new Window(newWindow(), offset, bytes, segment::release, signaled),
-                    () -> SystemCalls.duplicate(segment.file()),
+                    () -> LinuxCalls.duplicate(segment.file()),
                     context.fabric().node(),
                     adapter);
         } catch (Throwable e) {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.soft.sisci.control.ObjectAnnouncementFile;
 import org.jrdma.soft.sisci.host.Mapping;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -95,7 +96,7 @@ final class BorrowerCreatedSegments {
                 byId.getOrDefault(id, Optional.empty())
                         .orElseThrow(() -> new SciException(SCI_ERR_NO_SUCH_SEGMENT()));
         return new PeerLookupAndRequests.SharedMemory(
-                SciException.translate(() -> SystemCalls.duplicate(found.file())), found.bytes());
+                SciException.translate(() -> LinuxCalls.duplicate(found.file())), found.bytes());
     }
 
     /** Removes all segments. Borrowers that have mapped their memory keep the maps. */

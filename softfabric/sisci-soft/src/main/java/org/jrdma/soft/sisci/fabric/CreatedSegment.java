@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.MappedAddressCheck;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
@@ -247,7 +248,7 @@ public final class CreatedSegment implements LocalSegment, Topology.Listener {
     }
 
     private void respondWithMemory(Connection to, Message request) {
-        int duplicate = SciException.translate(() -> SystemCalls.duplicate(file));
+        int duplicate = SciException.translate(() -> LinuxCalls.duplicate(file));
         to.respondWithDescriptor(request, bytes, duplicate);
     }
 

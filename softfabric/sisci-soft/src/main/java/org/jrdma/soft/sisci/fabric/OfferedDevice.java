@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.SealedMemory;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
@@ -253,7 +254,7 @@ public final class OfferedDevice implements Topology.Listener, AutoCloseable {
             var bar = bars.get(id);
             throwIf(bar == null, SCI_ERR_NO_SUCH_SEGMENT());
             return new PeerLookupAndRequests.SharedMemory(
-                    SciException.translate(() -> SystemCalls.duplicate(bar.file())), bar.bytes());
+                    SciException.translate(() -> LinuxCalls.duplicate(bar.file())), bar.bytes());
         }
     }
 

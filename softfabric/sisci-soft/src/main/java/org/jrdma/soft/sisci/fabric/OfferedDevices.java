@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
@@ -152,7 +153,7 @@ public final class OfferedDevices {
     private static int duplicate(int descriptor) {
         // This process has too many descriptors.
         throwIf(descriptor == NO_DESCRIPTOR, SCI_ERR_NOSPC());
-        return SciException.translate(() -> SystemCalls.duplicate(descriptor));
+        return SciException.translate(() -> LinuxCalls.duplicate(descriptor));
     }
 
     /** Handles a request on a worker thread. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jrdma.soft.sisci.control.Message;
 import org.jrdma.soft.sisci.control.Message.Kind;
@@ -118,7 +119,7 @@ final class RemoteSegmentConnection {
      */
     synchronized int duplicate() {
         throwIf(closed, SCI_ERR_SEGMENT_NOT_CONNECTED());
-        return SciException.translate(() -> SystemCalls.duplicate(file));
+        return SciException.translate(() -> LinuxCalls.duplicate(file));
     }
 
     /**

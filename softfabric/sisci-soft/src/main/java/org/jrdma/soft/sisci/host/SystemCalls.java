@@ -34,7 +34,6 @@ public final class SystemCalls {
 
     private static final int O_RDWR = 2;
     private static final int OWNER_ONLY = 0600;
-    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int LOCK_EX = 2;
     private static final int LOCK_NB = 4;
     private static final int LOCK_UN = 8;
@@ -49,7 +48,6 @@ public final class SystemCalls {
 
     private static final MemorySegment OPEN = symbol("open");
     private static final MemorySegment CLOSE = symbol("close");
-    private static final MemorySegment FCNTL = symbol("fcntl");
     private static final MemorySegment FTRUNCATE = symbol("ftruncate");
     private static final MemorySegment FLOCK = symbol("flock");
     private static final MemorySegment MMAP = symbol("mmap");
@@ -60,9 +58,6 @@ public final class SystemCalls {
     private static final MethodHandle OPEN_FILE =
             Downcalls.variadicCapturingErrno(
                     FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), 2);
-    private static final MethodHandle CONTROL =
-            Downcalls.variadicCapturingErrno(
-                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), 2);
     private static final MethodHandle CLOSE_FILE =
             Downcalls.plain(FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle UNLOCK_FILE =
@@ -129,19 +124,6 @@ public final class SystemCalls {
     /** Sets the size of a file without allocating memory for it. */
     public static void setFileBytes(int file, long bytes) throws FabricException {
         check("ftruncate", call(() -> (int) RESIZE.invokeExact(FTRUNCATE, segment(), file, bytes)));
-    }
-
-    /** Duplicates a descriptor. The caller must close the duplicate. */
-    public static int duplicate(int descriptor) throws FabricException {
-        return control("F_DUPFD_CLOEXEC", descriptor, F_DUPFD_CLOEXEC, 0);
-    }
-
-    private static int control(String command, int descriptor, int number, int argument)
-            throws FabricException {
-        return check(
-                "fcntl " + command,
-                call(() ->
-                        (int) CONTROL.invokeExact(FCNTL, segment(), descriptor, number, argument)));
     }
 
     /**
