@@ -3,7 +3,10 @@ package org.jrdma.tck.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +15,7 @@ import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.model.TracedPacket.Direction;
+import org.jrdma.verbs.DatagramQueuePair;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
@@ -133,6 +137,34 @@ class SoftDeviceTest {
     void shouldWorkOverIpv6() throws Exception {
         try (var device = Verbs.from(SoftRoce.at(InetAddress.ofLiteral("::1"))).open("soft0")) {
             assertThat(gid(device)).isEqualTo(new Gid(0, 1));
+        }
+    }
+
+    /** A datagram needs no connection, so the address handle prepares the shared memory. */
+    @Test
+    void shouldShareMemoryWithTheDestinationOfAnAddressHandle() throws Exception {
+        var verbs = Verbs.from(SoftRoce.onLoopback(2));
+        try (var first = verbs.open("soft0");
+                var second = verbs.open("soft1")) {
+            var sender = datagramQueuePair(first);
+            var receiver = datagramQueuePair(second);
+            var before = sharedMappings();
+            var address = sender.addressOf(receiver.endpoint());
+
+            try (var _ = sender.domain().newAddressHandle(address)) {
+                assertThat(sharedMappings()).isGreaterThan(before);
+            }
+        }
+    }
+
+    private static DatagramQueuePair datagramQueuePair(Device device) throws VerbsException {
+        var completions = device.newCompletionQueue(4);
+        return device.newProtectionDomain().newDatagramQueuePair(completions);
+    }
+
+    private static long sharedMappings() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains("memfd:jrdma-roce-soft")).count();
         }
     }
 

@@ -28,7 +28,8 @@ public interface NetworkPacketSender {
     }
 
     /**
-     * Prepares the path to a remote address for a queue pair that connects to it.
+     * Prepares the path to a remote address, for a queue pair that connects to it or for an address
+     * handle.
      *
      * @param bytes the usual capacity of a path
      * @param now the time of the engine

@@ -6,8 +6,8 @@ import org.jrdma.soft.roce.engine.NetworkPacketSender;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
-import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.PacketBuffer;
+import org.jrdma.soft.roce.sharedmemory.OutgoingRings;
 import org.jrdma.soft.roce.sharedmemory.PacketRingWriter;
 import org.jrdma.soft.roce.sharedmemory.SharedMemoryRings;
 import org.jspecify.annotations.Nullable;
@@ -122,7 +122,7 @@ final class PacketTransmitter implements NetworkPacketSender {
         }
         // The peer may have closed and reopened its port since the last check.
         rings.poll(time);
-        return rings.outgoing().prepare(remote, bytes, time);
+        return rings.outgoing().prepare(remote) ? OutgoingRings.PATH_BYTES : bytes;
     }
 
     /**
@@ -137,12 +137,7 @@ final class PacketTransmitter implements NetworkPacketSender {
     private @Nullable PacketRingWriter ringFor(PacketBuffer packet) {
         return rings == null
                 ? null
-                : rings.outgoing()
-                        .to(
-                                packet.destinationHigh(),
-                                packet.destinationLow(),
-                                BaseTransportHeader.isDatagram(packet.memory(), packet.start()),
-                                now);
+                : rings.outgoing().find(packet.destinationHigh(), packet.destinationLow());
     }
 
     @Override

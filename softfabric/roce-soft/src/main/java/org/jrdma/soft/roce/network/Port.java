@@ -203,6 +203,11 @@ public final class Port implements AutoCloseable {
         });
     }
 
+    /** Prepares the path for datagrams to a remote address. */
+    public void preparePath(RoceGid remote) {
+        run(engine -> outgoing.preparePath(remote, 0, engine.now()));
+    }
+
     /**
      * Runs an action once, after a delay in nanoseconds. May be called only by a receiver of
      * completions, while a completion is reported to it.

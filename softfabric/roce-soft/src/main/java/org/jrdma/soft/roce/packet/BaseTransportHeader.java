@@ -63,12 +63,6 @@ public final class BaseTransportHeader {
         return BigEndian.unsignedByte(memory, offset + 1);
     }
 
-    /** Returns true if the packet with the header at an offset is an unreliable datagram. */
-    public static boolean isDatagram(MemorySegment memory, long offset) {
-        return (BigEndian.unsignedByte(memory, offset) & Transport.MASK)
-                == Transport.DATAGRAM.bits();
-    }
-
     /** Encodes a header at an offset. */
     public static void encode(
             MemorySegment memory,

@@ -11,9 +11,6 @@ public enum Transport {
     /** Extended reliable connection (XRC), in which each request names a receive queue. */
     EXTENDED(0xa0);
 
-    /** The bits of an opcode that encode the transport. */
-    static final int MASK = 0xe0;
-
     private final int bits;
 
     Transport(int bits) {

@@ -22,12 +22,9 @@ public final class OutgoingRings {
      * packet counts more than twice its size. A ring contains requests of this port and responses
      * to requests of the peer, so at most half of the ring is occupied.
      */
-    private static final long PATH_BYTES = RingMemory.CAPACITY / 2;
+    public static final long PATH_BYTES = RingMemory.CAPACITY / 2;
 
     static final int MAX_RINGS = 256;
-
-    /** The minimum time between a failed attempt and the next attempt for a datagram. */
-    private static final long PAUSE_NANOS = 10_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(OutgoingRings.class);
 
@@ -41,39 +38,14 @@ public final class OutgoingRings {
     /** The ring that was used last. */
     private @Nullable PacketRingWriter last;
 
-    private final RefusedAddresses refused = new RefusedAddresses();
-
-    /** The time of the next attempt for a datagram. */
-    private long nextAttempt;
-
     OutgoingRings(RoceGid own, LocalUser user, Runnable changed) {
         this.own = own;
         this.user = user;
         this.changed = changed;
     }
 
-    /**
-     * Returns the ring for a packet to an address, or null if the packet must be sent over UDP. If
-     * there is no ring, tries to create one for a datagram, unless an attempt has failed recently.
-     *
-     * @param isDatagram false for a packet of a connection, for which {@link #prepare} was called
-     */
-    public @Nullable PacketRingWriter to(long high, long low, boolean isDatagram, long now) {
-        var ring = find(high, low);
-        if (ring != null
-                || !isDatagram
-                || now < nextAttempt
-                || refused.contains(high, low, now)) {
-            return ring;
-        }
-        ring = create(new RoceGid(high, low), now);
-        if (ring == null) {
-            nextAttempt = now + PAUSE_NANOS;
-        }
-        return ring;
-    }
-
-    private @Nullable PacketRingWriter find(long high, long low) {
+    /** Returns the ring for packets to an address, or null if they must be sent over UDP. */
+    public @Nullable PacketRingWriter find(long high, long low) {
         if (last != null && last.isTo(high, low)) {
             return last;
         }
@@ -87,34 +59,23 @@ public final class OutgoingRings {
     }
 
     /**
-     * Prepares for a connection to a peer: creates a ring, unless one exists, although an earlier
-     * attempt may have failed. The packets of the connection create no ring later, because packets
-     * through the ring could overtake packets over UDP.
+     * Creates a ring for packets to a peer, unless one exists.
      *
-     * @param bytes the capacity of a path over UDP
-     * @return the capacity of the path to the peer
+     * @return true if there is a ring; false if the packets must be sent over UDP
      */
-    public long prepare(RoceGid peer, long bytes, long now) {
-        var ring = find(peer.high(), peer.low());
-        if (ring == null) {
-            ring = create(peer, now);
+    public boolean prepare(RoceGid peer) {
+        if (find(peer.high(), peer.low()) != null) {
+            return true;
         }
-        return ring == null ? bytes : PATH_BYTES;
-    }
-
-    private @Nullable PacketRingWriter create(RoceGid peer, long now) {
         try {
-            var ring = connect(peer);
-            rings.add(ring);
-            last = ring;
+            last = connect(peer);
+            rings.add(last);
             changed.run();
             LOG.debug("Packets from {} to {} use shared memory", own, peer);
-            return ring;
+            return true;
         } catch (FabricException | OutOfMemoryError e) {
-            if (refused.add(peer, now)) {
-                LOG.debug("Packets from {} to {} use UDP: {}", own, peer, e.getMessage());
-            }
-            return null;
+            LOG.debug("Packets from {} to {} use UDP: {}", own, peer, e.getMessage());
+            return false;
         }
     }
 
@@ -184,14 +145,13 @@ public final class OutgoingRings {
      * @param set the descriptors that were polled
      * @param first the index of the first ring in {@code set}
      */
-    void removeClosed(SeqPacketSocket.Set set, int first, long now) {
+    void removeClosed(SeqPacketSocket.Set set, int first) {
         for (var i = rings.size() - 1; i >= 0; i--) {
             var ring = rings.get(i);
             if (ring.isBroken() || set.isReady(first + i, SeqPacketSocket.READABLE)) {
                 LOG.debug("Packets from {} to {} no longer use shared memory", own, ring.peer());
                 rings.remove(i);
                 ring.close();
-                refused.add(ring.peer(), now);
                 changed.run();
             }
         }

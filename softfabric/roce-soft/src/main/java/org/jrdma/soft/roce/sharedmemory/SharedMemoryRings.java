@@ -105,7 +105,7 @@ public final class SharedMemoryRings implements AutoCloseable {
         var firstOutgoing = 1 + incoming.count();
         outgoing.addTo(set);
         set.poll();
-        outgoing.removeClosed(set, firstOutgoing, now);
+        outgoing.removeClosed(set, firstOutgoing);
         if (incoming.process(set, now) && waiting) {
             // The thread that sleeps, or is about to sleep, must set the waiting flags again.
             wakeUp.run();

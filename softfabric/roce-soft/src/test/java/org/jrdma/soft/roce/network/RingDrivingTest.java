@@ -86,14 +86,14 @@ class RingDrivingTest {
     }
 
     @Test
-    void shouldCreateARingForADatagramButNotForAPacketOfAConnection() throws Exception {
+    void shouldUseARingOnlyAfterThePathWasPrepared() throws Exception {
         var address = PortFixture.randomAddress();
         try (var peer = RingPeer.at(address)) {
-            assertThat(transmitter.needsChecksum(packet(OpCode.UC_SEND_ONLY, address))).isTrue();
+            assertThat(transmitter.needsChecksum(packet(OpCode.UD_SEND_ONLY, address))).isTrue();
             assertThat(peer.tryAccept()).isNull();
 
+            transmitter.preparePath(address, UDP_BYTES, 1);
             assertThat(transmitter.needsChecksum(packet(OpCode.UD_SEND_ONLY, address))).isFalse();
-            assertThat(transmitter.needsChecksum(packet(OpCode.UC_SEND_ONLY, address))).isFalse();
             assertThat(peer.tryAccept()).isNotNull();
         }
     }

@@ -76,9 +76,9 @@ final class QueuePairExports {
 
     private static long createAddressHandle(long domain, MemorySegment attributes) {
         var destination = GidCodec.destination(attributes);
-        return new AddressHandleObject(ProtectionDomainObject.of(domain), destination)
-                .structure()
-                .address();
+        var handle = new AddressHandleObject(ProtectionDomainObject.of(domain), destination);
+        handle.context().port().preparePath(destination);
+        return handle.structure().address();
     }
 
     @Exported(value = "ibv_destroy_ah", failure = ErrorConvention.ERRNO)
