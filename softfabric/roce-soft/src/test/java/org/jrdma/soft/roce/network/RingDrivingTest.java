@@ -49,8 +49,7 @@ class RingDrivingTest {
     void shouldReceiveALimitedNumberOfPacketsFromAllRingsInARound() throws Exception {
         var random = ThreadLocalRandom.current();
         var engine =
-                new Engine(
-                        transmitter, new MemoryRegistry(random), EngineOptions.DEFAULTS, random);
+                new Engine(transmitter, new MemoryRegistry(random), EngineOptions.DEFAULTS, random);
         var driver =
                 new EngineDriver(engine, transmitter, new PacketReceiver(0, Arena.ofAuto()), rings);
         var own = LocalInterface.of(socket.address());
