@@ -15,7 +15,6 @@ import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
 import org.jrdma.soft.roce.model.TracedPacket.Direction;
-import org.jrdma.verbs.DatagramQueuePair;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.model.Access;
@@ -146,20 +145,17 @@ class SoftDeviceTest {
         var verbs = Verbs.from(SoftRoce.onLoopback(2));
         try (var first = verbs.open("soft0");
                 var second = verbs.open("soft1")) {
-            var sender = datagramQueuePair(first);
-            var receiver = datagramQueuePair(second);
+            var domain = first.newProtectionDomain();
+            var sender = domain.newDatagramQueuePair(first.newCompletionQueue(4));
+            var receiver =
+                    second.newProtectionDomain().newDatagramQueuePair(second.newCompletionQueue(4));
             var before = sharedMappings();
             var address = sender.addressOf(receiver.endpoint());
 
-            try (var _ = sender.domain().newAddressHandle(address)) {
+            try (var _ = domain.newAddressHandle(address)) {
                 assertThat(sharedMappings()).isGreaterThan(before);
             }
         }
-    }
-
-    private static DatagramQueuePair datagramQueuePair(Device device) throws VerbsException {
-        var completions = device.newCompletionQueue(4);
-        return device.newProtectionDomain().newDatagramQueuePair(completions);
     }
 
     private static long sharedMappings() throws IOException {
