@@ -11,10 +11,17 @@ import org.jspecify.annotations.Nullable;
 final class EngineDriver {
 
     /**
-     * The maximum number of packets that one round receives from each socket, receives from all
-     * rings, and sends. The limit ensures that the lock is released often enough for other threads.
+     * The maximum number of packets that one round receives from each socket, and of packets that
+     * it sends. The limit ensures that the lock is released often enough for other threads.
      */
     private static final int ROUND_PACKETS = 128;
+
+    /**
+     * The maximum number of packets that one round receives from all rings. Much less than the
+     * window of a path, so that the peer gets acknowledgements, and continues to send, while this
+     * process still receives.
+     */
+    private static final int RING_PACKETS = 32;
 
     /**
      * The maximum number of consecutive rounds of sending in one call of {@link #send}. The thread
@@ -134,7 +141,7 @@ final class EngineDriver {
     private boolean receiveFromRings(SharedMemoryRings shared, long now) {
         shared.check(now);
         var incomingRings = shared.incoming();
-        var left = ROUND_PACKETS;
+        var left = RING_PACKETS;
         for (var i = 0; i < incomingRings.length && left > 0; i++) {
             ring = ring + 1 < incomingRings.length ? ring + 1 : 0;
             left -= incoming.receive(incomingRings[ring], engine, left);

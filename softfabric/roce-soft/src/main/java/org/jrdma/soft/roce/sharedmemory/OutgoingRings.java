@@ -19,10 +19,10 @@ public final class OutgoingRings {
 
     /**
      * The capacity of a path through a ring in bytes, as the congestion windows count them. A
-     * packet counts more than twice its size. A ring contains requests of this port and responses
-     * to requests of the peer, so at most half of the ring is occupied.
+     * packet counts more than twice its size, so the requests of this port occupy less than half of
+     * the ring. The other half is for responses to the requests of the peer.
      */
-    public static final long PATH_BYTES = RingMemory.CAPACITY / 2;
+    public static final long PATH_BYTES = RingMemory.CAPACITY;
 
     static final int MAX_RINGS = 256;
 

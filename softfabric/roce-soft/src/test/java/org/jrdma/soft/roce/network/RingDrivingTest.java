@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Tests the transmitter and the driver of a port with rings, without the thread of the port. */
 class RingDrivingTest {
 
-    private static final int ROUND_PACKETS = 128;
+    private static final int ROUND_PACKETS = 32;
     private static final long UDP_BYTES = 77;
     private static final long HEAD = 128;
 
