@@ -50,12 +50,15 @@ class PingPongTest {
             String transport, ServerLanguage server, Family family, int mtu, String options)
             throws Exception {
         VethLinkToKernel.pathMtu(Mtu.ofBytes(mtu));
-        var all = new ArrayList<>(List.of("-c", "-n", String.valueOf(ITERATIONS)));
+        var all = new ArrayList<>(List.of("-c"));
         if (!transport.equals("ud")) { // A datagram always fits into one packet.
             all.addAll(List.of("-m", String.valueOf(mtu)));
         }
         if (!options.isEmpty()) {
-            all.add(options);
+            all.addAll(List.of(options.split(" ", -1)));
+        }
+        if (!all.contains("-n")) {
+            all.addAll(List.of("-n", String.valueOf(ITERATIONS)));
         }
         try (var serving = start(server == ServerLanguage.C, transport, family, all, List.of())) {
             serving.awaitListening(PORT);
@@ -66,6 +69,27 @@ class PingPongTest {
                 assertSucceeded(serving);
             }
         }
+    }
+
+    /**
+     * Messages of one byte, of one byte more than a page, and of many packets; and a receive queue
+     * with one slot, so that a message can arrive before its receive is posted.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "rc, C, IPV6, -s 1",
+        "rc, JAVA, IPV6, -s 4097",
+        "rc, C, IPV4, -s 1000000 -n 20",
+        "rc, JAVA, IPV6, -s 1000000 -n 20",
+        "rc, C, IPV6, -r 1",
+        "rc, JAVA, IPV4, -r 1",
+        "srq, JAVA, IPV4, -s 1",
+        "ud, C, IPV6, -s 1",
+    })
+    void shouldExchangeMessagesOfUnusualSizes(
+            String transport, ServerLanguage server, Family family, String options)
+            throws Exception {
+        shouldExchangeMessages(transport, server, family, 1024, options);
     }
 
     @ParameterizedTest
@@ -115,6 +139,6 @@ class PingPongTest {
         assertThat(exitCode).as(program + ": " + program.output()).isZero();
         assertThat(program.output())
                 .doesNotContain("invalid data")
-                .containsPattern("(?m)^%d iters in .* usec/iter$".formatted(ITERATIONS));
+                .containsPattern("(?m)^\\d+ iters in .* usec/iter$");
     }
 }

@@ -50,6 +50,7 @@ final class QueuePairFixture implements AutoCloseable {
     static final int RECEIVES = 512;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration ACKNOWLEDGE_TIMEOUT = Duration.ofMillis(67);
     private static final int TRACED = 60;
 
     /** The library, which stays open as long as the JVM runs. */
@@ -165,6 +166,16 @@ final class QueuePairFixture implements AutoCloseable {
     }
 
     void connect(Endpoint peer, Mtu mtu, int maxReads, int maxDestinationReads) throws IOException {
+        connect(peer, mtu, maxReads, maxDestinationReads, ACKNOWLEDGE_TIMEOUT);
+    }
+
+    void connect(
+            Endpoint peer,
+            Mtu mtu,
+            int maxReads,
+            int maxDestinationReads,
+            Duration acknowledgeTimeout)
+            throws IOException {
         var gid = queuePair.localGid().orElseThrow();
         var route = new AddressVector.GlobalRoute(peer.gid(), gid.index(), 0, 64, 0);
         queuePair.modify(
@@ -184,7 +195,7 @@ final class QueuePairFixture implements AutoCloseable {
                         .receiverNotReadyTimer(Duration.ofNanos(640_000)));
         queuePair.modify(
                 QueuePairChange.to(QueuePairState.READY_TO_SEND)
-                        .acknowledgeTimeout(Duration.ofMillis(67))
+                        .acknowledgeTimeout(acknowledgeTimeout)
                         .retries(7)
                         .receiverNotReadyRetries(7)
                         .sendSequence(FIRST_SEQUENCE)

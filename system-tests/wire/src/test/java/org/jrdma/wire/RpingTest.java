@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.processes.Program;
 import org.jrdma.verbs.model.Mtu;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RpingTest {
 
     private static final String PINGS = "20";
+    private static final int CLIENTS = 16;
 
     @ParameterizedTest
     @CsvSource({"C, IPV4", "JAVA, IPV4", "C, IPV6", "JAVA, IPV6"})
@@ -41,6 +43,32 @@ class RpingTest {
                 if (!isC && awaitsEnd) { // the exit code of the C program is random
                     assertThat(serving.await()).as(serving + ": " + serving.output()).isZero();
                 }
+            }
+        }
+    }
+
+    /** The clients are C programs, because only one Java process can use the software device. */
+    @Test
+    void shouldServeManyClientsAtTheSameTime() throws Exception {
+        VethLinkToKernel.pathMtu(Mtu.BYTES_1024);
+        var family = Family.IPV4;
+        var address = family.software();
+        var clients = new ArrayList<Program>();
+        try (var serving = start(false, family, "-s", "-P", "-a", address)) {
+            serving.awaitOutput("waiting at");
+            for (var number = 0; number < CLIENTS; number++) {
+                clients.add(start(true, family, "-c", "-V", "-a", address));
+            }
+            for (var client : clients) {
+                assertThat(client.await()).as(client + ": " + client.output()).isZero();
+                assertThat(client.output())
+                        .as(serving + ": " + serving.output())
+                        .contains("ping data: rdma-ping-19: TUVWXYZ");
+            }
+            assertThat(serving.isRunning()).isTrue();
+        } finally {
+            for (var client : clients) {
+                client.close();
             }
         }
     }

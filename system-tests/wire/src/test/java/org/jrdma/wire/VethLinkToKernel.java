@@ -41,6 +41,11 @@ final class VethLinkToKernel {
         run(at(end, command));
     }
 
+    /** Takes the interface of the software fabric down or up. */
+    static void softwareInterfaceUp(boolean up) throws IOException, InterruptedException {
+        run(List.of("ip", "link", "set", "wire1", up ? "up" : "down"));
+    }
+
     /** Removes the faults. */
     static void removeFaults() throws IOException, InterruptedException {
         for (var end : List.of("wire0", "wire1")) {
