@@ -2,6 +2,7 @@ package org.jrdma.verbs;
 
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -365,7 +366,7 @@ public final class QueuePairOptions<Q extends QueuePair> {
      * default. Has no effect on polled queue pairs.
      */
     public QueuePairOptions<Q> slotTimeout(Duration timeout) {
-        return with(copy -> copy.slotTimeout = timeout);
+        return with(copy -> copy.slotTimeout = Objects.requireNonNull(timeout));
     }
 
     Q make(ProtectionDomain domain) throws VerbsException {

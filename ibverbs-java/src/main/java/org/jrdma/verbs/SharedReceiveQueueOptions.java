@@ -1,6 +1,7 @@
 package org.jrdma.verbs;
 
 import java.time.Duration;
+import java.util.Objects;
 import org.jrdma.ffi.CheckReturnValue;
 
 /** Options of a shared receive queue. Immutable: each method returns a changed copy. */
@@ -14,7 +15,7 @@ public final class SharedReceiveQueueOptions {
     private SharedReceiveQueueOptions(int capacity, int elements, Duration slotTimeout) {
         this.capacity = capacity;
         this.elements = elements;
-        this.slotTimeout = slotTimeout;
+        this.slotTimeout = Objects.requireNonNull(slotTimeout);
     }
 
     /**

@@ -3,6 +3,7 @@ package org.jrdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
@@ -182,6 +183,14 @@ class OptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> options.vector(-1))
                 .withMessage("The completion vector must not be negative, but is -1");
+    }
+
+    @Test
+    void shouldRejectAMissingTimeout() {
+        var receives = SharedReceiveQueueOptions.capacity(1);
+
+        assertThatNullPointerException().isThrownBy(() -> receives.slotTimeout(null));
+        assertThatNullPointerException().isThrownBy(() -> queuePair.slotTimeout(null));
     }
 
     @Test
