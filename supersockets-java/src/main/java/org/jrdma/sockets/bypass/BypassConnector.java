@@ -46,20 +46,29 @@ public abstract class BypassConnector extends ReadinessSource {
     }
 
     /**
-     * Starts the attempt. Does not block.
+     * Starts the attempt. Does not block. If no thread can be started, the attempt fails.
      *
      * @param deadline computes the deadline of the attempt. Called when a thread of the executor
      *     starts the attempt, so that waiting for a thread does not count towards the timeout.
      */
     public final void start(Supplier<Deadline> deadline) {
-        threads.execute(() -> {
-            try {
-                complete(connect(deadline.get()), "");
-            } catch (Throwable e) {
-                // Errors also end the attempt, because another thread may be waiting for its end.
-                fail(e);
+        try {
+            threads.execute(() -> run(deadline));
+        } catch (Throwable e) {
+            if (isDone()) {
+                throw e; // The attempt has run on this thread.
             }
-        });
+            fail(e);
+        }
+    }
+
+    private void run(Supplier<Deadline> deadline) {
+        try {
+            complete(connect(deadline.get()), "");
+        } catch (Throwable e) {
+            // Errors also end the attempt, because another thread may be waiting for its end.
+            fail(e);
+        }
     }
 
     private void fail(Throwable failure) {
@@ -95,7 +104,20 @@ public abstract class BypassConnector extends ReadinessSource {
                 abandon();
             }
         }
-        changed();
+        wakeUp();
+    }
+
+    /** Wakes up the threads that wait for the end. Repeats this until there is enough memory. */
+    private void wakeUp() {
+        while (true) {
+            try {
+                changed();
+                return;
+            } catch (OutOfMemoryError e) {
+                FailureLog.errorAndPause(
+                        LOG, "Reporting the end of an attempt to connect is repeated", e);
+            }
+        }
     }
 
     /** Returns true if the attempt has ended. */

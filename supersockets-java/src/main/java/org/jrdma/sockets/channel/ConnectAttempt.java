@@ -118,8 +118,8 @@ final class ConnectAttempt implements LazyBinding {
                                 connection.receiveBuffer(),
                                 this,
                                 reason -> failed(bypass, reason));
-        current = new BypassAttempt(bypass, connector);
         endpoint.watch(connector, 0);
+        current = new BypassAttempt(bypass, connector); // after all that may fail before the start
         connector.start(() -> deadline(bypass));
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.junit.jupiter.api.Test;
@@ -70,6 +72,45 @@ class BypassConnectorTest {
         assertThat(connector.take()).isEmpty();
         assertThat(connector.reason()).isEqualTo("invalid jar");
         assertThat(reasons).containsExactly("invalid jar");
+    }
+
+    @Test
+    void shouldCompleteIfNoThreadCanBeStarted() {
+        var reasons = new ArrayList<String>();
+        var connector =
+                new BypassConnector(
+                        _ -> {
+                            throw new OutOfMemoryError("no thread");
+                        },
+                        reasons::add) {
+                    @Override
+                    protected BypassStream connect(Deadline deadline) {
+                        throw new AssertionError();
+                    }
+                };
+
+        connector.start(() -> Deadline.NEVER);
+
+        assertThat(connector.isDone()).isTrue();
+        assertThat(reasons).containsExactly("no thread");
+    }
+
+    @Test
+    void shouldWakeUpAllWaitingThreadsAfterAWakeUpHasFailed() {
+        var failures = new ArrayDeque<>(List.of(1, 2));
+        var wakeUps = new AtomicInteger();
+        var connector = new FailingConnector(new IOException("no peer"), _ -> {});
+        connector.add(() -> {
+            if (failures.poll() != null) {
+                throw new OutOfMemoryError("no memory for a wake-up");
+            }
+        });
+        connector.add(wakeUps::incrementAndGet);
+
+        connector.start(() -> Deadline.NEVER);
+
+        assertThat(wakeUps).hasValue(1);
+        assertThat(connector.reason()).isEqualTo("no peer");
     }
 
     @Test
