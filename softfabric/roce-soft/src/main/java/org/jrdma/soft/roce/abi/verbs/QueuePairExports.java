@@ -76,9 +76,9 @@ final class QueuePairExports {
 
     private static long createAddressHandle(long domain, MemorySegment attributes) {
         var destination = GidCodec.destination(attributes);
-        var handle = new AddressHandleObject(ProtectionDomainObject.of(domain), destination);
-        handle.context().port().preparePath(destination);
-        return handle.structure().address();
+        var owner = ProtectionDomainObject.of(domain);
+        owner.context().port().preparePath(destination); // first, because it may fail
+        return new AddressHandleObject(owner, destination).structure().address();
     }
 
     @Exported(value = "ibv_destroy_ah", failure = ErrorConvention.ERRNO)
