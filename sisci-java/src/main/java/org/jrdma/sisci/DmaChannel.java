@@ -1,6 +1,10 @@
 package org.jrdma.sisci;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.jrdma.abi.sisci.sisci_h;
+import org.jrdma.ffi.Lifetime;
 import org.jrdma.sisci.internal.DmaFunctions.ChannelUse;
 import org.jrdma.sisci.internal.NodeHandle;
 import org.jrdma.sisci.internal.ObjectHandle;
@@ -15,6 +19,9 @@ import org.jrdma.sisci.model.SisciException;
  * {@link #close()} is {@code SCIReturnDMAChannel}.
  */
 public final class DmaChannel extends SisciObject {
+
+    /** The prepared segments, by the address of the segment. */
+    private final Map<Long, Lifetime> preparations = new HashMap<>();
 
     private DmaChannel(ObjectHandle handle) {
         super(handle);
@@ -41,8 +48,8 @@ public final class DmaChannel extends SisciObject {
     }
 
     /**
-     * Allocates a channel. The caller must {@linkplain org.jrdma.ffi.Lifetime#hold hold} the
-     * lifetime of the node.
+     * Allocates a channel. The caller must {@linkplain Lifetime#hold hold} the lifetime of the
+     * node.
      */
     static DmaChannel request(NodeHandle node, Engine engine, int channel, boolean shared)
             throws SisciException {
@@ -61,35 +68,85 @@ public final class DmaChannel extends SisciObject {
      * SCIAssignDMAChannel}.
      */
     public void assign(DmaQueue queue) throws SisciException {
-        use(ChannelUse.ASSIGN, queue);
+        use(queue, () -> call(ChannelUse.ASSIGN, queue));
     }
 
-    /** Prepares a local segment for this channel. In C: {@code SCIPrepareLocalSegmentForDMA}. */
+    /**
+     * Prepares a local segment for this channel. The close of the segment or of this channel
+     * reverses this. In C: {@code SCIPrepareLocalSegmentForDMA}.
+     */
     public void prepare(LocalSegment segment) throws SisciException {
-        use(ChannelUse.PREPARE_LOCAL, segment);
+        prepare(segment, ChannelUse.PREPARE_LOCAL, ChannelUse.UNPREPARE_LOCAL);
     }
 
-    /** Prepares a remote segment for this channel. In C: {@code SCIPrepareRemoteSegmentForDMA}. */
+    /**
+     * Prepares a remote segment for this channel. The close of the segment or of this channel
+     * reverses this. In C: {@code SCIPrepareRemoteSegmentForDMA}.
+     */
     public void prepare(RemoteSegment segment) throws SisciException {
-        use(ChannelUse.PREPARE_REMOTE, segment);
+        prepare(segment, ChannelUse.PREPARE_REMOTE, ChannelUse.UNPREPARE_REMOTE);
     }
 
     /** Reverses {@link #prepare(LocalSegment)}. In C: {@code SCIUnprepareLocalSegmentForDMA}. */
     public void unprepare(LocalSegment segment) throws SisciException {
-        use(ChannelUse.UNPREPARE_LOCAL, segment);
+        unprepare(segment, ChannelUse.UNPREPARE_LOCAL);
     }
 
     /** Reverses {@link #prepare(RemoteSegment)}. In C: {@code SCIUnprepareRemoteSegmentForDMA}. */
     public void unprepare(RemoteSegment segment) throws SisciException {
-        use(ChannelUse.UNPREPARE_REMOTE, segment);
+        unprepare(segment, ChannelUse.UNPREPARE_REMOTE);
     }
 
-    private void use(ChannelUse use, SisciObject object) throws SisciException {
+    private void prepare(SisciObject segment, ChannelUse use, ChannelUse reverse)
+            throws SisciException {
+        synchronized (preparations) {
+            use(
+                    segment,
+                    () -> {
+                        call(use, segment);
+                        var key = segment.address().address();
+                        preparations.put(key, preparation(segment, key, reverse));
+                    });
+        }
+    }
+
+    /** Returns the lifetime of a preparation, which does not refer to this object. */
+    private Lifetime preparation(SisciObject segment, long key, ChannelUse reverse) {
+        var all = preparations;
+        var dma = functions().dma();
+        var channel = address();
+        var object = segment.address();
+        var name = "preparation of %s for %s".formatted(segment, this);
+        return new Lifetime(
+                name,
+                List.of(ownLifetime(), segment.ownLifetime()),
+                () -> {
+                    synchronized (all) {
+                        all.remove(key);
+                        dma.use(channel, reverse, object, name);
+                    }
+                });
+    }
+
+    private void unprepare(SisciObject segment, ChannelUse use) throws SisciException {
+        Lifetime preparation;
+        synchronized (preparations) {
+            preparation = preparations.get(segment.address().address());
+        }
+        if (preparation == null) {
+            use(segment, () -> call(use, segment)); // The library rejects the call.
+        } else {
+            preparation.close();
+        }
+    }
+
+    /** Makes calls while this channel and another object of the same library are open. */
+    private void use(SisciObject object, VoidCall<SisciException> calls) throws SisciException {
         object.checkLibrary(functions(), this);
-        whileOpen(() ->
-                object.whileOpen(() ->
-                        functions()
-                                .dma()
-                                .use(address(), use, object.address(), this + " and " + object)));
+        whileOpen(() -> object.whileOpen(calls));
+    }
+
+    private void call(ChannelUse use, SisciObject object) throws SisciException {
+        functions().dma().use(address(), use, object.address(), this + " and " + object);
     }
 }

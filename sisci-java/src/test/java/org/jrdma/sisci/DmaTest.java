@@ -3,6 +3,7 @@ package org.jrdma.sisci;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -69,6 +70,14 @@ class DmaTest {
         targetMap.putLong(24, 43);
         queue.transfer(DmaTransferRequest.pull(local, 0, remote, 24, 8), TIMEOUT);
         assertThat(sourceMap.getLong(0)).isEqualTo(43);
+    }
+
+    @Test
+    void shouldRejectATransferWithoutAnEngine() {
+        var transfer = DmaTransferRequest.push(local, 8, remote, 16, 8);
+
+        assertThatThrownBy(() -> transfer.withEngine(null))
+                .isInstanceOf(NullPointerException.class);
     }
 
     @Test
@@ -372,6 +381,22 @@ class DmaTest {
         var any = node.requestDmaChannel(DmaChannel.Engine.ANY);
         assertThat(library.channel() & 0xffff).isEqualTo(0xffff);
         any.close();
+    }
+
+    /** Otherwise, the library would report that the channel is busy, and never close the node. */
+    @Test
+    void shouldUnprepareSegmentsWhenTheChannelOrTheSegmentIsClosed() throws Exception {
+        var channel = node.requestDmaChannel(DmaChannel.Engine.ANY);
+        channel.prepare(local);
+        channel.prepare(remote);
+
+        local.close();
+        assertThat(library.calls("SCIUnprepareLocalSegmentForDMA")).isOne();
+        channel.close();
+        assertThat(library.calls("SCIUnprepareRemoteSegmentForDMA")).isOne();
+
+        remote.close();
+        assertThat(library.calls("SCIUnprepareRemoteSegmentForDMA")).isOne();
     }
 
     @Test

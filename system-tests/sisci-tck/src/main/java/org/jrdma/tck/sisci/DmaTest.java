@@ -11,6 +11,7 @@ import static org.jrdma.tck.sisci.SisciAssertions.assertFails;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -342,6 +343,17 @@ class DmaTest extends AbstractMultiNodeTest {
             channel.unprepare(remote);
             assertFails(SisciError.ILLEGAL_OPERATION, () -> channel.unprepare(remote));
         }
+    }
+
+    @Test
+    void shouldCloseAChannelThatHasPreparedSegments() throws Exception {
+        var channel = node.requestDmaChannel(Engine.SYSTEM, 0, false);
+        channel.prepare(local);
+        channel.prepare(remote);
+
+        channel.close(Duration.ZERO);
+
+        node.requestDmaChannel(Engine.SYSTEM, 0, false).close();
     }
 
     @Test
