@@ -226,6 +226,7 @@ public final class DmaTransferRequest {
 
     /** Returns a copy of this transfer that the given engine executes. */
     public DmaTransferRequest withEngine(DmaEngineKind other) {
+        Objects.requireNonNull(other);
         return new DmaTransferRequest(name, local, remote, pulls, start, other, toGroup);
     }
 

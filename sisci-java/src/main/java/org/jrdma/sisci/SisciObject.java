@@ -2,6 +2,7 @@ package org.jrdma.sisci;
 
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.ffi.Lifetime;
 import org.jrdma.ffi.NativeObject;
@@ -44,7 +45,7 @@ public abstract class SisciObject extends NativeObject {
      * objects, which have their own timeouts.
      */
     public final void close(Duration busyTimeout) {
-        handle.retry().timeout(busyTimeout);
+        handle.retry().timeout(Objects.requireNonNull(busyTimeout));
         close();
     }
 

@@ -3,6 +3,7 @@ package org.jrdma.sisci;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -62,6 +63,15 @@ class SegmentTest {
                 .withMessageContaining("unique among all processes")
                 .satisfies(e -> assertThat(e.error()).isEqualTo(SisciError.SEGMENT_ID_USED));
         assertThatIllegalArgumentException().isThrownBy(() -> node.newSegment(8, 0));
+    }
+
+    @Test
+    void shouldStayOpenIfTheTimeoutOfItsCloseIsMissing() throws Exception {
+        var segment = node.newSegment(7, 4096);
+
+        assertThatThrownBy(() -> segment.close(null)).isInstanceOf(NullPointerException.class);
+
+        assertThat(segment.isOpen()).isTrue();
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.jrdma.sisci;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.jrdma.abi.sisci.sisci_h;
@@ -235,6 +236,13 @@ class SmartIoTest {
         assertThatIllegalArgumentException().isThrownBy(() -> device.bar(6));
         assertThatIllegalArgumentException().isThrownBy(() -> device.bar(-1));
         assertThat(library.calls("SCIConnectDeviceSegment")).isOne();
+    }
+
+    @Test
+    void shouldRejectADeviceSegmentWithoutASetOfBorrowers() {
+        var options = DeviceSegmentOptions.of(12, 4096);
+
+        assertThatThrownBy(() -> options.sharing(null)).isInstanceOf(NullPointerException.class);
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.jrdma.sisci.smartio;
 
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jrdma.ffi.CheckReturnValue;
 
@@ -18,12 +19,13 @@ import org.jrdma.ffi.CheckReturnValue;
 public record DeviceSegmentOptions(
         int id, long bytes, DeviceSegmentSharing sharing, Set<AccessHint> access) {
 
-    /** Checks the size and copies the hints. */
+    /** Checks the arguments and copies the hints. */
     public DeviceSegmentOptions {
         if (bytes <= 0) {
             throw new IllegalArgumentException(
                     "Invalid segment size: " + bytes + ". A segment has at least one byte.");
         }
+        Objects.requireNonNull(sharing);
         access = Set.copyOf(access);
     }
 
