@@ -11,6 +11,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.Deadline;
@@ -163,8 +164,13 @@ public final class FabricSockets {
                         SelectedTransport.internet(opened),
                         null,
                         adaptors);
-        channel.connect(attempt.address, deadline);
-        return channel;
+        try {
+            channel.connect(attempt.address, deadline);
+            return channel;
+        } catch (Throwable e) {
+            channel.close();
+            throw e;
+        }
     }
 
     private static FabricException unreachable(
@@ -207,6 +213,7 @@ public final class FabricSockets {
 
     private static ServerSocketChannel listen(
             InetSocketAddress address, FabricSelectorProvider provider) throws IOException {
+        Objects.requireNonNull(address);
         var listener = provider.openServerSocketChannel();
         try {
             return listener.bind(address);

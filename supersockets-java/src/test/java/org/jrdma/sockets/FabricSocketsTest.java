@@ -235,6 +235,13 @@ class FabricSocketsTest {
                 .withMessage("connect: timeout can't be negative");
     }
 
+    /** A listener at an address that the caller did not choose could remain unnoticed. */
+    @Test
+    void shouldRejectAListenerWithoutAnAddress() {
+        assertThatThrownBy(() -> FabricSockets.listen(null))
+                .isInstanceOf(NullPointerException.class);
+    }
+
     @Test
     void shouldRejectASecondListenerAtAPort() throws Exception {
         assertThatExceptionOfType(BindException.class)

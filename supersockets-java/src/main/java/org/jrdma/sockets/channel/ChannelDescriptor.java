@@ -242,20 +242,24 @@ final class ChannelDescriptor {
      * Replaces the socket of this channel by another one, which gets the number of this descriptor.
      * Neither of them may be connected. The registrations of selectors are transferred.
      *
-     * @param other the descriptor of the new socket, which this method closes
+     * @param other the descriptor of the new socket, which this method closes, even if it throws an
+     *     exception
      */
     void replace(int other) throws IOException {
-        call(() -> {
-            for (var registration : registrations) {
-                registration.remove(descriptor);
-            }
-            SocketFailure.check(SocketCalls.replace(other, descriptor));
+        try {
+            call(() -> {
+                for (var registration : registrations) {
+                    registration.remove(descriptor);
+                }
+                SocketFailure.check(SocketCalls.replace(other, descriptor));
+                for (var registration : registrations) {
+                    update(registration);
+                }
+                return null;
+            });
+        } finally {
             SocketCalls.close(other);
-            for (var registration : registrations) {
-                update(registration);
-            }
-            return null;
-        });
+        }
     }
 
     /**

@@ -271,6 +271,8 @@ public record TransportList(List<StreamTransport> preferred) {
         }
 
         void remember(KernelTransport transport, InternetFamily family, String text) {
+            // A program may create any number of transports.
+            reasons.values().removeIf(reason -> reason.until.hasPassed());
             reasons.put(new Key(transport, family), new Reason(text, Deadline.after(LIFETIME)));
         }
     }

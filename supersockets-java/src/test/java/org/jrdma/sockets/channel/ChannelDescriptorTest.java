@@ -1,7 +1,9 @@
 package org.jrdma.sockets.channel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.LinuxCalls;
@@ -15,7 +17,7 @@ class ChannelDescriptorTest {
 
     @Test
     void shouldCloseItsDescriptorIfASelectorIsClosedMeanwhile() throws Exception {
-        var descriptor = SocketCalls.socket(SocketCalls.AF_INET, SocketCalls.SOCK_STREAM, 0);
+        var descriptor = openSocket();
         var epoll = LinuxCalls.epollCreate();
         try (var channel = SocketChannel.open()) {
             var endpoint = new ChannelDescriptor(channel, descriptor);
@@ -38,5 +40,23 @@ class ChannelDescriptorTest {
             assertThat(SocketCalls.close(descriptor)).isEqualTo(-Errno.EBADF);
             assertThat(endpoint.enter()).isFalse();
         }
+    }
+
+    @Test
+    void shouldCloseTheNewSocketIfTheChannelIsClosedBeforeTheExchange() throws Exception {
+        var channel = SocketChannel.open();
+        var endpoint = new ChannelDescriptor(channel, openSocket());
+        var other = openSocket();
+        channel.close();
+
+        assertThatThrownBy(() -> endpoint.replace(other))
+                .isInstanceOf(ClosedChannelException.class);
+
+        assertThat(SocketCalls.close(other)).isEqualTo(-Errno.EBADF);
+        endpoint.close();
+    }
+
+    private static int openSocket() {
+        return SocketCalls.socket(SocketCalls.AF_INET, SocketCalls.SOCK_STREAM, 0);
     }
 }
