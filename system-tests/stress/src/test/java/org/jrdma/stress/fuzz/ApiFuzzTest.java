@@ -136,7 +136,7 @@ class ApiFuzzTest {
     void shouldWorkFromClassLoadersThatAreDiscarded(String target) throws Exception {
         var fabric = Files.createTempDirectory(Path.of("/dev/shm"), "jrdma-fuzz");
         try {
-            var options = List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric);
+            var options = List.of("-Djrdma.sisci.fabric=" + fabric);
             var arguments = List.of(target, "" + CLASS_LOADERS);
             var child =
                     Child.start(
@@ -174,7 +174,7 @@ class ApiFuzzTest {
         try {
             var command = new ArrayList<String>();
             prefix.forEach(word -> command.add(word.replace("FABRIC", fabric.toString())));
-            var jvm = new ArrayList<>(List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric));
+            var jvm = new ArrayList<>(List.of("-Djrdma.sisci.fabric=" + fabric));
             jvm.addAll(jvmOptions);
             var arguments = new ArrayList<>(List.of(target, "" + calls, "" + SEED));
             arguments.addAll(List.of(options));

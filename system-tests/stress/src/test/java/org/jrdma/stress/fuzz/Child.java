@@ -48,6 +48,12 @@ final class Child {
                         "-XX:ErrorFile=hs_err.log",
                         "-XX:-CreateCoredumpOnCrash",
                         "-XX:+UseSerialGC",
+                        // The sizes of the heap and of the process must not depend on which pages
+                        // of the heap were used, and on when it was last compacted.
+                        "-Xms256m",
+                        "-Xmx256m",
+                        "-XX:+AlwaysPreTouch",
+                        "-XX:MarkSweepAlwaysCompactCount=1",
                         "-Djrdma.leaks=off",
                         "-Djdk.net.hosts.file=/dev/null", // Name resolution must not wait for DNS.
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",

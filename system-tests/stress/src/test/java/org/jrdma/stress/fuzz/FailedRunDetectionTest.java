@@ -63,13 +63,13 @@ class FailedRunDetectionTest {
             long heap, long descriptors, long threads, long resident, String name) {
         var last = new Usage(heap * MEGABYTE, descriptors, threads, resident * MEGABYTE);
 
-        assertThat(last.growthSince(FIRST, 0)).startsWith(name + ": from ");
+        assertThat(last.growthSince(FIRST)).startsWith(name + ": from ");
     }
 
     @Test
     void shouldTolerateTheGrowthOfPoolsAndOfCompiledCode() {
         var last = new Usage(57 * MEGABYTE, 40, 30, 300 * MEGABYTE);
 
-        assertThat(last.growthSince(FIRST, 0)).isEmpty();
+        assertThat(last.growthSince(FIRST)).isEmpty();
     }
 }

@@ -98,7 +98,7 @@ final class FuzzChildMain {
         if (options.contains("stack") && findings.count(StackOverflowError.class) == 0) {
             findings.add("No call has overflowed the stack", new AssertionError());
         }
-        var growth = usage(first).growthSince(first, reclaimedHeap());
+        var growth = usage(first).growthSince(first);
         if (!growth.isEmpty()) {
             findings.add("Leak of " + growth, new AssertionError());
             System.out.println("Descriptors: " + Usage.openFiles());
@@ -224,16 +224,11 @@ final class FuzzChildMain {
         }
     }
 
-    /** HeapFiller uses the whole heap, but only after the first measurement. */
-    private long reclaimedHeap() {
-        return options.contains("heap") ? Runtime.getRuntime().maxMemory() : 0;
-    }
-
     /** Measures the resource usage, after waiting some seconds for background tasks to end. */
     private Usage usage(Usage first) throws Exception {
         var usage = Usage.now();
         for (var wait = 0; wait < 20; wait++) {
-            if (first != null && usage.growthSince(first, reclaimedHeap()).isEmpty()) {
+            if (first != null && usage.growthSince(first).isEmpty()) {
                 break;
             }
             Thread.sleep(first == null ? 50 : 250);

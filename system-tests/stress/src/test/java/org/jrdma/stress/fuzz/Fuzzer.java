@@ -156,8 +156,9 @@ final class Fuzzer implements Runnable {
                     && o.isOpen()) {
                 shared.findings.add(o + " is open after its close", new AssertionError());
             }
-            if (result != null
-                    && !(passedNull && receiver == null)) { // A record may contain the null.
+            if (passedNull && receiver == null) {
+                close(result); // A record may contain the null, so later calls must not use it.
+            } else {
                 keep(result, random);
             }
         } catch (InvocationTargetException e) {
@@ -229,7 +230,7 @@ final class Fuzzer implements Runnable {
         }
     }
 
-    void close(Object object) {
+    void close(@Nullable Object object) {
         if (object instanceof AutoCloseable closeable) {
             try {
                 closeable.close();

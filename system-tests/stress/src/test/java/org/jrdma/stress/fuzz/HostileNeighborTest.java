@@ -198,7 +198,7 @@ class HostileNeighborTest {
 
     private Child start(String name, List<String> jvmOptions, Class<?> main, String... arguments)
             throws IOException {
-        var options = new ArrayList<>(List.of("-Xmx256m", "-Djrdma.sisci.fabric=" + fabric));
+        var options = new ArrayList<>(List.of("-Djrdma.sisci.fabric=" + fabric));
         options.addAll(jvmOptions);
         var child = Child.start(name, List.of(), options, main, List.of(arguments));
         children.add(child);

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import javax.management.JMException;
+import javax.management.ObjectName;
 
 /**
  * Ends calls that wait too long: interrupts the thread, then closes the object. If the call still
@@ -95,8 +97,16 @@ final class WaitingCallWatchdog implements Runnable {
     /** The resources of this process. */
     record Usage(long heap, long descriptors, long threads, long resident) {
 
-        static Usage now() throws IOException {
+        static Usage now() throws IOException, JMException {
             System.gc();
+            // Otherwise, the resident memory contains memory that the C library keeps after the
+            // compiler has freed it.
+            ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                            "systemTrimNativeHeap",
+                            null,
+                            null);
             var heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
             try (var descriptors = Files.list(Path.of("/proc/self/fd"));
                     var threads = Files.list(Path.of("/proc/self/task"))) {
@@ -128,16 +138,13 @@ final class WaitingCallWatchdog implements Runnable {
         /**
          * Describes the resources whose usage has grown too much since an earlier time. Returns an
          * empty string if there are none.
-         *
-         * @param heapBytes the size of the part of the heap that the kernel may have reclaimed
-         *     before that time, because it was unused
          */
-        String growthSince(Usage earlier, long heapBytes) {
+        String growthSince(Usage earlier) {
             var text = new StringBuilder();
             append(text, "heap bytes", earlier.heap, heap, 8 << 20);
             append(text, "descriptors", earlier.descriptors, descriptors, 16);
             append(text, "threads", earlier.threads, threads, 16);
-            append(text, "resident bytes", earlier.resident, resident, (128 << 20) + heapBytes);
+            append(text, "resident bytes", earlier.resident, resident, 128 << 20);
             return text.toString();
         }
 
