@@ -20,6 +20,9 @@ final class CallbackThread implements AutoCloseable {
                         .daemon()
                         .name("sisci-soft-callbacks")
                         .unstarted(() -> run(delay));
+    }
+
+    void start() {
         thread.start();
     }
 

@@ -101,8 +101,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                     try {
                         var fabric = new PeerLookupAndRequests(directory, connections, id, number);
                         var member = new FabricProcess(fabric, adapters, faults);
-                        connections.start(member);
-                        member.context.topology().refresh();
+                        member.start();
                         LOG.info(
                                 "Joined the fabric {} as process {} of node {}",
                                 directory,
@@ -123,6 +122,17 @@ public final class FabricProcess implements FabricConnections.Listener {
         }
     }
 
+    private void start() {
+        try {
+            context.callbacks().start();
+            fabric.connections().start(this);
+            context.topology().refresh();
+        } catch (Throwable e) {
+            context.callbacks().close();
+            throw e;
+        }
+    }
+
     private static int freeNode(List<ObjectAnnouncementFile> members) {
         var used = members.stream().map(ObjectAnnouncementFile::node).collect(Collectors.toSet());
         return IntStream.iterate(
@@ -140,12 +150,12 @@ public final class FabricProcess implements FabricConnections.Listener {
         try {
             devices.close(); // first, because borrowers free their memory when a connection ends
             fabric.connections().close();
-            context.callbacks().close();
-            context.workers().shutdownNow();
             context.objects().abandon();
             interrupts.abandon();
             deleteFiles(fabric.directory());
         } finally {
+            context.callbacks().close();
+            context.workers().shutdownNow();
             fabric.directory().close();
         }
     }
@@ -334,7 +344,7 @@ public final class FabricProcess implements FabricConnections.Listener {
                 }
                 LockSupport.parkNanos(SWEEP_PAUSE_NANOS);
             }
-        } catch (FabricException e) {
+        } catch (FabricException | OutOfMemoryError e) {
             LOG.debug("Cannot delete stale files in {}: {}", directory, e.getMessage());
         } finally {
             swept.remove(ended);

@@ -12,6 +12,7 @@ class CallbackThreadTest {
     void shouldRunTheNextCallbackAfterAnyFailure() throws Exception {
         var next = new CountDownLatch(1);
         try (var callbacks = new CallbackThread(Duration.ZERO)) {
+            callbacks.start();
             callbacks.execute(() -> {
                 throw new OutOfMemoryError("thrown by a callback, on purpose");
             });
