@@ -61,12 +61,14 @@ final class Child {
         command.addAll(jvmOptions);
         command.addAll(List.of("-cp", absoluteClassPath(), main.getName()));
         command.addAll(arguments);
-        var process =
+        var builder =
                 new ProcessBuilder(command)
                         .directory(folder.toFile())
                         .redirectErrorStream(true)
-                        .redirectOutput(folder.resolve("output.txt").toFile())
-                        .start();
+                        .redirectOutput(folder.resolve("output.txt").toFile());
+        // Otherwise, the C library keeps freed memory for each thread.
+        builder.environment().put("MALLOC_ARENA_MAX", "1");
+        var process = builder.start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         return new Child(name, folder, process);
     }

@@ -76,7 +76,7 @@ final class FuzzChildMain {
         findings.watchThreads();
         verify();
         System.out.println("Address " + target.address().getHostAddress());
-        Usage first = null;
+        var usages = new ArrayList<Usage>();
         var start = System.nanoTime();
         var untilEnd = options.contains("until-end-of-input");
         var callsOfEpoch = untilEnd ? CALLS_UNTIL_END : calls / EPOCHS;
@@ -85,11 +85,8 @@ final class FuzzChildMain {
         for (var epoch = 0; untilEnd ? input.isAlive() || epoch < 2 : needs(epoch); epoch++) {
             done += callsOfEpoch;
             epoch(callsOfEpoch, seed + 1000L * epoch, epoch == 0);
-            var usage = usage(first);
-            System.out.printf(Locale.ROOT, "Epoch %d: %s%n", epoch, usage);
-            if (first == null) {
-                first = usage; // The epochs after the first one must not use more resources.
-            }
+            usages.add(usage(afterWarmUp(usages)));
+            System.out.printf(Locale.ROOT, "Epoch %d: %s%n", epoch, usages.getLast());
         }
         verify(); // The input is closed after the end of an attack.
         if (isLackingFailures()) {
@@ -98,10 +95,12 @@ final class FuzzChildMain {
         if (options.contains("stack") && findings.count(StackOverflowError.class) == 0) {
             findings.add("No call has overflowed the stack", new AssertionError());
         }
+        var first = afterWarmUp(usages);
         var growth = usage(first).growthSince(first);
         if (!growth.isEmpty()) {
             findings.add("Leak of " + growth, new AssertionError());
             System.out.println("Descriptors: " + Usage.openFiles());
+            System.out.println("Threads: " + Usage.threadNames());
         }
         findings.print(options.contains("verbose"));
         System.out.printf(
@@ -113,6 +112,14 @@ final class FuzzChildMain {
                 AllocationFailureAgent.injected(),
                 findings.isEmpty() ? "no findings" : "with findings");
         return findings.isEmpty();
+    }
+
+    /**
+     * Returns the usage after the first quarter of the epochs, in which classes are loaded and
+     * compiled, or null before the first epoch. Later epochs must not use more resources.
+     */
+    private static Usage afterWarmUp(List<Usage> usages) {
+        return usages.isEmpty() ? null : usages.get(usages.size() / 4);
     }
 
     private boolean needs(int epoch) {

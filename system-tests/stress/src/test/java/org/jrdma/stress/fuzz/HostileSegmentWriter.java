@@ -120,7 +120,8 @@ final class HostileSegmentWriter {
                 var map = remote.map()) {
             connects++;
             messages.attackIfListener(owner, segment, map);
-            for (var index = 0; index < 50; index++) {
+            // A segment that is smaller than a word has no word to overwrite.
+            for (var index = 0; index < 50 && map.byteSize() >= Integer.BYTES; index++) {
                 // Most words that matter to the program are near the start of a segment.
                 var near = random.nextBoolean() ? 512 : map.byteSize();
                 var limit = Math.min(map.byteSize(), near) / Integer.BYTES;

@@ -50,6 +50,9 @@ final class SisciTarget implements Target {
 
     private static final long COPIED = 4096;
 
+    /** The id of a segment that other processes of the nodes do not use. */
+    private static final int ID = 1000 + (int) ProcessHandle.current().pid();
+
     private final InetAddress address;
     private final Sisci first;
     private final Sisci second;
@@ -163,10 +166,10 @@ final class SisciTarget implements Target {
     private void verifySegments() throws Exception {
         try (var here = first.open();
                 var there = second.open();
-                var segment = there.newSegment(1000, 4096)) {
+                var segment = there.newSegment(ID, 4096)) {
             segment.prepare();
             segment.makeAvailable();
-            try (var remote = here.connect(SECOND, 1000, ofSeconds(10));
+            try (var remote = here.connect(SECOND, ID, ofSeconds(10));
                     var map = remote.map();
                     var local = segment.map()) {
                 map.putLongRelease(8, 42);
@@ -179,7 +182,7 @@ final class SisciTarget implements Target {
     private void verifyDevice() throws Exception {
         try (var node = first.open();
                 var borrowed = SmartIo.of(node).borrow(device, BorrowMode.SHARED);
-                var segment = node.newSegment(1000, 2 * COPIED);
+                var segment = node.newSegment(ID, 2 * COPIED);
                 var memory = segment.map();
                 var registers = registers(borrowed)) {
             segment.prepare();

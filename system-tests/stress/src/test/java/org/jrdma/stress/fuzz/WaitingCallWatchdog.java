@@ -44,7 +44,11 @@ final class WaitingCallWatchdog implements Runnable {
             while (true) {
                 Thread.sleep(PAUSE);
                 for (var fuzzer : fuzzers) {
-                    watch(fuzzer);
+                    try {
+                        watch(fuzzer);
+                    } catch (OutOfMemoryError _) {
+                        // The interrupt of a thread closes its channel on this thread.
+                    }
                 }
             }
         } catch (InterruptedException _) {
@@ -133,6 +137,15 @@ final class WaitingCallWatchdog implements Runnable {
                 }
             }
             return files;
+        }
+
+        /** Returns the number of platform threads of each kind. */
+        static Map<String, Long> threadNames() {
+            var names = new TreeMap<String, Long>();
+            for (var thread : Thread.getAllStackTraces().keySet()) {
+                names.merge(thread.getName().replaceAll("\\d+", "N"), 1L, Long::sum);
+            }
+            return names;
         }
 
         /**
