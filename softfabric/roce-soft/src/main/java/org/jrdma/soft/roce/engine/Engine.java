@@ -38,7 +38,7 @@ public final class Engine {
 
     private static final long FLUSH_RETRY_NANOS = 10_000_000;
 
-    private final ChecksummingSender sender;
+    private final NetworkPacketSender sender;
     private final MemoryRegistry memory;
     private final EngineOptions options;
     private final FailureListener failures;
@@ -83,7 +83,7 @@ public final class Engine {
             EngineOptions options,
             RandomGenerator random,
             FailureListener failures) {
-        this.sender = new ChecksummingSender(link, checksum);
+        this.sender = link;
         this.paths = new CongestionWindows(link, options.pathBytes());
         this.memory = memory;
         this.options = options;
@@ -477,7 +477,7 @@ public final class Engine {
         timers.remove(queuePair);
     }
 
-    ChecksummingSender sender() {
+    NetworkPacketSender sender() {
         return sender;
     }
 

@@ -22,7 +22,7 @@ final class ManagementQueuePair {
     private static final int PARTITION_KEY = 0xffff;
     private static final int PARTITION = 0x7fff;
 
-    private final ChecksummingSender sender;
+    private final NetworkPacketSender sender;
     private final RoceGid local;
     private final ManagementAgent management;
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
@@ -30,7 +30,7 @@ final class ManagementQueuePair {
 
     private record Outgoing(RoceGid remote, MemorySegment datagram) {}
 
-    ManagementQueuePair(ChecksummingSender sender, RoceGid local, ManagementAgent management) {
+    ManagementQueuePair(NetworkPacketSender sender, RoceGid local, ManagementAgent management) {
         this.sender = sender;
         this.local = local;
         this.management = management;

@@ -14,18 +14,10 @@ public interface NetworkPacketSender {
     @Nullable PacketBuffer claim();
 
     /**
-     * Sends the packet in the buffer that {@link #claim} returned last. Must not call back into the
-     * engine.
+     * Sends the packet in the buffer that {@link #claim} returned last, after appending the
+     * checksum. Must not call back into the engine.
      */
     void send(PacketBuffer packet);
-
-    /**
-     * Returns true if a packet that is to be sent needs a checksum. Its addresses are set. Called
-     * before {@link #send}.
-     */
-    default boolean needsChecksum(PacketBuffer packet) {
-        return true;
-    }
 
     /**
      * Prepares the path to a remote address, for a queue pair that connects to it or for an address

@@ -16,7 +16,7 @@ final class PeerRoute {
 
     private static final int FULL_MEMBER = 0x8000;
 
-    private final ChecksummingSender sender;
+    private final NetworkPacketSender sender;
     private RoceGid local = new RoceGid(0, 0);
     private RoceGid remote = local;
     private int flow;
@@ -24,7 +24,7 @@ final class PeerRoute {
     private int partitionKey;
     private int pathMtu;
 
-    PeerRoute(ChecksummingSender sender) {
+    PeerRoute(NetworkPacketSender sender) {
         this.sender = sender;
     }
 

@@ -6,6 +6,7 @@ import org.jrdma.soft.roce.engine.NetworkPacketSender;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.model.NetworkFaultCounts;
 import org.jrdma.soft.roce.model.NetworkFaults;
+import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.sharedmemory.OutgoingRings;
 import org.jrdma.soft.roce.sharedmemory.PacketRingWriter;
@@ -44,6 +45,7 @@ final class PacketTransmitter implements NetworkPacketSender {
 
     private boolean up = true;
     private long now;
+    private final InvariantCrc checksum = new InvariantCrc();
     private final FaultInjector faultInjector = new FaultInjector(NetworkFaults.NONE);
 
     /**
@@ -125,15 +127,6 @@ final class PacketTransmitter implements NetworkPacketSender {
         return rings.outgoing().prepare(remote) ? OutgoingRings.PATH_BYTES : bytes;
     }
 
-    /**
-     * Returns false for a packet that only passes through a ring. Listeners and damaged packets
-     * need checksums.
-     */
-    @Override
-    public boolean needsChecksum(PacketBuffer packet) {
-        return tracer != null || injecting || ringFor(packet) == null;
-    }
-
     private @Nullable PacketRingWriter ringFor(PacketBuffer packet) {
         return rings == null
                 ? null
@@ -146,16 +139,25 @@ final class PacketTransmitter implements NetworkPacketSender {
         if (!up) {
             return;
         }
+        var ring = ringFor(packet);
+        // A packet that only passes through a ring needs no checksum, unless it may be damaged or
+        // a listener receives it.
+        if (ring != null && tracer == null && !injecting) {
+            InvariantCrc.omit(packet);
+            ring.append(packet);
+            return;
+        }
+        checksum.seal(packet);
         if (!injecting) {
-            append();
+            append(ring);
             return;
         }
         switch (faultInjector.decide(packet, now)) {
-            case PASS -> append();
+            case PASS -> append(ring);
             case PASS_TWICE -> {
-                append();
+                append(ring);
                 vector.buffer(count).copyFrom(packet);
-                append();
+                append(ring);
             }
             case HELD_BACK -> {}
             case LOST -> {
@@ -167,12 +169,11 @@ final class PacketTransmitter implements NetworkPacketSender {
     }
 
     /** Adds the packet in the next free buffer to a ring, or to the collected packets. */
-    private void append() {
+    private void append(@Nullable PacketRingWriter ring) {
         var packet = vector.buffer(count);
         if (tracer != null) {
             tracer.sent(packet);
         }
-        var ring = ringFor(packet);
         if (ring != null) {
             ring.append(packet);
         } else {
@@ -203,7 +204,7 @@ final class PacketTransmitter implements NetworkPacketSender {
             }
             if (up) {
                 vector.buffer(count).copyFrom(packet);
-                append();
+                append(ringFor(packet));
             }
             faultInjector.free(packet);
         }

@@ -15,6 +15,7 @@ import org.jrdma.soft.roce.memory.Access;
 import org.jrdma.soft.roce.memory.MemoryRegion;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.memory.ProtectionDomain;
+import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.jrdma.soft.roce.packet.PacketBuffer;
 import org.jrdma.soft.roce.packet.Transport;
 import org.jspecify.annotations.Nullable;
@@ -124,6 +125,7 @@ final class EnginePair {
         @Nullable XrcReceiveQueue named;
         private final @Nullable XrcDomainIdentity extendedDomain;
         private final PacketBuffer outgoing = new PacketBuffer();
+        private final InvariantCrc checksum = new InvariantCrc();
 
         /**
          * @param extendedDomain the XRC domain in which this side receives, or null if it only
@@ -210,6 +212,7 @@ final class EnginePair {
 
         @Override
         public void send(PacketBuffer packet) {
+            checksum.seal(packet);
             transmit(packet, packet.destinationLow() == left.address.low() ? left : right);
         }
 

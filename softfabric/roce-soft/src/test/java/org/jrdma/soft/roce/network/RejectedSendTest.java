@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import org.jrdma.soft.roce.engine.RoceGid;
+import org.jrdma.soft.roce.packet.InvariantCrc;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,7 +40,7 @@ class RejectedSendTest {
     private static void send(PacketTransmitter transmitter, RoceGid to, int count) {
         for (var i = 0; i < count; i++) {
             var packet = transmitter.claim();
-            packet.length(BYTES);
+            packet.length(BYTES - InvariantCrc.BYTES);
             packet.addresses(to.high(), to.low(), to.high(), to.low());
             transmitter.send(packet);
         }
