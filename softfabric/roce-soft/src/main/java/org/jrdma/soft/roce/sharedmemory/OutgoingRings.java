@@ -122,12 +122,6 @@ public final class OutgoingRings {
         }
     }
 
-    void addTo(SeqPacketSocket.Set set) {
-        for (var i = 0; i < rings.size(); i++) {
-            set.add(rings.get(i).descriptor(), SeqPacketSocket.READABLE);
-        }
-    }
-
     int addTo(int[] descriptors, int index) {
         for (var ring : rings) {
             descriptors[index++] = ring.descriptor();

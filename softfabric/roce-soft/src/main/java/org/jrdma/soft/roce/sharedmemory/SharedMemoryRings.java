@@ -2,7 +2,6 @@ package org.jrdma.soft.roce.sharedmemory;
 
 import java.lang.foreign.Arena;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.linkage.OpenFile;
 import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +35,7 @@ public final class SharedMemoryRings implements AutoCloseable {
     /** True if the waiting flags of the rings are set. */
     private boolean waiting;
 
-    SharedMemoryRings(RoceGid own, OpenFile listener, LocalUser user, Runnable changed) {
+    SharedMemoryRings(RoceGid own, RingListener listener, LocalUser user, Runnable changed) {
         wakeUp = changed;
         Runnable update =
                 () -> {
@@ -64,7 +63,7 @@ public final class SharedMemoryRings implements AutoCloseable {
             return null;
         }
         try {
-            var listener = IncomingRings.listen(own);
+            var listener = RingListener.open(own);
             try {
                 return new SharedMemoryRings(own, listener, user, changed);
             } catch (Throwable e) {
@@ -101,11 +100,11 @@ public final class SharedMemoryRings implements AutoCloseable {
         wasWoken = false;
         checked = now;
         set.clear();
-        incoming.addTo(set);
-        var firstOutgoing = 1 + incoming.count();
-        outgoing.addTo(set);
+        for (var descriptor : descriptors()) {
+            set.add(descriptor, SeqPacketSocket.READABLE);
+        }
         set.poll();
-        outgoing.removeClosed(set, firstOutgoing);
+        outgoing.removeClosed(set, incoming.count());
         if (incoming.process(set, now) && waiting) {
             // The thread that sleeps, or is about to sleep, must set the waiting flags again.
             wakeUp.run();
@@ -143,7 +142,7 @@ public final class SharedMemoryRings implements AutoCloseable {
     public int[] descriptors() {
         var current = descriptors;
         if (current == null) {
-            current = new int[1 + incoming.count() + outgoing.count()];
+            current = new int[incoming.count() + outgoing.count()];
             outgoing.addTo(current, incoming.addTo(current, 0));
             descriptors = current;
         }

@@ -20,20 +20,20 @@ public final class RingPeer implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final RoceGid address;
-    private final OpenFile listener;
+    private final RingListener listener;
     private final List<OpenFile> sockets = new ArrayList<>();
     private final List<Incoming> incoming = new ArrayList<>();
     private final Arena arena = Arena.ofShared();
     private final SeqPacketSocket.Packet message = new SeqPacketSocket.Packet(64, arena);
 
-    private RingPeer(RoceGid address, OpenFile listener) {
+    private RingPeer(RoceGid address, RingListener listener) {
         this.address = address;
         this.listener = listener;
     }
 
     /** Accepts rings at an address. */
     public static RingPeer at(RoceGid address) throws FabricException {
-        return new RingPeer(address, IncomingRings.listen(address));
+        return new RingPeer(address, RingListener.open(address));
     }
 
     /** A ring from a port, and its whole memory. */
@@ -92,13 +92,11 @@ public final class RingPeer implements AutoCloseable {
 
     /** Returns a connection of a port, or null if no port has connected. */
     @Nullable OpenFile tryAcceptConnection() {
-        var socket = SeqPacketSocket.accept(listener.number());
-        if (socket < 0) {
-            return null;
+        var socket = listener.accept(0);
+        if (socket != null) {
+            sockets.add(socket);
         }
-        var file = OpenFile.of(socket);
-        sockets.add(file);
-        return file;
+        return socket;
     }
 
     /** Closes the ring of a port and its connection, and unmaps its memory. */

@@ -57,7 +57,7 @@ class SharedMemoryRingsTest {
     void shouldStopListeningForASecondIfItCannotAcceptAConnection() throws Exception {
         var readable = RaisableDescriptor.open(); // accept() always fails for this descriptor.
         readable.raise();
-        var listener = OpenFile.of(readable.number());
+        var listener = new RingListener(own, OpenFile.of(readable.number()));
         try (var rings = new SharedMemoryRings(own, listener, USER, () -> {})) {
             rings.poll(1);
             assertThat(rings.descriptors()).containsExactly(-1);
