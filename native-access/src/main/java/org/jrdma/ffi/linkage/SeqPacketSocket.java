@@ -58,7 +58,6 @@ public final class SeqPacketSocket {
     private static final MemorySegment SEND = symbol("sendmsg");
     private static final MemorySegment RECV = symbol("recvmsg");
     private static final MemorySegment POLL = symbol("poll");
-    private static final MemorySegment GETSOCKOPT = symbol("getsockopt");
 
     private static final MethodHandle OF_TWO_INTS =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
@@ -71,10 +70,6 @@ public final class SeqPacketSocket {
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
     private static final MethodHandle TRANSFER =
             Downcalls.capturingErrno(FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle GET_OPTION =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(
-                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final FunctionDescriptor WAITING =
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
     private static final MethodHandle WAIT = Downcalls.capturingErrno(WAITING);
@@ -167,22 +162,7 @@ public final class SeqPacketSocket {
      * SO_PEERCRED}.
      */
     public static int peerUser(int socket) {
-        try (var arena = Arena.ofConfined()) {
-            var credentials = arena.allocate(CREDENTIALS_BYTES, 4);
-            var length = arena.allocateFrom(JAVA_INT, (int) CREDENTIALS_BYTES);
-            int result =
-                    call(() ->
-                            (int)
-                                    GET_OPTION.invokeExact(
-                                            GETSOCKOPT,
-                                            segment(),
-                                            socket,
-                                            SOL_SOCKET,
-                                            SO_PEERCRED,
-                                            credentials,
-                                            length));
-            return result < 0 ? -1 : credentials.get(JAVA_INT, CREDENTIALS_USER);
-        }
+        return SocketOption.read(socket, SO_PEERCRED, CREDENTIALS_BYTES, CREDENTIALS_USER);
     }
 
     /**

@@ -31,7 +31,6 @@ final class SystemCalls {
     private static final MemorySegment CONNECT = function("connect");
     private static final MemorySegment GETSOCKNAME = function("getsockname");
     private static final MemorySegment SETSOCKOPT = function("setsockopt");
-    private static final MemorySegment GETSOCKOPT = function("getsockopt");
     private static final MemorySegment RECVMMSG = function("recvmmsg");
     private static final MemorySegment SENDMMSG = function("sendmmsg");
     private static final MemorySegment PPOLL = function("ppoll");
@@ -49,10 +48,6 @@ final class SystemCalls {
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(
                             JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
-    private static final MethodHandle GET_OPTION =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(
-                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle RECEIVE =
             Downcalls.plain(
                     FunctionDescriptor.of(
@@ -134,20 +129,6 @@ final class SystemCalls {
                             option,
                             value,
                             (int) value.byteSize());
-        } catch (Throwable e) {
-            throw Downcalls.unchecked(e);
-        }
-    }
-
-    /**
-     * Stores the value of a socket option in {@code value} ({@code getsockopt}). {@code length}
-     * contains the size of {@code value}, and is replaced by the length of the value.
-     */
-    int option(int descriptor, int level, int option, MemorySegment value, MemorySegment length) {
-        try {
-            return (int)
-                    GET_OPTION.invokeExact(
-                            GETSOCKOPT, captured, descriptor, level, option, value, length);
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.SocketOption;
 import org.jrdma.soft.roce.engine.RoceGid;
 import org.jrdma.soft.roce.packet.BigEndian;
 import org.jrdma.soft.roce.packet.PacketBuffer;
@@ -227,13 +228,7 @@ final class UdpSocket {
      * for its own data, or 0 if the size is unknown.
      */
     int receiveBuffer() {
-        try (var arena = Arena.ofConfined()) {
-            var value = arena.allocate(ValueLayout.JAVA_INT);
-            var length = arena.allocateFrom(ValueLayout.JAVA_INT, Integer.BYTES);
-            return calls.option(descriptor, SOL_SOCKET, SO_RCVBUF, value, length) < 0
-                    ? 0
-                    : value.get(ValueLayout.JAVA_INT, 0);
-        }
+        return Math.max(0, SocketOption.read(descriptor, SO_RCVBUF));
     }
 
     RoceGid address() {

@@ -14,6 +14,7 @@ import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.CapturedErrno;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.SocketOption;
 
 /**
  * Sockets by which a process wakes up a thread of another process. A signal has no content. In C:
@@ -28,7 +29,6 @@ public final class SignalSocket {
     private static final int AF_UNIX = 1;
     private static final int SOCK_STREAM = 1;
     private static final int SOCK_CLOEXEC = 0x80000;
-    private static final int SOL_SOCKET = 1;
     private static final int SO_TYPE = 3;
     private static final int SO_DOMAIN = 39;
     private static final int MSG_DONTWAIT = 0x40;
@@ -40,15 +40,10 @@ public final class SignalSocket {
     private static final MemorySegment SOCKETPAIR = SystemCalls.symbol("socketpair");
     private static final MemorySegment SEND = SystemCalls.symbol("send");
     private static final MemorySegment RECV = SystemCalls.symbol("recv");
-    private static final MemorySegment GETSOCKOPT = SystemCalls.symbol("getsockopt");
 
     private static final MethodHandle CREATE =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle GET_OPTION =
-            Downcalls.capturingErrno(
-                    FunctionDescriptor.of(
-                            JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle TRANSFER =
             Downcalls.capturingErrno(
                     FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
@@ -92,28 +87,8 @@ public final class SignalSocket {
      * socket wait for the memory of its own {@code send}.
      */
     public static boolean isSignalSocket(int descriptor) {
-        return option(descriptor, SO_DOMAIN) == AF_UNIX
-                && option(descriptor, SO_TYPE) == SOCK_STREAM;
-    }
-
-    /** Returns the value of an option, or -1 if the descriptor is not that of a socket. */
-    private static int option(int socket, int option) {
-        try (var arena = Arena.ofConfined()) {
-            var value = arena.allocate(JAVA_INT);
-            var bytes = arena.allocateFrom(JAVA_INT, (int) JAVA_INT.byteSize());
-            int result =
-                    call(() ->
-                            (int)
-                                    GET_OPTION.invokeExact(
-                                            GETSOCKOPT,
-                                            segment(),
-                                            socket,
-                                            SOL_SOCKET,
-                                            option,
-                                            value,
-                                            bytes));
-            return result < 0 ? -1 : value.get(JAVA_INT, 0);
-        }
+        return SocketOption.read(descriptor, SO_DOMAIN) == AF_UNIX
+                && SocketOption.read(descriptor, SO_TYPE) == SOCK_STREAM;
     }
 
     /**
