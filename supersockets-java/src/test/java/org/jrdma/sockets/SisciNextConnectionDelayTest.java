@@ -26,7 +26,7 @@ class SisciNextConnectionDelayTest {
 
     private static final int ROUNDS = 5;
 
-    /** A part of the period of the scans that find missed wake-ups, which is 200 ms. */
+    /** A part of the period of the scans that find missed wake-ups, which is a second. */
     private static final Duration SOON = Duration.ofMillis(50);
 
     private FabricSelectorProvider provider;

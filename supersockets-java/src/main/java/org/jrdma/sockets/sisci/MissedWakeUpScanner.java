@@ -18,10 +18,10 @@ final class MissedWakeUpScanner {
     private static final Duration SOON = Duration.ofMillis(20);
 
     /**
-     * The period of the scans that are not requested. They find missed wake-ups and passed
-     * deadlines.
+     * The period of the scans that are not requested. They find passed deadlines, such as that of
+     * an unused segment, and wake-ups that were missed for another reason.
      */
-    private static final long PERIOD_NANOS = 200_000_000;
+    private static final long PERIOD_NANOS = 1_000_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(MissedWakeUpScanner.class);
 
