@@ -12,6 +12,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.DriveBlockServer;
 import org.jrdma.volume.client.NodeConnector;
+import org.jrdma.volume.client.RequestRelay;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.coordinator.Coordinator;
 import org.jrdma.volume.coordinator.Takeover;
@@ -24,8 +25,11 @@ import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.net.ConnectionLostException;
+import org.jrdma.volume.net.NodeConnection;
 import org.jrdma.volume.net.NodeListener;
 import org.jrdma.volume.net.Request;
+import org.jrdma.volume.net.RequestHandler;
 import org.jrdma.volume.net.SkippedTransport;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
@@ -38,7 +42,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A server of a volume: the coordinator, or a standby that takes over when the coordinator is lost.
- * It also serves blocks to clients that have no path to the drive.
+ * It also serves blocks to clients that have no path to the drive, and a standby forwards the
+ * requests of clients that do not reach the coordinator.
  */
 public final class VolumeServer implements AutoCloseable {
 
@@ -55,6 +60,7 @@ public final class VolumeServer implements AutoCloseable {
     private final Thread blockServerStart;
     private volatile @Nullable VolumeClient client;
     private volatile @Nullable DriveBlockServer blocks;
+    private volatile @Nullable RequestRelay relay;
     private volatile boolean isClosed;
 
     @SuppressWarnings("this-escape") // the listener serves requests when the fields are set
@@ -70,7 +76,7 @@ public final class VolumeServer implements AutoCloseable {
                         options.sessionTimeout());
         try {
             this.listener =
-                    NodeListener.open(NodeConnector.withCalls(options.node()), this::handle);
+                    NodeListener.open(NodeConnector.withCalls(options.node()), new Requests());
         } catch (IOException e) {
             takeover.close();
             throw e;
@@ -181,14 +187,14 @@ public final class VolumeServer implements AutoCloseable {
                         RETRY_TIMEOUT);
         while (!isClosed && blocks == null) {
             try {
-                if (client == null) {
-                    client =
-                            new VolumeClient(
-                                    clientOptions,
-                                    new NodeConnector(options.node()),
-                                    Optional.of(drive));
+                var connector = new NodeConnector(options.node());
+                var started = client;
+                if (started == null) {
+                    started = new VolumeClient(clientOptions, connector, Optional.of(drive));
+                    client = started;
+                    relay = started.newRelay(options.name(), connector, CALL_TIMEOUT);
                 }
-                blocks = java.util.Objects.requireNonNull(client).newBlockService(drive);
+                blocks = started.newBlockService(drive);
             } catch (FabricException e) {
                 LOG.info("{} does not serve blocks yet: {}", options.name(), e.getMessage());
                 pause();
@@ -201,6 +207,22 @@ public final class VolumeServer implements AutoCloseable {
             Thread.sleep(RETRY_PAUSE);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // close()
+        }
+    }
+
+    private final class Requests implements RequestHandler {
+
+        @Override
+        public ByteBuffer handle(Request request) throws IOException {
+            return VolumeServer.this.handle(request);
+        }
+
+        @Override
+        public void disconnected(NodeConnection connection, ConnectionLostException reason) {
+            var forwarding = relay;
+            if (forwarding != null) {
+                forwarding.end(NodeConnector.link(connection));
+            }
         }
     }
 
@@ -217,12 +239,18 @@ public final class VolumeServer implements AutoCloseable {
                     ? rejection("This server does not serve blocks yet")
                     : service.handle(request.message(), request.bulk());
         }
+        var peer = NodeConnector.link(request.connection());
+        var forwarding = relay;
+        if (forwarding != null && forwarding.isForwarding(peer)) {
+            return forwarding.forward(peer, request.message());
+        }
         var coordinator = takeover.coordinator();
-        return coordinator.isEmpty()
-                ? rejection("This server is a standby")
-                : coordinator
-                        .get()
-                        .handle(NodeConnector.link(request.connection()), request.message());
+        if (coordinator.isPresent()) {
+            return coordinator.get().handle(peer, request.message());
+        }
+        return operation == Operation.REDIRECT && forwarding != null
+                ? forwarding.start(peer)
+                : rejection("This server is a standby");
     }
 
     private static ByteBuffer rejection(String reason) {
@@ -246,5 +274,9 @@ public final class VolumeServer implements AutoCloseable {
         }
         takeover.close();
         listener.close();
+        var forwarding = relay;
+        if (forwarding != null) {
+            forwarding.close();
+        }
     }
 }

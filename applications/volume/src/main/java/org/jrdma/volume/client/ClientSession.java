@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.volume.client.CoordinatorConnector.Route;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.ClientReport;
@@ -37,8 +37,6 @@ final class ClientSession implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClientSession.class);
     private static final long ANY_SESSION = 0;
-    private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
-    private static final Duration MIN_CONNECT_TIMEOUT = Duration.ofSeconds(1);
     private static final int MAX_SERVERS = 100;
     private static final int MAX_ADDRESS_BYTES = 500;
 
@@ -50,10 +48,17 @@ final class ClientSession implements AutoCloseable {
     }
 
     /** A connection to a coordinator that knows the session. */
-    private record Attached(ServerConnector.Connection connection, long session) {}
+    private record Attached(Route route, long session) {
+        ServerConnector.Connection connection() {
+            return route.connection();
+        }
+    }
 
     private final ClientOptions options;
-    private final ServerConnector connector;
+
+    /** Guarded by {@link #connecting}. */
+    private final CoordinatorConnector coordinators;
+
     private final SessionFileCallbacks files;
     private final DriveRegistration registration;
     private final ReentrantLock connecting = new ReentrantLock();
@@ -79,7 +84,6 @@ final class ClientSession implements AutoCloseable {
                             DataPathState.Kind.NONE, Optional.empty(), "the client starts", 0);
 
     private volatile boolean isClosed;
-    private int nextServer;
 
     /** Guarded by {@link #connecting}. */
     private final VolumeIdentity volume;
@@ -100,7 +104,8 @@ final class ClientSession implements AutoCloseable {
                         drive.filter(_ -> options.isRegistering()).map(Drive::fence));
         var deadline = Deadline.after(options.retryTimeout());
         this.volume = new VolumeIdentity(drive, deadline);
-        this.connector = connector;
+        this.coordinators =
+                new CoordinatorConnector(options, connector, files::recall, this::start);
         this.files = files;
         this.heartbeats =
                 Thread.ofPlatform()
@@ -166,6 +171,7 @@ final class ClientSession implements AutoCloseable {
                 current == null
                         ? new ConnectionDescription(List.of(), "none", "not connected", List.of())
                         : current.connection().state(),
+                current == null ? Optional.empty() : current.route().redirection(),
                 dataPath.get());
     }
 
@@ -263,28 +269,7 @@ final class ClientSession implements AutoCloseable {
         if (isClosed) {
             throw new IllegalStateException("The volume is closed");
         }
-        if (deadline.hasPassed()) {
-            throw missed(deadline, operation, cause);
-        }
-        try {
-            Thread.sleep(RETRY_PAUSE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new VolumeException("Interrupted while waiting for the coordinator", e);
-        }
-    }
-
-    private static FabricException missed(
-            Deadline deadline, Operation operation, @Nullable FabricException cause) {
-        var event =
-                operation == Operation.HELLO
-                        ? "No coordinator answered"
-                        : "No coordinator executed " + operation;
-        var missed = deadline.missed(event, cause);
-        return cause == null
-                ? missed
-                : new FabricTimeoutException(
-                        "%s. %s".formatted(missed.getMessage(), cause.getMessage()), cause);
+        RequestRetry.pause(deadline, operation, cause);
     }
 
     /** Closes a failed connection, so that the next request connects again. */
@@ -298,12 +283,7 @@ final class ClientSession implements AutoCloseable {
         } finally {
             connecting.unlock();
         }
-        closeLater(failed.connection());
-    }
-
-    /** The close waits for recalls in progress, which may wait for the calling thread. */
-    private static void closeLater(ServerConnector.Connection connection) {
-        Thread.ofVirtual().start(connection::close);
+        CoordinatorConnector.closeLater(failed.connection());
     }
 
     private void lose(Attached lost) {
@@ -316,7 +296,7 @@ final class ClientSession implements AutoCloseable {
         } finally {
             connecting.unlock();
         }
-        closeLater(lost.connection());
+        CoordinatorConnector.closeLater(lost.connection());
     }
 
     private void sessionLost() {
@@ -334,17 +314,14 @@ final class ClientSession implements AutoCloseable {
         }
         connecting.lock();
         try {
-            @Nullable FabricException failure = null;
             while (attached == null) {
                 try {
-                    attached = attach(options.servers().get(nextServer));
+                    attach(coordinators.tryNext(connectTimeout()));
                 } catch (FabricException e) {
                     if (session == 0 && e instanceof OtherVolumeException) {
                         throw e; // another attempt cannot succeed
                     }
-                    failure = e;
-                    nextServer = (nextServer + 1) % options.servers().size();
-                    pause(deadline, Operation.HELLO, failure);
+                    pause(deadline, Operation.HELLO, e);
                 }
             }
             return java.util.Objects.requireNonNull(attached);
@@ -353,38 +330,57 @@ final class ClientSession implements AutoCloseable {
         }
     }
 
-    private Attached attach(List<String> addresses) throws FabricException {
-        var connection = connector.connect(addresses, files::recall, connectTimeout());
-        var isAttached = false;
+    private void attach(Route route) {
+        var current = new Attached(route, session);
+        attached = current;
+        route.redirection()
+                .ifPresent(redirection -> {
+                    LOG.info(
+                            "{} sends its requests to {}, because it does not reach the coordinator: {}",
+                            options.name(),
+                            redirection.server(),
+                            redirection.reason());
+                    CoordinatorConnector.probe(
+                            options.name(),
+                            () -> attached == current && !isClosed,
+                            () -> replace(current));
+                });
+    }
+
+    /** Replaces a redirection if this client reaches the coordinator itself. */
+    private void replace(Attached redirected) throws FabricException {
+        var connection = coordinators.open(redirected.route().coordinator(), connectTimeout());
+        connecting.lock();
         try {
-            try {
-                hello(connection);
-            } catch (VolumeException e) {
-                if (e.failure() != Failure.SESSION_LOST || session == 0) {
-                    throw e;
-                }
-                sessionLost();
-                hello(connection);
+            if (attached != redirected || isClosed) {
+                CoordinatorConnector.closeLater(connection);
+                return;
             }
-            isAttached = true;
-            return new Attached(connection, session);
+            attached = null; // the session does not continue over both connections
+            CoordinatorConnector.closeLater(redirected.connection());
+            attach(coordinators.startDirect(connection));
+            LOG.info("{} reaches the coordinator again", options.name());
         } finally {
-            if (!isAttached) {
-                closeLater(connection);
-            }
+            connecting.unlock();
         }
     }
 
-    /**
-     * Returns the longest time for an attempt to connect to one server. The attempts for all
-     * servers together must be shorter than the time for which a new coordinator waits for clients.
-     */
-    private Duration connectTimeout() {
-        var part = timeout.dividedBy(options.servers().size());
-        var limit = part.compareTo(MIN_CONNECT_TIMEOUT) > 0 ? part : MIN_CONNECT_TIMEOUT;
-        return session == 0 || limit.compareTo(options.callTimeout()) > 0
-                ? options.callTimeout()
-                : limit;
+    /** Starts or continues the session. */
+    private void start(ServerConnector.Connection connection) throws FabricException {
+        try {
+            hello(connection);
+        } catch (VolumeException e) {
+            if (e.failure() != Failure.SESSION_LOST || session == 0) {
+                throw e;
+            }
+            sessionLost();
+            hello(connection);
+        }
+    }
+
+    /** Returns the longest time for an attempt to connect to one server. */
+    Duration connectTimeout() {
+        return session == 0 ? options.callTimeout() : coordinators.connectTimeout(timeout);
     }
 
     private void hello(ServerConnector.Connection connection) throws FabricException {

@@ -1,6 +1,7 @@
 package org.jrdma.volume.client;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -150,6 +151,16 @@ public final class VolumeClient implements AutoCloseable {
         var service = new DriveBlockServer(drive, Superblock.read(drive).data().block(), session);
         blocks = service;
         return service;
+    }
+
+    /**
+     * Creates a relay for clients that do not reach the coordinator. The caller closes it.
+     *
+     * @param name the name of this server
+     * @param callTimeout the longest wait for a reply of the coordinator
+     */
+    public RequestRelay newRelay(String name, ServerConnector connector, Duration callTimeout) {
+        return new RequestRelay(name, connector, session, callTimeout);
     }
 
     /** Returns the connections of this client. */

@@ -61,5 +61,7 @@ public enum Operation {
     /** Returns the state of a server. Needs no session. */
     SERVER_STATE,
     /** Returns the states of clients. Needs no session. */
-    CLIENT_STATES
+    CLIENT_STATES,
+    /** Lets a standby forward the further requests of this connection to the coordinator. */
+    REDIRECT
 }

@@ -7,6 +7,7 @@ import org.jrdma.volume.metadata.Encoder;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
+import org.jrdma.volume.model.RequestRedirection;
 import org.jrdma.volume.model.ServerStatus;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.model.VolumeUse;
@@ -72,6 +73,12 @@ public final class StatusReportEncoding {
         text(encoder, state.name());
         text(encoder, state.version());
         encode(encoder, state.coordinator());
+        encoder.writeBoolean(state.redirection().isPresent());
+        state.redirection()
+                .ifPresent(redirection -> {
+                    text(encoder, redirection.server());
+                    text(encoder, redirection.reason());
+                });
         encoder.writeEnum(state.data().kind());
         encoder.writeBoolean(state.data().connection().isPresent());
         state.data().connection().ifPresent(connection -> encode(encoder, connection));
@@ -85,6 +92,9 @@ public final class StatusReportEncoding {
                 text(decoder),
                 text(decoder),
                 connection(decoder),
+                decoder.readBoolean()
+                        ? Optional.of(new RequestRedirection(text(decoder), text(decoder)))
+                        : Optional.empty(),
                 new DataPathState(
                         decoder.readEnum(DataPathState.Kind.values()),
                         decoder.readBoolean() ? Optional.of(connection(decoder)) : Optional.empty(),

@@ -60,7 +60,9 @@ final class TestClient {
                         Operation.HEARTBEAT,
                         request ->
                                 StatusReportEncoding.encode(
-                                        request, new ClientReport("test", "1", connection, data)));
+                                        request,
+                                        new ClientReport(
+                                                "test", "1", connection, Optional.empty(), data)));
     }
 
     long session() {
