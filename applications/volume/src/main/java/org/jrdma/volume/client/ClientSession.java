@@ -151,10 +151,17 @@ final class ClientSession implements AutoCloseable {
         return dataServers;
     }
 
-    /** Returns the transport of the connection to the coordinator. */
-    String transport() {
+    /**
+     * Returns the drive of the coordinator, for the writes of a client that this node serves.
+     *
+     * @param client the session of the client
+     */
+    RedirectedDrive coordinatorDrive(long client, long blocks) throws VolumeException {
         var current = attached;
-        return current == null ? "none" : current.connection().transport();
+        if (current == null) {
+            throw new VolumeException("This node is not connected to a coordinator");
+        }
+        return RedirectedDrive.ofCoordinator(current.connection(), client, blocks, timeout);
     }
 
     /** Reports a path to the data to the coordinator from now on. */

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -29,6 +30,9 @@ public final class DriveBlockServer {
     private final ClientSession own;
     private final Map<Long, Served> sessions = new ConcurrentHashMap<>();
     private volatile boolean isClosed;
+
+    /** The last {@link ClientSession#term} in which the drive has refused a change. */
+    private volatile long refusedIn = -1;
 
     private static final class Served {
 
@@ -62,7 +66,7 @@ public final class DriveBlockServer {
     /** Returns true for the requests that a block service executes. */
     public static boolean accepts(Operation operation) {
         return switch (operation) {
-            case READ_BLOCKS, WRITE_BLOCKS, FLUSH_BLOCKS -> true;
+            case READ_BLOCKS, WRITE_BLOCKS, FLUSH_BLOCKS, FORWARDED_WRITE, FORWARDED_FLUSH -> true;
             default -> false;
         };
     }
@@ -71,13 +75,16 @@ public final class DriveBlockServer {
      * Executes a request of a client.
      *
      * @param bulk the memory for the blocks; empty for a flush
+     * @throws FabricException if the coordinator may execute a forwarded write later
      */
-    public ByteBuffer handle(ByteBuffer request, MemorySegment bulk) {
+    public ByteBuffer handle(ByteBuffer request, MemorySegment bulk) throws FabricException {
         try {
             var decoder = new Decoder(request);
             var header = RequestHeader.decode(decoder);
             execute(header, decoder, bulk);
             return ByteBuffer.wrap(ReplyEncoding.empty());
+        } catch (MissingReplyException e) {
+            throw e; // the client gets no reply either
         } catch (VolumeException e) {
             return ByteBuffer.wrap(ReplyEncoding.failure(e));
         } catch (FabricException | IndexOutOfBoundsException e) {
@@ -99,7 +106,7 @@ public final class DriveBlockServer {
                         Failure.SESSION_LOST,
                         "This node does not serve session %x".formatted(header.session()));
             }
-            access(header.operation(), request, bulk);
+            access(header, request, bulk);
         } finally {
             served.requests.readLock().unlock();
         }
@@ -117,16 +124,46 @@ public final class DriveBlockServer {
         return served;
     }
 
-    private void access(Operation operation, Decoder request, MemorySegment bulk)
+    private void access(RequestHeader header, Decoder request, MemorySegment bulk)
             throws FabricException {
-        switch (operation) {
+        switch (header.operation()) {
             case READ_BLOCKS -> drive.read(block(request), bulk);
-            case WRITE_BLOCKS -> drive.write(block(request), bulk);
-            case FLUSH_BLOCKS -> drive.flush();
+            case WRITE_BLOCKS -> {
+                var block = block(request);
+                change(header.session(), target -> target.write(block, bulk));
+            }
+            case FLUSH_BLOCKS -> change(header.session(), Drive::flush);
+            case FORWARDED_WRITE -> drive.write(block(request), bulk);
+            case FORWARDED_FLUSH -> drive.flush();
             default ->
                     throw new VolumeException(
-                            Failure.INVALID, "The block service does not execute " + operation);
+                            Failure.INVALID, "The block service does not execute " + header.operation());
         }
+    }
+
+    @FunctionalInterface
+    private interface Change {
+        void run(Drive target) throws FabricException;
+    }
+
+    /**
+     * Writes or flushes. A drive with reservations refuses this to standbys, so the coordinator
+     * does it instead.
+     */
+    private void change(long session, Change change) throws FabricException {
+        var term = own.term();
+        if (refusedIn != term) {
+            try {
+                change.run(drive);
+                return;
+            } catch (FabricException e) {
+                if (!Fence.isRefusal(e)) {
+                    throw e;
+                }
+                refusedIn = term;
+            }
+        }
+        change.run(own.coordinatorDrive(session, drive.blocks()));
     }
 
     private long block(Decoder request) throws VolumeException {

@@ -20,6 +20,8 @@ final class RedirectedDrive implements Drive {
     private final long session;
     private final long blocks;
     private final Duration timeout;
+    private final Operation write;
+    private final Operation flush;
 
     /**
      * @param session the session of this client, which the other node checks
@@ -27,10 +29,40 @@ final class RedirectedDrive implements Drive {
      */
     RedirectedDrive(
             ServerConnector.Connection connection, long session, long blocks, Duration timeout) {
+        this(
+                connection,
+                session,
+                blocks,
+                timeout,
+                Operation.WRITE_BLOCKS,
+                Operation.FLUSH_BLOCKS);
+    }
+
+    private RedirectedDrive(
+            ServerConnector.Connection connection,
+            long session,
+            long blocks,
+            Duration timeout,
+            Operation write,
+            Operation flush) {
         this.connection = connection;
         this.session = session;
         this.blocks = blocks;
         this.timeout = timeout;
+        this.write = write;
+        this.flush = flush;
+    }
+
+    /** Returns the drive of the coordinator, for a data server that may not write to its own. */
+    static RedirectedDrive ofCoordinator(
+            ServerConnector.Connection connection, long session, long blocks, Duration timeout) {
+        return new RedirectedDrive(
+                connection,
+                session,
+                blocks,
+                timeout,
+                Operation.FORWARDED_WRITE,
+                Operation.FORWARDED_FLUSH);
     }
 
     /** Returns this drive for the accesses of another session. */
@@ -60,7 +92,7 @@ final class RedirectedDrive implements Drive {
                 source,
                 (offset, part) ->
                         connection.send(
-                                request(Operation.WRITE_BLOCKS, block + offset), part, timeout));
+                                request(write, block + offset), part, timeout));
     }
 
     @FunctionalInterface
@@ -100,7 +132,7 @@ final class RedirectedDrive implements Drive {
 
     @Override
     public void flush() throws FabricException {
-        var request = RequestHeader.of(Operation.FLUSH_BLOCKS, session).message();
+        var request = RequestHeader.of(flush, session).message();
         execute(() -> connection.call(request, timeout));
     }
 

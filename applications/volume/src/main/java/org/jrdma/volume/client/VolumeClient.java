@@ -168,9 +168,14 @@ public final class VolumeClient implements AutoCloseable {
         return session.state();
     }
 
-    /** Returns the path to the data and the transport to the coordinator, for messages. */
+    /** Returns the path to the data, and how the coordinator is reached, for messages. */
     public String describe() {
-        return "data: %s; coordinator: %s".formatted(paths.describe(), session.transport());
+        var state = state();
+        return "data: %s; coordinator: %s%s"
+                .formatted(
+                        paths.describe(),
+                        state.coordinator().transport(),
+                        state.redirection().map(server -> ", redirected to " + server).orElse(""));
     }
 
     /**

@@ -2,6 +2,8 @@ package org.jrdma.volume.drive;
 
 import java.util.List;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeException;
+import org.jrdma.nvme.model.Status;
 
 /**
  * Excludes nodes from the writes of a drive.
@@ -43,6 +45,17 @@ public interface Fence {
      * @throws FabricException if the drive fails
      */
     boolean exclude(long key) throws FabricException;
+
+    /** Returns true if a drive has refused an access, because its node may not write. */
+    static boolean isRefusal(Throwable failure) {
+        for (var cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof NvmeException refusal
+                    && refusal.status().filter(Status.RESERVATION_CONFLICT::equals).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     /** Returns the fence of a drive that consists of several drives. */
     static Fence ofAll(List<Drive> drives) {

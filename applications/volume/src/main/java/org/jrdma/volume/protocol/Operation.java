@@ -63,5 +63,9 @@ public enum Operation {
     /** Returns the states of clients. Needs no session. */
     CLIENT_STATES,
     /** Lets a standby forward the further requests of this connection to the coordinator. */
-    REDIRECT
+    REDIRECT,
+    /** From a data server that may not write to its drive: writes blocks over the coordinator. */
+    FORWARDED_WRITE,
+    /** From a data server that may not write to its drive: flushes the drive. */
+    FORWARDED_FLUSH
 }

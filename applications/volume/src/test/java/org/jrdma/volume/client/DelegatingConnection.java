@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.model.ConnectionDescription;
 
 /** A connection that forwards everything to another one, for tests that change a part of it. */
 class DelegatingConnection implements ServerConnector.Connection {
@@ -22,6 +23,11 @@ class DelegatingConnection implements ServerConnector.Connection {
     @Override
     public String transport() {
         return connection.transport();
+    }
+
+    @Override
+    public ConnectionDescription state() {
+        return connection.state();
     }
 
     @Override

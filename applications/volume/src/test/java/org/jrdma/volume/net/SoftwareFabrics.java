@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Selects the software fabrics for the tests in this JVM. */
-final class SoftwareFabrics {
+public final class SoftwareFabrics {
 
     /** The system properties of a process that uses the same fabrics. */
     static final String[] PROPERTIES = {
@@ -18,7 +18,7 @@ final class SoftwareFabrics {
      * Selects the software fabrics, once. Sockets use TCP, because sockets over SISCI create
      * objects of the fabric that stay open.
      */
-    static synchronized void select() {
+    public static synchronized void select() {
         if (System.getProperty("jrdma.fabric") != null) {
             return;
         }
