@@ -137,7 +137,8 @@ public final class DriveBlockServer {
             case FORWARDED_FLUSH -> drive.flush();
             default ->
                     throw new VolumeException(
-                            Failure.INVALID, "The block service does not execute " + header.operation());
+                            Failure.INVALID,
+                            "The block service does not execute " + header.operation());
         }
     }
 

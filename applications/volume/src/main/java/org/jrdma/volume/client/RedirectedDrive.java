@@ -29,13 +29,7 @@ final class RedirectedDrive implements Drive {
      */
     RedirectedDrive(
             ServerConnector.Connection connection, long session, long blocks, Duration timeout) {
-        this(
-                connection,
-                session,
-                blocks,
-                timeout,
-                Operation.WRITE_BLOCKS,
-                Operation.FLUSH_BLOCKS);
+        this(connection, session, blocks, timeout, Operation.WRITE_BLOCKS, Operation.FLUSH_BLOCKS);
     }
 
     private RedirectedDrive(
@@ -90,9 +84,7 @@ final class RedirectedDrive implements Drive {
         Drive.checkRange(this, block, source);
         forEachPart(
                 source,
-                (offset, part) ->
-                        connection.send(
-                                request(write, block + offset), part, timeout));
+                (offset, part) -> connection.send(request(write, block + offset), part, timeout));
     }
 
     @FunctionalInterface

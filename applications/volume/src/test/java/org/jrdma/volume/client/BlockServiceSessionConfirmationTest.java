@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,7 +23,7 @@ import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which sessions a data server serves. */
+/** Tests which sessions a data server serves, and which writes it forwards. */
 @Timeout(60)
 class BlockServiceSessionConfirmationTest {
 
@@ -32,6 +33,9 @@ class BlockServiceSessionConfirmationTest {
     private final AtomicBoolean hasEnded = new AtomicBoolean();
 
     private final AtomicBoolean isLost = new AtomicBoolean();
+
+    /** The requests with data that have reached the coordinator. */
+    private final List<Operation> forwarded = new ArrayList<>();
 
     /** A coordinator that knows the session of the data server, and that of another client. */
     private final class Coordinator implements ServerConnector.Connection {
@@ -78,8 +82,15 @@ class BlockServiceSessionConfirmationTest {
         }
 
         @Override
-        public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration timeout) {
-            throw new UnsupportedOperationException();
+        public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration timeout)
+                throws FabricException {
+            if (isLost.get()) {
+                throw new VolumeException("The connection was lost");
+            }
+            var header = RequestHeader.decode(new Decoder(request));
+            assertThat(header.session()).isEqualTo(OTHER_SESSION);
+            forwarded.add(header.operation());
+            return ByteBuffer.wrap(ReplyEncoding.empty());
         }
 
         @Override
@@ -110,8 +121,13 @@ class BlockServiceSessionConfirmationTest {
     }
 
     private static void write(DriveBlockServer service) throws FabricException {
+        write(service, Operation.WRITE_BLOCKS);
+    }
+
+    private static void write(DriveBlockServer service, Operation operation)
+            throws FabricException {
         try (var arena = Arena.ofConfined()) {
-            var request = RequestHeader.of(Operation.WRITE_BLOCKS, OTHER_SESSION).encoder();
+            var request = RequestHeader.of(operation, OTHER_SESSION).encoder();
             request.writeLong(5);
             ReplyEncoding.decode(
                             service.handle(
@@ -121,8 +137,7 @@ class BlockServiceSessionConfirmationTest {
         }
     }
 
-    @Test
-    void shouldConfirmSessionsAgainAfterItHasConnectedToACoordinator() throws FabricException {
+    private ClientSession newSession() throws FabricException {
         var options =
                 new ClientOptions(
                         "server",
@@ -131,9 +146,13 @@ class BlockServiceSessionConfirmationTest {
                         false,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(5));
-        try (var own =
-                new ClientSession(
-                        options, (_, _, _) -> new Coordinator(), new NoFiles(), Optional.empty())) {
+        return new ClientSession(
+                options, (_, _, _) -> new Coordinator(), new NoFiles(), Optional.empty());
+    }
+
+    @Test
+    void shouldConfirmSessionsAgainAfterItHasConnectedToACoordinator() throws FabricException {
+        try (var own = newSession()) {
             var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
             write(service);
             hasEnded.set(true);
@@ -144,6 +163,33 @@ class BlockServiceSessionConfirmationTest {
             var _ = own.call(Operation.CAPACITY, _ -> {});
             assertThat(own.term()).isGreaterThan(term);
             assertThatThrownBy(() -> write(service)).hasMessageContaining("The session has ended");
+            assertThat(forwarded).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldForwardWritesThatTheDriveRefusesOnlyOnce() throws FabricException {
+        try (var own = newSession()) {
+            var service = new DriveBlockServer(new ReservedDrive(new MemoryDrive(10)), 0, own);
+            write(service);
+            assertThat(forwarded).containsExactly(Operation.FORWARDED_WRITE);
+
+            assertThatThrownBy(() -> write(service, Operation.FORWARDED_WRITE))
+                    .hasMessageContaining("conflict with a reservation");
+            assertThat(forwarded).hasSize(1);
+        }
+    }
+
+    /**
+     * After a reply, the client would repeat the write, and the first one could take effect later.
+     */
+    @Test
+    void shouldNotReplyIfAForwardedWriteHasNoReply() throws FabricException {
+        try (var own = newSession()) {
+            var service = new DriveBlockServer(new ReservedDrive(new MemoryDrive(10)), 0, own);
+            write(service);
+            isLost.set(true);
+            assertThatThrownBy(() -> write(service)).isInstanceOf(MissingReplyException.class);
         }
     }
 }

@@ -16,8 +16,6 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.nvme.NvmeException;
-import org.jrdma.nvme.model.Status;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.VolumeServer;
@@ -77,28 +75,6 @@ class FileRedirectionTest {
             each.close();
         }
         assertThat(VolumeServer.check(drive)).isEmpty();
-    }
-
-    /** The drive of a standby: a drive with reservations refuses its writes. */
-    private static final class ReservedDrive extends LocalCluster.CutDrive {
-
-        ReservedDrive(Drive drive) {
-            super(drive);
-        }
-
-        @Override
-        public void write(long block, MemorySegment source) throws FabricException {
-            throw refusal();
-        }
-
-        @Override
-        public void flush() throws FabricException {
-            throw refusal();
-        }
-
-        private static NvmeException refusal() {
-            return new NvmeException("access", "drive", Status.RESERVATION_CONFLICT.encode());
-        }
     }
 
     private VolumeServer start(String name, Drive path, VolumeServer... others) throws Exception {

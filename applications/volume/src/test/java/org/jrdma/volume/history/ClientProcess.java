@@ -20,6 +20,9 @@ final class ClientProcess extends JavaProcess {
         END
     }
 
+    /** The number of the host of clients that reach neither the drive nor the coordinator. */
+    static final int NO_COORDINATOR = -1;
+
     private final int number;
     private final int host;
     private boolean hasConnected;
@@ -28,7 +31,8 @@ final class ClientProcess extends JavaProcess {
 
     /**
      * @param number the number of the client, which no other client has
-     * @param host the number of the host; 0 for a client without a path to the drive
+     * @param host the number of the host; 0 for a client without a path to the drive, or {@link
+     *     #NO_COORDINATOR}
      */
     ClientProcess(HistoryVolume volume, int number, long seed, int host) throws IOException {
         super(
@@ -58,7 +62,7 @@ final class ClientProcess extends JavaProcess {
             for (var line : newLines()) {
                 if (line.contains(" is connected to the coordinator") && !hasConnected) {
                     hasConnected = true;
-                    isDirect = host != 0;
+                    isDirect = host > 0;
                 }
                 if (line.contains(" uses the path: ")) {
                     isDirect = line.contains(" uses the path: direct");

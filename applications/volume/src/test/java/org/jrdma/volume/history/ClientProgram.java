@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
+import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
@@ -53,7 +54,8 @@ final class ClientProgram {
 
     /**
      * Arguments: those of the volume, the number of the client, the seed, and the number of its
-     * host, which is 0 for a client without a path to the drive.
+     * host, which is 0 for a client without a path to the drive, or {@link
+     * ClientProcess#NO_COORDINATOR}.
      */
     public static void main(String... arguments) throws Exception {
         var volume = HistoryVolume.of(arguments);
@@ -62,12 +64,19 @@ final class ClientProgram {
         var host = Integer.parseInt(HistoryVolume.argument(2, arguments));
         var fabric = new SoftSisci(SoftSisciOptions.in(volume.fabric()));
         Optional<Drive> drive =
-                host == 0
+                host <= 0
                         ? Optional.empty()
                         : Optional.of(BorrowedDrive.openWhenLent(fabric, host));
+        var network = new NodeConnector(volume.nodeOptions());
         var log = new HistoryLog(volume.history(number));
         var exit = 0;
-        try (var client = volume.newClient("client-" + number, drive)) {
+        try (var client =
+                volume.newClient(
+                        "client-" + number,
+                        drive,
+                        host == ClientProcess.NO_COORDINATOR
+                                ? new NetworkWithoutCoordinator(network)
+                                : network)) {
             var operations = new RandomClientOperations(number, client, log, seed);
             var program = new ClientProgram(fabric, client, operations);
             Thread.ofPlatform().daemon().start(program::executeCommands);

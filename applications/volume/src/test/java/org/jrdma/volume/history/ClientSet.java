@@ -26,12 +26,15 @@ final class ClientSet {
         this.seed = seed;
     }
 
-    void start(int direct, int redirected) throws IOException {
+    void start(int direct, int redirected, int withoutCoordinator) throws IOException {
         for (var i = 0; i < direct; i++) {
             clients.add(start(FIRST_HOST + i));
         }
         for (var i = 0; i < redirected; i++) {
             clients.add(start(0));
+        }
+        for (var i = 0; i < withoutCoordinator; i++) {
+            clients.add(start(ClientProcess.NO_COORDINATOR));
         }
     }
 
@@ -79,7 +82,7 @@ final class ClientSet {
     /** Waits until all clients with a path to the drive use it. */
     void awaitDirect() throws InterruptedException {
         for (var client : clients) {
-            if (client.host() != 0) {
+            if (client.host() > 0) {
                 JavaProcess.await(
                         client + " uses its direct path again",
                         HistoryVolume.RETRY_TIMEOUT,

@@ -13,6 +13,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.processes.FreePorts;
 import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
+import org.jrdma.volume.client.ServerConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.net.NodeOptions;
@@ -96,10 +97,15 @@ record HistoryVolume(Path folder, Path memory, List<Integer> ports) {
     }
 
     VolumeClient newClient(String name, Optional<Drive> drive) throws FabricException {
+        return newClient(name, drive, new NodeConnector(nodeOptions()));
+    }
+
+    VolumeClient newClient(String name, Optional<Drive> drive, ServerConnector connector)
+            throws FabricException {
         return new VolumeClient(
                 new ClientOptions(
                         name, servers(), List.of(), true, Duration.ofSeconds(5), RETRY_TIMEOUT),
-                new NodeConnector(nodeOptions()),
+                connector,
                 drive);
     }
 

@@ -33,6 +33,7 @@ class VolumeConsistencyUnderFaultsTest {
 
     private static final int DIRECT_CLIENTS = 3;
     private static final int REDIRECTED_CLIENTS = 1;
+    private static final int CLIENTS_WITHOUT_COORDINATOR = 1;
     private static final long THREAD_DUMP_MILLIS = 3000;
 
     /** Contains the logs of all processes, and is kept if the test fails. */
@@ -91,7 +92,7 @@ class VolumeConsistencyUnderFaultsTest {
         try (var drive = FileDrive.open(volume.driveFile());
                 var epochs = new StaleJournalWriteDetector(drive)) {
             createFiles();
-            clients.start(DIRECT_CLIENTS, REDIRECTED_CLIENTS);
+            clients.start(DIRECT_CLIENTS, REDIRECTED_CLIENTS, CLIENTS_WITHOUT_COORDINATOR);
             var nemesis = new Nemesis(volume, seed, lender, servers, clients);
             try {
                 nemesis.run(duration);
