@@ -24,6 +24,7 @@ import org.jrdma.volume.nio.VolumeFileSystem;
  * }</pre>
  *
  * <p>Operations continue across the loss of a coordinator, of connections and of paths to the data.
+ * While this process reaches only a standby, that server forwards the requests to the coordinator.
  * Safe for use by multiple threads.
  */
 public final class Volume implements AutoCloseable {
@@ -37,7 +38,8 @@ public final class Volume implements AutoCloseable {
     }
 
     /**
-     * Connects to the coordinator of a volume. Blocks for up to the retry timeout.
+     * Connects to the coordinator of a volume, if necessary over a standby. Blocks for up to the
+     * retry timeout.
      *
      * @throws FabricException if there is no coordinator, or the drive fails
      * @throws java.nio.file.FileSystemAlreadyExistsException if this process has opened a volume
@@ -104,7 +106,10 @@ public final class Volume implements AutoCloseable {
                 : ByteBuffer.allocateDirect(bytes);
     }
 
-    /** Returns the path to the data and the connection to the coordinator, with their reasons. */
+    /**
+     * Returns the path to the data and the connection to the coordinator, or to the server that
+     * forwards the requests, with the reasons.
+     */
     public ClientReport state() {
         return fileSystem.state();
     }

@@ -11,6 +11,7 @@ import org.jrdma.cli.output.PrintableText;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.model.DataPathState;
+import org.jrdma.volume.model.RequestRedirection;
 import org.jrdma.volume.model.ServerStatus;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,17 +100,18 @@ public final class ListConnectionsCommand implements Callable<Integer> {
                         .formatted(String.join(". ", problems), QueriedServer.HINT);
     }
 
-    private static Connection metadata(ClientReport client, String coordinator) {
+    static Connection metadata(ClientReport client, String coordinator) {
         var connection = client.coordinator();
+        var redirection = client.redirection();
         return new Connection(
                 client.name(),
                 Purpose.METADATA,
-                Path.CONNECTED,
-                Optional.of(coordinator),
+                redirection.isPresent() ? Path.REDIRECTED : Path.CONNECTED,
+                Optional.of(redirection.map(RequestRedirection::server).orElse(coordinator)),
                 Optional.of(connection.transport()),
                 Optional.of(connection.description()),
                 connection.unused(),
-                Optional.empty(),
+                redirection.map(RequestRedirection::reason),
                 0);
     }
 
@@ -150,7 +152,7 @@ public final class ListConnectionsCommand implements Callable<Integer> {
                 && server.addresses().stream().limit(known.size()).toList().equals(known);
     }
 
-    private static String line(Connection connection) {
+    static String line(Connection connection) {
         var text =
                 new StringBuilder(
                         "%s, %s: %s"

@@ -26,8 +26,6 @@ final class CoordinatorConnector {
 
     private static final Logger LOG = LoggerFactory.getLogger(CoordinatorConnector.class);
     private static final Duration MIN_CONNECT_TIMEOUT = Duration.ofSeconds(1);
-    private static final Duration PROBE_PAUSE = Duration.ofMillis(500);
-    private static final Duration MAX_PROBE_PAUSE = Duration.ofSeconds(30);
 
     /** Opens or continues the session over a connection. */
     @FunctionalInterface
@@ -177,13 +175,10 @@ final class CoordinatorConnector {
         Thread.ofVirtual()
                 .name("volume-coordinator-" + client)
                 .start(() -> {
-                    var pause = PROBE_PAUSE;
+                    var pause = DataPathSelector.PROBE_PAUSE;
                     while (isRedirected.getAsBoolean()) {
                         LockSupport.parkNanos(pause.toNanos());
-                        pause =
-                                pause.compareTo(MAX_PROBE_PAUSE) < 0
-                                        ? pause.multipliedBy(2)
-                                        : pause;
+                        pause = DataPathSelector.longer(pause);
                         try {
                             attempt.run();
                         } catch (FabricException | IllegalStateException e) {

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class DataPathSelector implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DataPathSelector.class);
-    private static final Duration PROBE_PAUSE = Duration.ofMillis(500);
+    static final Duration PROBE_PAUSE = Duration.ofMillis(500);
     private static final Duration MAX_PROBE_PAUSE = Duration.ofSeconds(30);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
@@ -336,7 +336,8 @@ final class DataPathSelector implements AutoCloseable {
         probePause = isShort ? longer(probePause) : PROBE_PAUSE;
     }
 
-    private static Duration longer(Duration pause) {
+    /** Returns the pause before the next probe. */
+    static Duration longer(Duration pause) {
         var longer = pause.multipliedBy(2);
         return longer.compareTo(MAX_PROBE_PAUSE) > 0 ? MAX_PROBE_PAUSE : longer;
     }

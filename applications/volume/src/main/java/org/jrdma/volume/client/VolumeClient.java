@@ -67,7 +67,7 @@ public final class VolumeClient implements AutoCloseable {
     private final ReentrantReadWriteLock opening = new ReentrantReadWriteLock();
 
     /**
-     * Connects to the coordinator.
+     * Connects to the coordinator, or to a standby that forwards the requests.
      *
      * @param direct the drive of the volume; empty if this node has no path to it. The caller
      *     closes it after this client
