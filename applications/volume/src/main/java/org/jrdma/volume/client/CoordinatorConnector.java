@@ -2,7 +2,9 @@ package org.jrdma.volume.client;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -49,6 +51,10 @@ final class CoordinatorConnector {
     private final ServerConnector connector;
     private final UnaryOperator<ByteBuffer> incoming;
     private final SessionStart session;
+
+    /** The servers that the last attempt has not reached, with the reasons. */
+    private final Map<List<String>, String> unreachable = new HashMap<>();
+
     private int nextServer;
 
     /** The number of failed attempts since the last direct connection. */
@@ -84,7 +90,7 @@ final class CoordinatorConnector {
     }
 
     private Route connect(List<String> addresses, Duration timeout) throws FabricException {
-        var connection = open(addresses, timeout);
+        var connection = openServer(addresses, timeout);
         var isUsed = false;
         try {
             Route route;
@@ -105,6 +111,18 @@ final class CoordinatorConnector {
         }
     }
 
+    private ServerConnector.Connection openServer(List<String> addresses, Duration timeout)
+            throws FabricException {
+        try {
+            var connection = open(addresses, timeout);
+            var _ = unreachable.remove(addresses);
+            return connection;
+        } catch (FabricException e) {
+            unreachable.put(addresses, String.valueOf(e.getMessage()));
+            throw e;
+        }
+    }
+
     private boolean mayRedirect() {
         return options.ownAddresses().isEmpty() && failures >= options.servers().size();
     }
@@ -115,16 +133,19 @@ final class CoordinatorConnector {
                 RedirectReply.decode(
                         connection.call(
                                 RequestHeader.of(Operation.REDIRECT, 0).message(), timeout));
-        try {
-            return startDirect(open(reply.coordinator(), timeout));
-        } catch (FabricException e) {
-            session.over(connection);
-            var reason = String.valueOf(e.getMessage());
-            return new Route(
-                    connection,
-                    Optional.of(new RequestRedirection(reply.server(), reason)),
-                    reply.coordinator());
+        var reason = unreachable.get(reply.coordinator());
+        if (reason == null) {
+            try {
+                return startDirect(open(reply.coordinator(), timeout));
+            } catch (FabricException e) {
+                reason = String.valueOf(e.getMessage());
+            }
         }
+        session.over(connection);
+        return new Route(
+                connection,
+                Optional.of(new RequestRedirection(reply.server(), reason)),
+                reply.coordinator());
     }
 
     /** Connects to a server. */
