@@ -248,9 +248,12 @@ public final class VolumeServer implements AutoCloseable {
         if (coordinator.isPresent()) {
             return coordinator.get().handle(peer, request.message());
         }
-        return operation == Operation.REDIRECT && forwarding != null
+        if (operation != Operation.REDIRECT) {
+            return rejection("This server is a standby");
+        }
+        return forwarding != null && takeover.hasOtherCoordinator()
                 ? forwarding.start(peer)
-                : rejection("This server is a standby");
+                : rejection("No coordinator renews its lease"); // the client finds the next one
     }
 
     private static ByteBuffer rejection(String reason) {

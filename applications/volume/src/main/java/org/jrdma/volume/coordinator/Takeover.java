@@ -60,6 +60,11 @@ public final class Takeover implements AutoCloseable {
         return Optional.ofNullable(coordinator);
     }
 
+    /** Returns true if another node has recently renewed its lease as the coordinator. */
+    public boolean hasOtherCoordinator() {
+        return coordinator == null && record.isRenewed();
+    }
+
     private void run() {
         while (!isClosed) {
             try {

@@ -194,6 +194,14 @@ public final class CoordinatorLease {
         }
     }
 
+    /** Returns true if the record has changed within half a lease, and was not released. */
+    public synchronized boolean isRenewed() {
+        var content = observed;
+        return content != null
+                && !content.isReleased()
+                && System.nanoTime() - observedSince < duration.toNanos() / 2;
+    }
+
     /** Returns the content that {@link #observe()} has read last; empty before the first call. */
     public synchronized Optional<Content> observed() {
         return Optional.ofNullable(observed);

@@ -321,6 +321,6 @@ class FileRedirectionTest {
                         return Optional.of(e.getMessage());
                     }
                 });
-        assertThat(rejection).isEqualTo("This server is not connected to a coordinator");
+        assertThat(rejection).isEqualTo("No coordinator renews its lease");
     }
 }
