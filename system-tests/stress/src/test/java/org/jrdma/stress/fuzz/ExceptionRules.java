@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.stress.fuzz.Callback.CallbackError;
 import org.jrdma.stress.fuzz.Callback.CallbackException;
@@ -111,8 +112,11 @@ final class ExceptionRules {
      * method at the first call, for which the stack may not suffice, and does not try this again.
      */
     private static boolean isThrownByRecord(Throwable thrown) {
-        var stack = thrown.getStackTrace();
-        return stack.length != 0 && RECORD_METHODS.contains(stack[0].getMethodName());
+        return Stream.of(thrown.getStackTrace())
+                .filter(frame -> frame.getClassName().startsWith("org.jrdma."))
+                .findFirst()
+                .filter(frame -> RECORD_METHODS.contains(frame.getMethodName()))
+                .isPresent();
     }
 
     private static boolean isThrownByJrdma(Throwable thrown) {

@@ -116,10 +116,14 @@ final class FuzzChildMain {
 
     /**
      * Returns the usage after the first quarter of the epochs, in which classes are loaded and
-     * compiled, or null before the first epoch. Later epochs must not use more resources.
+     * compiled, or null before the first epoch. Later epochs must not use more resources. An object
+     * stays open, as in C, if the function that destroys it fails, so each failed allocation may
+     * cost a descriptor.
      */
     private static Usage afterWarmUp(List<Usage> usages) {
-        return usages.isEmpty() ? null : usages.get(usages.size() / 4);
+        return usages.isEmpty()
+                ? null
+                : usages.get(usages.size() / 4).plusDescriptors(AllocationFailureAgent.injected());
     }
 
     private boolean needs(int epoch) {

@@ -123,6 +123,10 @@ final class WaitingCallWatchdog implements Runnable {
             }
         }
 
+        Usage plusDescriptors(int count) {
+            return new Usage(heap, descriptors + count, threads, resident);
+        }
+
         /** Returns the number of open file descriptors of each kind. */
         static Map<String, Long> openFiles() throws IOException {
             var files = new TreeMap<String, Long>();
