@@ -110,12 +110,17 @@ public final class SoftVerbsProcessesComparison {
     private void compare() throws IOException {
         System.out.println("| between two processes | software fabric | JDK | ratio | bound |");
         System.out.println("|---|---|---|---|---|");
+        var overUdp = "off".equals(System.getProperty("jrdma.soft.sharedmemory"));
         compare(
                 "SEND of 64 bytes, round trip, us; spinning DatagramChannel",
                 () -> roundTrip('s'),
                 () -> roundTrip('d'),
-                "at most 0.5");
-        compare("WRITE of 1 MiB, MB/s; TCP", this::writeRate, this::streamRate, "at least 2");
+                overUdp ? "at most 1.5" : "at most 0.5");
+        compare(
+                "WRITE of 1 MiB, MB/s; TCP",
+                this::writeRate,
+                this::streamRate,
+                overUdp ? "" : "at least 2");
     }
 
     private static void compare(String what, Measurement fabric, Measurement jdk, String bound)

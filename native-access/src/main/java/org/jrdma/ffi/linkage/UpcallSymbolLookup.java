@@ -2,7 +2,6 @@ package org.jrdma.ffi.linkage;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,14 +13,11 @@ import java.util.function.Supplier;
  */
 public final class UpcallSymbolLookup implements SymbolLookup {
 
-    private final Map<String, Supplier<MethodHandle>> functions;
+    private final Map<String, Supplier<UpcallFunction>> functions;
     private final Map<String, MemorySegment> stubs = new ConcurrentHashMap<>();
 
-    /**
-     * Defines the functions of the library by name. The functions must not throw exceptions, and
-     * their parameters and results must be primitive numbers.
-     */
-    public UpcallSymbolLookup(Map<String, Supplier<MethodHandle>> functions) {
+    /** Defines the functions of the library by name. */
+    public UpcallSymbolLookup(Map<String, Supplier<UpcallFunction>> functions) {
         this.functions = Map.copyOf(functions);
     }
 

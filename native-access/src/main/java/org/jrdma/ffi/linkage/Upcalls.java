@@ -12,7 +12,11 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.invoke.MutableCallSite;
+import java.lang.reflect.Array;
+import java.util.ArrayList;
 import java.util.stream.Stream;
 
 /**
@@ -29,18 +33,68 @@ public final class Upcalls {
     // OutOfMemoryError.
     private static final MethodHandle LOCATE = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG));
 
+    private static final int FIRST_CALLS = 200;
+
     private Upcalls() {}
 
     /**
      * Creates a function pointer that stays valid as long as the JVM runs, because C code may keep
      * it. A pointer in C is a {@code long} in Java, so that a call does not allocate an object for
-     * it.
-     *
-     * @param function the implementation, which must not throw, because an exception would
-     *     terminate the JVM
+     * it. An exception that a call threw would terminate the JVM, also if there is no memory left.
      */
-    public static MemorySegment stub(MethodHandle function) {
-        return LINKER.upcallStub(function, descriptor(function.type()), Arena.global());
+    public static MemorySegment stub(UpcallFunction function) {
+        var type = function.handle().type();
+        var target = new MutableCallSite(throwing(type));
+        var guarded =
+                MethodHandles.catchException(
+                        target.dynamicInvoker(), Throwable.class, function.withoutMemory());
+        var stub = LINKER.upcallStub(guarded, descriptor(type), Arena.global());
+        prepare(stub, type);
+        target.setTarget(function.handle());
+        return stub;
+    }
+
+    private static MethodHandle throwing(MethodType type) {
+        return MethodHandles.dropArguments(
+                MethodHandles.throwException(type.returnType(), Preparation.class)
+                        .bindTo(Preparation.THROWN),
+                0,
+                type.parameterList());
+    }
+
+    /**
+     * Calls a stub so often that the JVM does not allocate memory for later calls outside of the
+     * exception handler: it links the stub at the first call, and replaces the method handle by a
+     * specialized one after 127 calls.
+     */
+    private static void prepare(MemorySegment stub, MethodType type) {
+        var arguments = new ArrayList<Object>();
+        arguments.add(stub);
+        type.parameterList().forEach(parameter -> arguments.add(zero(parameter)));
+        var call = Downcalls.plain(descriptor(type));
+        try {
+            for (var calls = 0; calls < FIRST_CALLS; calls++) {
+                var _ = call.invokeWithArguments(arguments);
+            }
+        } catch (Throwable e) {
+            throw Downcalls.unchecked(e);
+        }
+    }
+
+    private static Object zero(Class<?> number) {
+        return Array.get(Array.newInstance(number, 1), 0);
+    }
+
+    /** Ends the calls that prepare a stub. */
+    private static final class Preparation extends Error {
+
+        static final Preparation THROWN = new Preparation();
+
+        private static final long serialVersionUID = 1;
+
+        private Preparation() {
+            super("The stub is not ready yet", null, false, false);
+        }
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.FailureLog;
+import org.jrdma.ffi.linkage.UpcallFunction;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.sisci.model.SegmentEvent;
 import org.jrdma.sisci.model.SisciException;
@@ -173,7 +174,7 @@ public final class Callbacks {
      * an upcall would terminate the JVM. Even the creation of a lambda in the function, or logging,
      * may run out of memory.
      */
-    static MethodHandle guarded(MethodHandle function) {
+    static UpcallFunction guarded(MethodHandle function) {
         try {
             var logging =
                     MethodHandles.lookup()
@@ -186,10 +187,8 @@ public final class Callbacks {
                             MethodHandles.constant(int.class, sisci_h.SCI_CALLBACK_CONTINUE()),
                             0,
                             Throwable.class);
-            return MethodHandles.catchException(
-                    MethodHandles.catchException(function, Throwable.class, logging),
-                    Throwable.class,
-                    lastResort);
+            return new UpcallFunction(
+                    MethodHandles.catchException(function, Throwable.class, logging), lastResort);
         } catch (ReflectiveOperationException e) {
             throw new LinkageError("failed", e);
         }

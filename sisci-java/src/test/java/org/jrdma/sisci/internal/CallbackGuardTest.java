@@ -24,7 +24,7 @@ class CallbackGuardTest {
 
     private static int call(String name) throws Throwable {
         var function = MethodHandles.lookup().findStatic(CallbackGuardTest.class, name, TYPE);
-        return (int) Callbacks.guarded(function).invokeExact(1L, 2);
+        return (int) Callbacks.guarded(function).handle().invokeExact(1L, 2);
     }
 
     @Test

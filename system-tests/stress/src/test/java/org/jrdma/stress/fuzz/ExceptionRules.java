@@ -29,6 +29,7 @@ final class ExceptionRules {
 
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> findings = new ConcurrentHashMap<>();
+    private final boolean heapIsFull;
     private final boolean memoryMayRunOut;
     private final boolean stackMayRunOut;
     private final boolean descriptorsMayRunOut;
@@ -39,7 +40,8 @@ final class ExceptionRules {
      */
     ExceptionRules(ApiSurface surface, List<String> options) {
         this.surface = surface;
-        this.memoryMayRunOut = options.contains("inject") || options.contains("heap");
+        this.heapIsFull = options.contains("heap");
+        this.memoryMayRunOut = heapIsFull || options.contains("inject");
         this.stackMayRunOut = options.contains("stack");
         this.descriptorsMayRunOut = options.contains("descriptors");
     }
@@ -98,10 +100,12 @@ final class ExceptionRules {
 
     /**
      * Returns true for an OutOfMemoryError, and for another error with an OutOfMemoryError as its
-     * cause.
+     * cause. If the heap is full, the JVM may fail to link a method of a record, and then does not
+     * try this again.
      */
-    private static boolean isLackOfMemory(Throwable thrown) {
+    private boolean isLackOfMemory(Throwable thrown) {
         return thrown instanceof OutOfMemoryError
+                || (heapIsFull && thrown instanceof BootstrapMethodError)
                 || (thrown instanceof Error
                         && thrown.getCause() != null
                         && isLackOfMemory(thrown.getCause()));
@@ -172,6 +176,13 @@ final class ExceptionRules {
         return "";
     }
 
+    private static boolean isThrownByLibrary(Throwable thrown) {
+        return Stream.of(thrown.getStackTrace())
+                .map(StackTraceElement::getClassName)
+                .anyMatch(name ->
+                        name.startsWith("org.jrdma.") && !name.startsWith("org.jrdma.stress."));
+    }
+
     boolean isEmpty() {
         return findings.isEmpty();
     }
@@ -192,8 +203,10 @@ final class ExceptionRules {
         Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
             if (thrown instanceof CallbackException || thrown instanceof CallbackError) {
                 count("callback ended " + thread.getName().replaceAll("\\d+", "N"));
-            } else if (memoryMayRunOut && isLackOfMemory(thrown) && place(thrown).isEmpty()) {
-                count("thread of the JDK ended " + thread.getName().replaceAll("\\d+", "N"));
+            } else if (memoryMayRunOut && isLackOfMemory(thrown) && !isThrownByLibrary(thrown)) {
+                count(
+                        "thread of the JDK or of the fuzzer ended "
+                                + thread.getName().replaceAll("\\d+", "N"));
             } else {
                 add(
                         "Thread %s ends with %s"

@@ -120,10 +120,9 @@ final class FuzzChildMain {
      * stays open, as in C, if the function that destroys it fails, so each failed allocation may
      * cost a descriptor.
      */
-    private static Usage afterWarmUp(List<Usage> usages) {
-        return usages.isEmpty()
-                ? null
-                : usages.get(usages.size() / 4).plusDescriptors(AllocationFailureAgent.injected());
+    private Usage afterWarmUp(List<Usage> usages) {
+        var failed = AllocationFailureAgent.injected() + findings.count(OutOfMemoryError.class);
+        return usages.isEmpty() ? null : usages.get(usages.size() / 4).plusDescriptors(failed);
     }
 
     private boolean needs(int epoch) {

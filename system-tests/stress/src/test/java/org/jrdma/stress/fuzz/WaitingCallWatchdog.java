@@ -123,7 +123,7 @@ final class WaitingCallWatchdog implements Runnable {
             }
         }
 
-        Usage plusDescriptors(int count) {
+        Usage plusDescriptors(long count) {
             return new Usage(heap, descriptors + count, threads, resident);
         }
 

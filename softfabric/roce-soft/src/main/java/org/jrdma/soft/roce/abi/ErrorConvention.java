@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import org.jrdma.ffi.Errno;
+import org.jrdma.ffi.linkage.UpcallFunction;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,18 +58,16 @@ public enum ErrorConvention {
      * If there is too little memory even for that, the function returns the value for ENOMEM, or
      * for an unspecified failure.
      */
-    public MethodHandle guard(MethodHandle function) {
+    public UpcallFunction guard(MethodHandle function) {
         var result = function.type().returnType();
         var typed =
                 handler.type().returnType() == result
                         ? handler
                         : MethodHandles.explicitCastArguments(
                                 handler, handler.type().changeReturnType(result));
-        var lastResort = MethodHandles.dropArguments(withoutMemory(result), 0, Throwable.class);
-        return MethodHandles.catchException(
+        return new UpcallFunction(
                 MethodHandles.catchException(function, Throwable.class, typed),
-                Throwable.class,
-                lastResort);
+                MethodHandles.dropArguments(withoutMemory(result), 0, Throwable.class));
     }
 
     private MethodHandle withoutMemory(Class<?> result) {

@@ -15,6 +15,7 @@ import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jrdma.ffi.linkage.UpcallFunction;
 import org.jrdma.ffi.linkage.UpcallSymbolLookup;
 
 /**
@@ -115,7 +116,7 @@ public final class Exports implements SymbolLookup {
         return method.getAnnotation(Exported.class).value();
     }
 
-    private static MethodHandle function(
+    private static UpcallFunction function(
             Lookup lookup, Method method, UnaryOperator<MethodHandle> receiver) {
         try {
             return method.getAnnotation(Exported.class)

@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import org.jrdma.ffi.linkage.UncheckedMemory;
+import org.jrdma.ffi.linkage.UpcallFunction;
 import org.jrdma.soft.sisci.fabric.SciException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,7 +66,7 @@ final class ErrorReport {
      * argument, the address of the error code. It throws nothing, and returns 0 if it fails. If
      * there is too little memory even to handle an exception, the error code is SCI_ERR_API_NOSPC.
      */
-    static MethodHandle reported(MethodHandle function) {
+    static UpcallFunction reported(MethodHandle function) {
         var type = function.type();
         var count = type.parameterCount();
         var cleared =
@@ -83,21 +84,20 @@ final class ErrorReport {
                                 Handler.REPORT_NO_MEMORY, 0, type.parameterList()),
                         0,
                         Throwable.class);
-        return MethodHandles.catchException(
-                reported, Throwable.class, returningZero(lastResort, type.returnType()));
+        return new UpcallFunction(reported, returningZero(lastResort, type.returnType()));
     }
 
     /**
      * Adapts a function whose C signature has no error code: the adapted function throws nothing,
      * and returns 0 if it fails.
      */
-    static MethodHandle silent(MethodHandle function) {
+    static UpcallFunction silent(MethodHandle function) {
         var result = function.type().returnType();
         var explained =
                 MethodHandles.catchException(
                         function, Throwable.class, returningZero(Handler.EXPLAIN, result));
         var lastResort = MethodHandles.empty(MethodType.methodType(result, Throwable.class));
-        return MethodHandles.catchException(explained, Throwable.class, lastResort);
+        return new UpcallFunction(explained, lastResort);
     }
 
     private static MethodHandle returningZero(MethodHandle handler, Class<?> result) {

@@ -4,13 +4,13 @@ import static org.jrdma.abi.sisci.sisci_h.*;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jrdma.ffi.linkage.UpcallFunction;
 import org.jrdma.ffi.linkage.UpcallSymbolLookup;
 import org.jrdma.soft.sisci.fabric.FabricProcess;
 import org.jrdma.soft.sisci.fabric.SciException;
@@ -42,7 +42,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
      */
     public SoftSisciLibrary(Supplier<FabricProcess> joinFabric) {
         this.joinFabric = joinFabric;
-        var methods = new HashMap<String, Supplier<MethodHandle>>();
+        var methods = new HashMap<String, Supplier<UpcallFunction>>();
         for (var exports : exports()) {
             for (var method : exports.getClass().getDeclaredMethods()) {
                 var exported = method.getAnnotation(Exported.class);
@@ -66,7 +66,7 @@ public final class SoftSisciLibrary implements SymbolLookup {
                 new DeviceExports(this));
     }
 
-    private static MethodHandle function(Object exports, Method method, Exported exported) {
+    private static UpcallFunction function(Object exports, Method method, Exported exported) {
         try {
             var handle = MethodHandles.lookup().unreflect(method).bindTo(exports);
             return exported.reports() ? ErrorReport.reported(handle) : ErrorReport.silent(handle);

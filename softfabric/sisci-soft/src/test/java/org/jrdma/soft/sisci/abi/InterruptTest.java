@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.jrdma.abi.sisci.sisci_h;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.linkage.Downcalls;
+import org.jrdma.ffi.linkage.UpcallFunction;
 import org.jrdma.ffi.linkage.Upcalls;
 import org.jrdma.soft.sisci.FaultOptions;
 import org.junit.jupiter.api.AfterEach;
@@ -52,18 +53,17 @@ class InterruptTest {
     }
 
     private static long callback() throws ReflectiveOperationException {
+        return stub("receive", long.class, long.class, long.class, int.class, int.class);
+    }
+
+    private static long stub(String name, Class<?>... parameters)
+            throws ReflectiveOperationException {
+        var type = MethodType.methodType(int.class, parameters);
         return Upcalls.stub(
-                        MethodHandles.lookup()
-                                .findStatic(
-                                        InterruptTest.class,
-                                        "receive",
-                                        MethodType.methodType(
-                                                int.class,
-                                                long.class,
-                                                long.class,
-                                                long.class,
-                                                int.class,
-                                                int.class)))
+                        new UpcallFunction(
+                                MethodHandles.lookup().findStatic(InterruptTest.class, name, type),
+                                MethodHandles.empty(
+                                        MethodType.methodType(int.class, Throwable.class))))
                 .address();
     }
 
@@ -181,18 +181,11 @@ class InterruptTest {
 
     @Test
     void shouldCallTheCallbackForEachTriggerIfCounting() throws Exception {
-        var callback =
-                Upcalls.stub(
-                        MethodHandles.lookup()
-                                .findStatic(
-                                        InterruptTest.class,
-                                        "countTrigger",
-                                        MethodType.methodType(
-                                                int.class, long.class, long.class, int.class)));
+        var callback = stub("countTrigger", long.class, long.class, int.class);
         var counting =
                 create(
                         false,
-                        callback.address(),
+                        callback,
                         sisci_h.SCI_FLAG_COUNTING_INT() | sisci_h.SCI_FLAG_USE_CALLBACK());
         var remote = connect(false, counting.number());
 

@@ -30,7 +30,9 @@ import org.junit.jupiter.api.Test;
 class FullHeapTest {
 
     private static final String SURVIVED = "The JVM has survived, failed calls: ";
-    private static final int CALLS = 20;
+
+    /** The number of calls of a function. The JVM optimizes method handles after 127 calls. */
+    private static final int CALLS = 200;
 
     private static @Nullable Object filler;
 

@@ -197,8 +197,10 @@ class RefusalsTest {
                 MethodHandles.lookup()
                         .findStatic(RefusalsTest.class, "fail", MethodType.methodType(int.class));
 
-        assertThat((int) ErrorConvention.ERRNO.guard(failing).invokeExact()).isEqualTo(Errno.EIO);
-        assertThat((int) ErrorConvention.MINUS_ONE.guard(failing).invokeExact()).isEqualTo(-1);
+        assertThat((int) ErrorConvention.ERRNO.guard(failing).handle().invokeExact())
+                .isEqualTo(Errno.EIO);
+        assertThat((int) ErrorConvention.MINUS_ONE.guard(failing).handle().invokeExact())
+                .isEqualTo(-1);
     }
 
     static int fail() {
