@@ -1,5 +1,7 @@
 package org.jrdma.verbs.internal;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.jrdma.ffi.linkage.CapturedErrno.segment;
 import static org.jrdma.ffi.linkage.Downcalls.call;
 import static org.jrdma.ffi.linkage.Downcalls.capturingErrno;
@@ -7,6 +9,7 @@ import static org.jrdma.ffi.linkage.Downcalls.memoryAt;
 import static org.jrdma.ffi.linkage.Downcalls.run;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -21,6 +24,7 @@ import org.jrdma.abi.rdma.rdma_ud_param;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.LibraryNotFoundException;
 import org.jrdma.ffi.linkage.CapturedErrno;
+import org.jrdma.ffi.linkage.Downcalls;
 import org.jrdma.ffi.linkage.NativeLibrary;
 import org.jrdma.verbs.cm.model.ConnectionParameters;
 import org.jrdma.verbs.cm.model.DatagramParameters;
@@ -36,8 +40,10 @@ public final class EventChannelFunctions {
             capturingErrno(rdma_h.rdma_destroy_event_channel$descriptor());
     private static final MethodHandle GET_CM_EVENT =
             capturingErrno(rdma_h.rdma_get_cm_event$descriptor());
+
+    /** The event is passed as a number, because a call that converts a segment allocates memory. */
     private static final MethodHandle ACK_CM_EVENT =
-            capturingErrno(rdma_h.rdma_ack_cm_event$descriptor());
+            capturingErrno(FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
 
     /** The mask of the 3 bits of a retry count. Some kernels leave other bits of the byte set. */
     private static final int RETRIES = 7;
@@ -112,7 +118,16 @@ public final class EventChannelFunctions {
             MemorySegment channel, Function<Event, Optional<T>> reader, CheckedCall attempt)
             throws VerbsException {
         try (var arena = Arena.ofConfined()) {
-            var pointer = arena.allocate(ValueLayout.ADDRESS);
+            var pointer = arena.allocate(JAVA_LONG);
+            // Created first: when the event has been taken, there may be too little memory for it,
+            // and without the acknowledgement, the rdma_cm_id could not be destroyed.
+            Downcalls.VoidCall acknowledgement =
+                    () -> {
+                        var _ =
+                                (int)
+                                        ACK_CM_EVENT.invokeExact(
+                                                ackCmEvent, segment(), pointer.get(JAVA_LONG, 0));
+                    };
             while (true) {
                 int result =
                         call(() ->
@@ -125,26 +140,17 @@ public final class EventChannelFunctions {
                     }
                     throw attempt.failed(CapturedErrno.value());
                 }
-                var event =
-                        memoryAt(
-                                pointer.get(ValueLayout.ADDRESS, 0),
-                                rdma_cm_event.layout().byteSize());
-                var read = readAndAcknowledge(event, reader);
+                Optional<T> read;
+                try {
+                    var event = MemorySegment.ofAddress(pointer.get(JAVA_LONG, 0));
+                    read = reader.apply(copy(memoryAt(event, rdma_cm_event.layout().byteSize())));
+                } finally {
+                    run(acknowledgement);
+                }
                 if (read.isPresent()) {
                     return read;
                 }
             }
-        }
-    }
-
-    private <T> Optional<T> readAndAcknowledge(
-            MemorySegment event, Function<Event, Optional<T>> reader) {
-        try {
-            return reader.apply(copy(event));
-        } finally {
-            run(() -> {
-                var _ = (int) ACK_CM_EVENT.invokeExact(ackCmEvent, segment(), event);
-            });
         }
     }
 

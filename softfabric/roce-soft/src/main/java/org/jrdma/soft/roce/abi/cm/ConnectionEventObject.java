@@ -60,7 +60,7 @@ final class ConnectionEventObject {
     }
 
     void acknowledge() {
-        StructureRegistry.release(structure);
         event.owner().events().unacknowledged().acknowledged(1);
+        StructureRegistry.release(structure); // Last, because this may run out of memory.
     }
 }
