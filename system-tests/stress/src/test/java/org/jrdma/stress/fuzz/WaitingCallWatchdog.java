@@ -42,17 +42,21 @@ final class WaitingCallWatchdog implements Runnable {
     public void run() {
         try {
             while (true) {
-                Thread.sleep(PAUSE);
-                for (var fuzzer : fuzzers) {
-                    try {
-                        watch(fuzzer);
-                    } catch (OutOfMemoryError _) {
-                        // The interrupt of a thread closes its channel on this thread.
-                    }
-                }
+                watchAll();
             }
         } catch (InterruptedException _) {
             // The run has ended.
+        }
+    }
+
+    private void watchAll() throws InterruptedException {
+        try {
+            Thread.sleep(PAUSE);
+            for (var fuzzer : fuzzers) {
+                watch(fuzzer);
+            }
+        } catch (OutOfMemoryError _) {
+            // The heap is full, or an interrupt has closed a channel on this thread.
         }
     }
 
