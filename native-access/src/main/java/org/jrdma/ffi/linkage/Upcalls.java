@@ -57,7 +57,7 @@ public final class Upcalls {
     private static MethodHandle throwing(MethodType type) {
         return MethodHandles.dropArguments(
                 MethodHandles.throwException(type.returnType(), Preparation.class)
-                        .bindTo(Preparation.THROWN),
+                        .bindTo(new Preparation()),
                 0,
                 type.parameterList());
     }
@@ -87,8 +87,6 @@ public final class Upcalls {
 
     /** Ends the calls that prepare a stub. */
     private static final class Preparation extends Error {
-
-        static final Preparation THROWN = new Preparation();
 
         private static final long serialVersionUID = 1;
 
