@@ -133,6 +133,16 @@ public final class OutgoingRings {
         return rings.size();
     }
 
+    /** Returns true if {@link #removeClosed} will remove a ring with invalid values. */
+    boolean hasBroken() {
+        for (var i = 0; i < rings.size(); i++) {
+            if (rings.get(i).isBroken()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Closes the rings whose peer has closed the connection or has written invalid values.
      *

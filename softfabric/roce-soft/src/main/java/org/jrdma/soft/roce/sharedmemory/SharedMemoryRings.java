@@ -113,11 +113,11 @@ public final class SharedMemoryRings implements AutoCloseable {
 
     /**
      * Prepares for sleep: peers that append a packet from now on send a signal. Returns false if a
-     * packet has already arrived.
+     * packet has already arrived, or {@link #poll} must remove a ring.
      */
     public boolean prepareToWait() {
         waiting = true;
-        var mayWait = true;
+        var mayWait = !outgoing.hasBroken();
         for (var ring : incoming.rings()) {
             mayWait &= ring.waiting(true);
         }
