@@ -174,7 +174,7 @@ final class EngineDriver {
 
     /**
      * Prepares the rings for the sleep of the thread of the port. Returns false if a packet has
-     * arrived.
+     * arrived, or a ring must be removed.
      */
     boolean prepareToWait() {
         return rings == null || rings.prepareToWait();
