@@ -316,17 +316,22 @@ class DmaTest extends AbstractMultiNodeTest {
     void shouldNotAccessTheMemoryAfterAWaitHasEnded() throws Exception {
         peer.run(context -> context.offer(SEGMENT + 2, LARGE_BYTES));
         var big = node.connect(peer.node(), SEGMENT + 2, TIMEOUT);
+        var timeouts = 0;
         for (var i = 0; i < 20; i++) {
             try (var arena = Arena.ofShared()) {
                 var transfer =
                         DmaTransferRequest.pullForeign(arena.allocate(LARGE_BYTES, 4096), big, 0);
 
-                assertThatExceptionOfType(FabricTimeoutException.class)
-                        .isThrownBy(() -> queue.transfer(transfer, ofNanos(1)));
+                try {
+                    queue.transfer(transfer, ofNanos(1));
+                } catch (FabricTimeoutException _) {
+                    timeouts++; // A transfer may also complete before the wait begins.
+                }
 
                 assertThat(queue.state()).isNotEqualTo(DmaState.POSTED);
             }
         }
+        assertThat(timeouts).isPositive();
     }
 
     @Test
