@@ -33,7 +33,7 @@ public final class Upcalls {
     // OutOfMemoryError.
     private static final MethodHandle LOCATE = Downcalls.plain(FunctionDescriptor.of(JAVA_LONG));
 
-    private static final int FIRST_CALLS = 200;
+    private static final int FIRST_CALLS = 130;
 
     private Upcalls() {}
 
