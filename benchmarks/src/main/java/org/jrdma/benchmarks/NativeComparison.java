@@ -37,14 +37,15 @@ public final class NativeComparison {
                         new DeviceOpenOption[0],
                         new DeviceOpenOption[] {DeviceOpenOption.CRITICAL_CALLS})) {
             try (var loop = new PostAndPollLoop(options)) {
-                for (var contest : contests(loop)) {
-                    compare(contest, options.length == 0 ? "ordinary" : "critical");
+                var critical = options.length > 0;
+                for (var contest : contests(loop, new HandWrittenLoop(loop, critical))) {
+                    compare(contest, critical ? "critical" : "ordinary");
                 }
             }
         }
     }
 
-    private static List<Contest> contests(PostAndPollLoop loop) {
+    private static List<Contest> contests(PostAndPollLoop loop, HandWrittenLoop handWritten) {
         var provider = NullProvider.instance();
         return List.of(
                 new Contest(
@@ -52,6 +53,11 @@ public final class NativeComparison {
                         1,
                         rounds -> provider.writeAndPoll(loop, 1, rounds),
                         loop::writeAndPoll),
+                new Contest(
+                        "WRITE and poll, without the SDK",
+                        1,
+                        rounds -> provider.writeAndPoll(loop, 1, rounds),
+                        handWritten::writeAndPoll),
                 new Contest(
                         "RECEIVE and poll",
                         1,

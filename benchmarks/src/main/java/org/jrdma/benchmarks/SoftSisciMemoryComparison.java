@@ -16,11 +16,14 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Locale;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.sisci.DmaQueue;
+import org.jrdma.sisci.DmaTransferRequest;
 import org.jrdma.sisci.LocalMap;
 import org.jrdma.sisci.Node;
 import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.Sequence;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.model.DmaState;
 import org.jrdma.soft.sisci.SoftSisci;
 import org.jrdma.soft.sisci.SoftSisciOptions;
 
@@ -40,6 +43,7 @@ public final class SoftSisciMemoryComparison {
     private static final int WARM_UP_TURNS = 400;
     private static final int ROUNDS = 100;
     private static final long COUNTERS = 4096;
+    private static final int[] DMA_BYTES = {8, 4096, 32768};
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     // Offsets in each segment and in the file. Each offset is in a separate cache line.
@@ -99,7 +103,8 @@ public final class SoftSisciMemoryComparison {
             segment.offer();
             try (var remote = node.connect(SECOND_NODE, SEGMENT, TIMEOUT);
                     var map = remote.map();
-                    var sequence = map.newSequence()) {
+                    var sequence = map.newSequence();
+                    var queue = node.newDmaQueue(1)) {
                 await(own.segment(), PEER_READY, 1);
                 var source = arena.allocate(LARGE_BYTES, 4096);
                 var small = source.asSlice(0, SMALL_BYTES);
@@ -129,6 +134,17 @@ public final class SoftSisciMemoryComparison {
                         20,
                         (_, rounds) -> copyFrom(map, source, rounds),
                         (_, rounds) -> copy(source, map.segment(), rounds));
+                for (var bytes : DMA_BYTES) {
+                    var transfer =
+                            DmaTransferRequest.push(segment, COUNTERS, remote, COUNTERS, bytes);
+                    var payload = own.segment().asSlice(COUNTERS, bytes);
+                    compare(
+                            "DMA of %,d bytes, polled; the copy alone".formatted(bytes),
+                            "at most 5000 ns more",
+                            100,
+                            (_, rounds) -> transfer(queue, transfer, rounds),
+                            (_, rounds) -> copy(payload, map.segment(), rounds));
+                }
             }
         }
     }
@@ -261,6 +277,16 @@ public final class SoftSisciMemoryComparison {
             throws FabricException {
         for (var round = 0; round < rounds; round++) {
             map.copyFrom(source, COUNTERS);
+        }
+    }
+
+    private static void transfer(DmaQueue queue, DmaTransferRequest transfer, int rounds)
+            throws FabricException {
+        for (var round = 0; round < rounds; round++) {
+            queue.post(transfer);
+            while (queue.state() == DmaState.POSTED) {
+                Thread.onSpinWait();
+            }
         }
     }
 

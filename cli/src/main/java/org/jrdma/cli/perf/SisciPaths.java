@@ -18,6 +18,7 @@ import org.jrdma.sisci.RemoteMap;
 import org.jrdma.sisci.RemoteSegment;
 import org.jrdma.sisci.SegmentOptions;
 import org.jrdma.sisci.Sisci;
+import org.jrdma.sisci.model.DmaState;
 
 /** The SISCI paths: stores into another node's memory, and DMA. */
 final class SisciPaths {
@@ -223,8 +224,11 @@ final class SisciPaths {
 
         @Override
         public void exchange(int bytes) throws IOException {
-            queue.transfer(
-                    DmaTransferRequest.push(source, 0, segments.remote(), 0, bytes), TIMEOUT);
+            queue.post(DmaTransferRequest.push(source, 0, segments.remote(), 0, bytes));
+            SpinWait.until(() -> queue.state() != DmaState.POSTED);
+            if (queue.state() != DmaState.DONE) {
+                throw new IOException("The DMA transfer ended in the state " + queue.state());
+            }
         }
 
         @Override

@@ -13,7 +13,7 @@ package org.jrdma.ffi.linkage;
 public final class PollingBudget {
 
     /** The maximum duration of polling after an event. */
-    static final long MAX_NANOS = 50_000;
+    static final long MAX_NANOS = 100_000;
 
     /**
      * The maximum interval between two events after which polling is tried. Greater than {@link

@@ -14,7 +14,6 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.lang.invoke.MutableCallSite;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.stream.Stream;
@@ -44,14 +43,43 @@ public final class Upcalls {
      */
     public static MemorySegment stub(UpcallFunction function) {
         var type = function.handle().type();
-        var target = new MutableCallSite(throwing(type));
+        var implementation = new Implementation(throwing(type));
+        var separated =
+                MethodHandles.foldArguments(
+                        MethodHandles.exactInvoker(type),
+                        Implementation.HANDLE.bindTo(implementation));
         var guarded =
-                MethodHandles.catchException(
-                        target.dynamicInvoker(), Throwable.class, function.withoutMemory());
+                MethodHandles.catchException(separated, Throwable.class, function.withoutMemory());
         var stub = LINKER.upcallStub(guarded, descriptor(type), Arena.global());
         prepare(stub, type);
-        target.setTarget(function.handle());
+        implementation.handle = function.handle();
         return stub;
+    }
+
+    /**
+     * The method handle behind a stub. Because the field is not final, the JIT compiles the
+     * exception handler of the stub and the implementation separately. If a path of compiled code
+     * needs objects that the compiler has replaced by local variables, and there is no memory for
+     * them, then the JVM skips all exception handlers of this compiled code.
+     */
+    private static final class Implementation {
+
+        private static final MethodHandle HANDLE = getter();
+
+        private volatile MethodHandle handle;
+
+        private Implementation(MethodHandle handle) {
+            this.handle = handle;
+        }
+
+        private static MethodHandle getter() {
+            try {
+                return MethodHandles.lookup()
+                        .findGetter(Implementation.class, "handle", MethodHandle.class);
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 
     private static MethodHandle throwing(MethodType type) {

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodType;
+import org.jrdma.ffi.ChildJvm;
 import org.junit.jupiter.api.Test;
 
 class UpcallsTest {
@@ -49,5 +50,20 @@ class UpcallsTest {
     @Test
     void shouldReturnTheResultForLackOfMemoryIfTheFunctionThrows() throws Throwable {
         assertThat(call("fail")).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldReturnTheResultForLackOfMemoryIfOptimizedCodeNeedsMemory() throws Exception {
+        var child =
+                ChildJvm.onClassPath(
+                        FullHeapUpcallProgram.class,
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:TieredStopAtLevel=4",
+                        "-XX:-BackgroundCompilation",
+                        "-XX:-CreateCoredumpOnCrash",
+                        "-Xmx16m");
+
+        assertThat(child.output()).contains("result -1");
+        assertThat(child.exitCode()).isZero();
     }
 }
