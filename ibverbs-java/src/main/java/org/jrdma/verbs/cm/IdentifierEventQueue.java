@@ -1,13 +1,12 @@
 package org.jrdma.verbs.cm;
 
 import java.io.InterruptedIOException;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +19,7 @@ final class IdentifierEventQueue {
     private final String owner;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Queue<ConnectionEvent> events = new ArrayDeque<>();
+    private final ArrayQueue<ConnectionEvent> events = new ArrayQueue<>();
     private @Nullable Consumer<ConnectionEvent> handler;
     private @Nullable VerbsException failure;
     private @Nullable String closeReason;
@@ -37,7 +36,7 @@ final class IdentifierEventQueue {
                 return;
             }
             if (handler == null) {
-                events.add(event);
+                events.addLast(event);
                 changed.signal();
             } else {
                 handler.accept(event);
@@ -82,7 +81,7 @@ final class IdentifierEventQueue {
                 }
                 changed.awaitNanos(remaining);
             }
-            return events.remove();
+            return events.removeFirst();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("Interrupted while waiting for " + owner);

@@ -1,7 +1,6 @@
 package org.jrdma.sisci.internal;
 
 import java.io.InterruptedIOException;
-import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -9,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +31,7 @@ public final class EventQueue<E> {
     private final Condition changed = lock.newCondition();
 
     /** The queued events. Consecutive equal events share an entry, which counts them. */
-    private final ArrayDeque<Queued<E>> events = new ArrayDeque<>();
+    private final ArrayQueue<Queued<E>> events = new ArrayQueue<>();
 
     private long queuedWeight;
     private long lost;
@@ -96,15 +96,15 @@ public final class EventQueue<E> {
             if (closed) {
                 return;
             }
-            var last = events.peekLast();
+            var last = events.isEmpty() ? null : events.getLast();
             if (last != null && last.event.equals(event)) {
                 last.times++;
             } else {
                 queuedWeight += weight.applyAsInt(event);
                 while (queuedWeight > capacity && !events.isEmpty()) {
-                    lose(events.remove());
+                    lose(events.removeFirst());
                 }
-                events.add(new Queued<>(event));
+                events.addLast(new Queued<>(event));
             }
             changed.signal();
         } finally {
@@ -148,10 +148,10 @@ public final class EventQueue<E> {
                 lost = 0;
                 throw new LossException(number, name);
             }
-            var first = events.element();
+            var first = events.getFirst();
             first.times--;
             if (first.times == 0) {
-                events.remove();
+                var _ = events.removeFirst();
                 queuedWeight -= weight.applyAsInt(first.event);
             }
             return first.event;

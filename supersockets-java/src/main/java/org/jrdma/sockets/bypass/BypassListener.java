@@ -1,10 +1,9 @@
 package org.jrdma.sockets.bypass;
 
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Queue;
 import org.jrdma.ffi.BlockingCalls;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.sockets.internal.ReadinessSource;
 import org.jrdma.sockets.internal.SocketCalls;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public abstract class BypassListener extends ReadinessSource {
     public record Arrival(BypassStream stream, InetSocketAddress local, InetSocketAddress remote) {}
 
     // Guarded by this
-    private final Queue<Arrival> arrivals = new ArrayDeque<>();
+    private final ArrayQueue<Arrival> arrivals = new ArrayQueue<>();
     private boolean closed;
 
     /**
@@ -55,7 +54,7 @@ public abstract class BypassListener extends ReadinessSource {
      */
     public final synchronized @Nullable Arrival poll() {
         notifyAll();
-        return arrivals.poll();
+        return arrivals.pollFirst();
     }
 
     public final synchronized boolean isClosed() {

@@ -14,7 +14,6 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -29,6 +28,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
 import org.jrdma.ffi.linkage.LinuxCalls;
 import org.jrdma.ffi.linkage.LinuxCalls.EpollEvent;
@@ -61,7 +61,7 @@ public final class FabricSelector extends AbstractSelector {
      */
     private final Map<Long, FabricSelectionKey> byNumber = new HashMap<>();
 
-    private final Queue<FabricSelectionKey> changes = new ArrayDeque<>();
+    private final ArrayQueue<FabricSelectionKey> changes = new ArrayQueue<>();
     private long nextNumber;
 
     /** The keys whose readiness source has notified the selector. Any thread adds to it. */
@@ -337,7 +337,7 @@ public final class FabricSelector extends AbstractSelector {
 
     private void processChanges() throws IOException {
         synchronized (changes) {
-            for (var key = changes.poll(); key != null; key = changes.poll()) {
+            for (var key = changes.pollFirst(); key != null; key = changes.poll()) {
                 var interest = key.takeInterest();
                 if (key.isValid()) {
                     key.selectable()

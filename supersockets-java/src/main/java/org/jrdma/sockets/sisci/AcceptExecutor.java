@@ -3,12 +3,11 @@ package org.jrdma.sockets.sisci;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.Executor;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,7 @@ final class AcceptExecutor {
     private static final class Clients {
 
         private final InetAddress network;
-        private final Queue<Runnable> waiting = new ArrayDeque<>();
+        private final ArrayQueue<Runnable> waiting = new ArrayQueue<>();
         private int running;
 
         Clients(InetAddress network) {
@@ -123,7 +122,7 @@ final class AcceptExecutor {
     }
 
     private synchronized @Nullable Runnable take(Clients same) {
-        var next = same.waiting.poll();
+        var next = same.waiting.pollFirst();
         if (next != null) {
             waiting--;
         }

@@ -17,7 +17,7 @@ final class CongestionWindows {
     private final List<PathCongestionWindow> paths = new ArrayList<>();
 
     /** The paths on which queue pairs may be waiting for free capacity. */
-    private final List<PathCongestionWindow> crowded = new ArrayList<>();
+    private final ArrayList<PathCongestionWindow> crowded = new ArrayList<>();
 
     /** The path of the queue pair that {@link #next} returned last, until its turn ends. */
     private @Nullable PathCongestionWindow serving;
@@ -41,6 +41,7 @@ final class CongestionWindows {
                 return paths.get(i);
             }
         }
+        crowded.ensureCapacity(paths.size() + 1);
         var path = new PathCongestionWindow(remote, bytes, now);
         path.enter();
         paths.add(path);

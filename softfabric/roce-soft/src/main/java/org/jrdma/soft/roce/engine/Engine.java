@@ -1,11 +1,11 @@
 package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.random.RandomGenerator;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
 import org.jrdma.soft.roce.packet.IncomingPacket;
 import org.jrdma.soft.roce.packet.InvariantCrc;
@@ -51,7 +51,7 @@ public final class Engine {
     private final NumberTable<XrcReceiveQueue> extendedReceives;
 
     /** The queue pairs that may have packets to send, in the order of their turns. */
-    private final ArrayDeque<Schedulable> active = new ArrayDeque<>();
+    private final ArrayQueue<Schedulable> active = new ArrayQueue<>();
 
     private final CongestionWindows paths;
 
@@ -104,6 +104,9 @@ public final class Engine {
         if (number == NumberTable.NONE) {
             return null;
         }
+        // Reserved now, so that the queue pair can be scheduled even if memory is exhausted later.
+        active.reserve(queuePairs.size() + 1);
+        timers.reserve(queuePairs.size() + 1);
         var queuePair = new QueuePair(this, number, options, queues);
         queuePairs.put(number, queuePair);
         return queuePair;
@@ -420,11 +423,7 @@ public final class Engine {
             failures.failed(queuePair.number(), again);
         }
         if (repeats) {
-            try {
-                timers.schedule(queuePair, now + FLUSH_RETRY_NANOS);
-            } catch (OutOfMemoryError e) {
-                failures.failed(queuePair.number(), e); // The next doorbell repeats the flush.
-            }
+            timers.schedule(queuePair, now + FLUSH_RETRY_NANOS);
         }
         failures.failed(queuePair.number(), cause);
     }
@@ -464,8 +463,8 @@ public final class Engine {
 
     void activate(Schedulable queuePair) {
         if (!queuePair.active) {
+            queuePair.active = true;
             active.addLast(queuePair);
-            queuePair.active = true; // Set last, because addLast may throw OutOfMemoryError.
         }
     }
 

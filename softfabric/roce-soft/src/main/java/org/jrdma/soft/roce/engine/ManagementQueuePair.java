@@ -1,7 +1,7 @@
 package org.jrdma.soft.roce.engine;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.soft.roce.packet.BaseTransportHeader;
 import org.jrdma.soft.roce.packet.DatagramHeader;
 import org.jrdma.soft.roce.packet.IncomingPacket;
@@ -25,7 +25,7 @@ final class ManagementQueuePair {
     private final NetworkPacketSender sender;
     private final RoceGid local;
     private final ManagementAgent management;
-    private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
+    private final ArrayQueue<Outgoing> waiting = new ArrayQueue<>();
     private int sequence;
 
     private record Outgoing(RoceGid remote, MemorySegment datagram) {}
@@ -74,7 +74,7 @@ final class ManagementQueuePair {
             if (packet == null) {
                 return false;
             }
-            waiting.removeFirst();
+            var _ = waiting.removeFirst();
             write(packet, next);
             sender.send(packet);
         }

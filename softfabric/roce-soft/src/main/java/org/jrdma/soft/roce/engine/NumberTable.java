@@ -76,6 +76,10 @@ final class NumberTable<T> {
         return false;
     }
 
+    int size() {
+        return size;
+    }
+
     /** Adds an object with a number that {@link #choose} has returned. */
     void put(int number, T object) {
         var row = new Row<>(number, object);

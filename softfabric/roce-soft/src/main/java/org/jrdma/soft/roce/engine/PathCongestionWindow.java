@@ -1,6 +1,6 @@
 package org.jrdma.soft.roce.engine;
 
-import java.util.ArrayDeque;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,7 +84,7 @@ final class PathCongestionWindow {
      * The queue pairs that wait for the window to admit a packet, in the order in which they will
      * get a turn.
      */
-    private final ArrayDeque<Schedulable> waiting = new ArrayDeque<>();
+    private final ArrayQueue<Schedulable> waiting = new ArrayQueue<>();
 
     /**
      * True if this path is in the list of crowded paths of {@link CongestionWindows}, which
@@ -146,6 +146,7 @@ final class PathCongestionWindow {
     }
 
     void enter() {
+        waiting.reserve(users + 1);
         users++;
     }
 

@@ -23,6 +23,13 @@ final class TimerQueue {
         return size == 0 ? NEVER : heap[0].timerKey;
     }
 
+    /** Allocates memory for the timers of a number of queue pairs. */
+    void reserve(int queuePairs) {
+        if (queuePairs > heap.length) {
+            heap = Arrays.copyOf(heap, Math.max(queuePairs, 2 * heap.length));
+        }
+    }
+
     /** Sets the deadline of a queue pair. {@link #NEVER} stops its timer. */
     void schedule(Schedulable queuePair, long deadline) {
         queuePair.deadline = deadline;
@@ -30,9 +37,6 @@ final class TimerQueue {
             return;
         }
         if (queuePair.timerIndex < 0) {
-            if (size == heap.length) {
-                heap = Arrays.copyOf(heap, size * 2);
-            }
             queuePair.timerKey = deadline;
             place(queuePair, size++);
             siftUp(queuePair);

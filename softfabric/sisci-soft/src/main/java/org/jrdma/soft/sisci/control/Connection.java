@@ -1,9 +1,9 @@
 package org.jrdma.soft.sisci.control;
 
 import java.lang.foreign.Arena;
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.ffi.linkage.SeqPacketSocket;
 import org.jrdma.soft.sisci.host.SignalSocket;
 import org.jrdma.soft.sisci.host.SystemCalls;
@@ -27,7 +27,7 @@ public final class Connection {
     private final int socket;
     private final SeqPacketSocket.Packet packet =
             new SeqPacketSocket.Packet(Message.MAX_BYTES, Arena.ofAuto());
-    private final ArrayDeque<Message> waiting = new ArrayDeque<>();
+    private final ArrayQueue<Message> waiting = new ArrayQueue<>();
 
     /**
      * The number of triggers that each queued trigger message represents, by the subject of the

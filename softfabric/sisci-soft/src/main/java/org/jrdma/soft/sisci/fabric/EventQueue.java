@@ -3,8 +3,8 @@ package org.jrdma.soft.sisci.fabric;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
-import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +38,7 @@ public final class EventQueue<E> {
      * The queued events, the oldest first. Consecutive equal events share an entry, which counts
      * them.
      */
-    private final ArrayDeque<Waiting<E>> waiting = new ArrayDeque<>();
+    private final ArrayQueue<Waiting<E>> waiting = new ArrayQueue<>();
 
     private boolean running;
     private boolean cancelled;

@@ -3,10 +3,10 @@ package org.jrdma.soft.sisci.fabric;
 import static org.jrdma.abi.sisci.sisci_h.*;
 import static org.jrdma.soft.sisci.fabric.SciException.throwIf;
 
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.soft.sisci.control.Connection;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ final class PerConnectionExecutor {
     private final Executor workers;
 
     /** The tasks by connection. The first task of a queue is running. */
-    private final Map<Connection, ArrayDeque<Runnable>> tasks = new HashMap<>();
+    private final Map<Connection, ArrayQueue<Runnable>> tasks = new HashMap<>();
 
     PerConnectionExecutor(Executor workers) {
         this.workers = workers;
@@ -44,7 +44,7 @@ final class PerConnectionExecutor {
             queue.addLast(task);
             return;
         }
-        queue = new ArrayDeque<>();
+        queue = new ArrayQueue<>();
         queue.addLast(task);
         tasks.put(connection, queue);
         try {

@@ -1,11 +1,11 @@
 package org.jrdma.soft.roce.abi.cm;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jrdma.abi.rdma.rdma_event_channel;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.StructureRegistry;
@@ -19,7 +19,7 @@ final class EventChannelObject {
 
     private final MemorySegment structure;
     private final RaisableDescriptor descriptor;
-    private final ArrayDeque<PendingEvent> events = new ArrayDeque<>();
+    private final ArrayQueue<PendingEvent> events = new ArrayQueue<>();
     private boolean destroyed;
 
     EventChannelObject() {
@@ -64,7 +64,7 @@ final class EventChannelObject {
 
     /** Removes the event that {@link #first} has returned. */
     synchronized void removeFirst() {
-        events.removeFirst();
+        var _ = events.removeFirst();
         if (events.isEmpty()) {
             descriptor.lower();
         }

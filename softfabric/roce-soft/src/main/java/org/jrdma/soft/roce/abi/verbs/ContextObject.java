@@ -2,7 +2,6 @@ package org.jrdma.soft.roce.abi.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -10,6 +9,7 @@ import org.jrdma.abi.rdma.ibv_async_event;
 import org.jrdma.abi.rdma.ibv_context;
 import org.jrdma.abi.rdma.ibv_context_ops;
 import org.jrdma.abi.rdma.verbs_context;
+import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.soft.roce.abi.ErrnoException;
 import org.jrdma.soft.roce.abi.Exports;
@@ -43,7 +43,7 @@ public final class ContextObject {
     private final MemorySegment structure;
 
     /** The asynchronous events that the program has not received. */
-    private final ArrayDeque<AsyncEvent> events = new ArrayDeque<>();
+    private final ArrayQueue<AsyncEvent> events = new ArrayQueue<>();
 
     /**
      * The objects that were created in this context and not destroyed, in the order of their
@@ -155,7 +155,7 @@ public final class ContextObject {
             }
             ibv_async_event.event_type(target, event.type());
             // The event is removed last, so that it is not lost if there is too little memory.
-            events.removeFirst();
+            var _ = events.removeFirst();
             if (events.isEmpty()) {
                 descriptor.lower();
             }
