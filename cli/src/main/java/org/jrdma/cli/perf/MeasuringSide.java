@@ -76,6 +76,7 @@ final class MeasuringSide implements AutoCloseable {
                 measured.latency(),
                 measured.bandwidth(),
                 measured.stable(),
+                CacheLineExchange.nanos(),
                 connection());
     }
 

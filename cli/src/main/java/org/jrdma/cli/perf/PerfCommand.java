@@ -24,7 +24,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures the latency and bandwidth of RDMA, SISCI and sockets between two processes by message size.",
             "Latency is half of a round trip. For one-sided operations (read, fetch-add, swap, dma) it is the time until completion.",
-            Stability.DESCRIPTION
+            Stability.DESCRIPTION,
+            "line: the time for a cache line from one processor to another and back. Compare only figures for which it is about the same; on a virtual machine it changes when the host moves a virtual processor."
         },
         mixinStandardHelpOptions = true,
         subcommands = {NvmePerfCommand.class, VolumePerfCommand.class},
@@ -100,8 +101,15 @@ public final class PerfCommand implements Callable<Integer> {
         if (output.isJson()) {
             out().println(Json.of(compares ? comparisons : results));
         }
-        plot.write(results.stream().map(Result::entry).toList(), Plot.BY_SIZE, errors());
+        plot.write(results.stream().map(Result::entry).toList(), texts(), errors());
         return problems == 0 && !results.isEmpty() ? 0 : 1;
+    }
+
+    private Plot.Texts texts() {
+        var lines = results.stream().mapToLong(Result::cacheLineNanos).summaryStatistics();
+        return Plot.BY_SIZE.withNote(
+                "A cache line takes %d to %d ns from one processor to another and back."
+                        .formatted(lines.getMin(), lines.getMax()));
     }
 
     /**

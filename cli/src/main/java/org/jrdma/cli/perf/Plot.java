@@ -79,7 +79,13 @@ final class Plot {
      * @param column the title of the column with the values of the horizontal axes
      * @param note the explanation of the latency
      */
-    record Texts(String title, String axis, String column, String note) {}
+    record Texts(String title, String axis, String column, String note) {
+
+        /** Adds a sentence to the explanation. */
+        Texts withNote(String sentence) {
+            return new Texts(title, axis, column, note + " " + sentence);
+        }
+    }
 
     static final Texts BY_SIZE =
             new Texts(

@@ -7,6 +7,7 @@ import java.util.Optional;
  *
  * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the local RDMA device; empty if the path uses none
+ * @param cacheLineNanos the result of {@link CacheLineExchange} after the measurement
  * @param connection the description of the connection, as {@link LinkEnd#connection()} returns it
  */
 record Result(
@@ -17,6 +18,7 @@ record Result(
         LatencyStatistics latency,
         MeasuredBandwidth bandwidth,
         Stability stable,
+        long cacheLineNanos,
         Optional<String> connection) {
 
     Plot.Entry entry() {

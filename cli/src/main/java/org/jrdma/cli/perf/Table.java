@@ -9,7 +9,7 @@ final class Table {
     private Table() {}
 
     static String header(Path path, Optional<String> connection) {
-        return "%n%s: %s%s; latency per message in us; %s%n%10s %9s %9s  %9s %9s %11s  %11s"
+        return "%n%s: %s%s; latency per message in us; %s%n%10s %9s %9s  %9s %9s %11s  %11s %9s"
                 .formatted(
                         path.name(),
                         path.description(),
@@ -21,14 +21,15 @@ final class Table {
                         "p99",
                         "p99.9",
                         "MB/s",
-                        "messages/s");
+                        "messages/s",
+                        "line, ns");
     }
 
     static String row(Result result) {
         var latency = result.latency();
         return String.format(
                 Locale.ROOT,
-                "%10s %9.2f %9.2f%c %9s %9s %11.1f%c %11.0f",
+                "%10s %9.2f %9.2f%c %9s %9s %11.1f%c %11.0f %9d",
                 Size.toString(result.bytes()),
                 latency.minimum(),
                 latency.median(),
@@ -37,6 +38,7 @@ final class Table {
                 latency.percentile99Point9AsText(),
                 result.bandwidth().megabytesPerSecond(),
                 result.stable().bandwidthMark(),
-                result.bandwidth().messagesPerSecond());
+                result.bandwidth().messagesPerSecond(),
+                result.cacheLineNanos());
     }
 }

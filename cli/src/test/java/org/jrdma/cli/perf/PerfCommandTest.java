@@ -90,7 +90,8 @@ class PerfCommandTest {
                         "[{\"path\":\"tcp\",\"fabric\":null,\"device\":null,\"bytes\":8,\"latency\":{\"samples\":")
                 .contains(
                         "\"bytes\":4096,", "\"percentile99Point9\":", "},\"stable\":{\"latency\":")
-                .endsWith("},\"connection\":\"to 127.0.0.1 by tcp\"}]\n")
+                .containsPattern("\"cacheLineNanos\":[1-9]")
+                .endsWith(",\"connection\":\"to 127.0.0.1 by tcp\"}]\n")
                 .hasLineCount(1);
         assertThat(StrictJson.parseObjects(output.toString()))
                 .extracting(result -> result.get("bytes"))

@@ -26,6 +26,7 @@ class RstreamTest {
                     new LatencyStatistics(250, 1, 3, 3, 3, 3, 3, 3),
                     new MeasuredBandwidth(2048, 500_000),
                     new Stability(true, true),
+                    92,
                     Optional.empty());
 
     @TempDir private Path folder;

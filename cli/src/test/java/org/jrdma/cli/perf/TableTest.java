@@ -23,6 +23,7 @@ class TableTest {
                         latency,
                         new MeasuredBandwidth(wide * 1000, wide * 1000),
                         new Stability(true, true),
+                        92,
                         Optional.empty());
 
         assertThat(Table.row(result).strip().split(" +"))
@@ -33,7 +34,8 @@ class TableTest {
                         "1234567890.13",
                         "1234567890.13",
                         "1234567890125.0",
-                        "1234567890125");
+                        "1234567890125",
+                        "92");
     }
 
     @ParameterizedTest
@@ -49,6 +51,7 @@ class TableTest {
                         latency,
                         new MeasuredBandwidth(1, 1),
                         new Stability(true, true),
+                        92,
                         Optional.empty());
 
         assertThat(Table.row(result).replaceAll(" +", " "))
@@ -73,9 +76,10 @@ class TableTest {
                         new LatencyStatistics(100, 1, 2, 2, 2, 3, 4, 5),
                         new MeasuredBandwidth(1, 1),
                         new Stability(latency, bandwidth),
+                        92,
                         Optional.empty());
 
         assertThat(Table.row(result).strip().split(" +"))
-                .containsExactly("8", "1.00", median, "3.00", "-", megabytes, "1");
+                .containsExactly("8", "1.00", median, "3.00", "-", megabytes, "1", "92");
     }
 }

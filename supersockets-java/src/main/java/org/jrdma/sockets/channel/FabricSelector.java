@@ -337,7 +337,7 @@ public final class FabricSelector extends AbstractSelector {
 
     private void processChanges() throws IOException {
         synchronized (changes) {
-            for (var key = changes.pollFirst(); key != null; key = changes.poll()) {
+            for (var key = changes.pollFirst(); key != null; key = changes.pollFirst()) {
                 var interest = key.takeInterest();
                 if (key.isValid()) {
                     key.selectable()

@@ -100,15 +100,28 @@ final class ExceptionRules {
 
     /**
      * Returns true for an OutOfMemoryError, and for another error with an OutOfMemoryError as its
-     * cause. If the heap is full, the JVM may fail to link a method of a record, and then does not
-     * try this again.
+     * cause. If the heap is full, the JVM may fail to link a method of a record or to initialize a
+     * class, and then does not try this again.
      */
     private boolean isLackOfMemory(Throwable thrown) {
         return thrown instanceof OutOfMemoryError
-                || (heapIsFull && thrown instanceof BootstrapMethodError)
+                || (heapIsFull
+                        && (thrown instanceof BootstrapMethodError
+                                || isOfUninitializedClass(thrown)))
                 || (thrown instanceof Error
                         && thrown.getCause() != null
                         && isLackOfMemory(thrown.getCause()));
+    }
+
+    /**
+     * Returns true if the JVM had no memory to initialize a class earlier. The message is that of
+     * the JVM, which does not keep the OutOfMemoryError itself.
+     */
+    private static boolean isOfUninitializedClass(Throwable thrown) {
+        return thrown instanceof NoClassDefFoundError
+                && thrown.getCause() instanceof ExceptionInInitializerError initialization
+                && String.valueOf(initialization.getMessage())
+                        .startsWith("Exception " + OutOfMemoryError.class.getName());
     }
 
     /**
