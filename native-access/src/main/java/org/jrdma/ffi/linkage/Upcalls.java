@@ -15,7 +15,6 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
-import java.util.ArrayList;
 import java.util.stream.Stream;
 
 /**
@@ -96,21 +95,21 @@ public final class Upcalls {
      * specialized one after 127 calls.
      */
     private static void prepare(MemorySegment stub, MethodType type) {
-        var arguments = new ArrayList<Object>();
-        arguments.add(stub);
-        type.parameterList().forEach(parameter -> arguments.add(zero(parameter)));
-        var call = Downcalls.plain(descriptor(type));
+        var arguments = new Object[1 + type.parameterCount()];
+        arguments[0] = stub;
+        for (var i = 0; i < type.parameterCount(); i++) {
+            arguments[1 + i] = Array.get(Array.newInstance(type.parameterType(i), 1), 0); // zero
+        }
+        var call =
+                MethodHandles.insertArguments(Downcalls.plain(descriptor(type)), 0, arguments)
+                        .asType(MethodType.methodType(void.class));
         try {
             for (var calls = 0; calls < FIRST_CALLS; calls++) {
-                var _ = call.invokeWithArguments(arguments);
+                call.invokeExact();
             }
         } catch (Throwable e) {
             throw Downcalls.unchecked(e);
         }
-    }
-
-    private static Object zero(Class<?> number) {
-        return Array.get(Array.newInstance(number, 1), 0);
     }
 
     /** Ends the calls that prepare a stub. */
