@@ -65,6 +65,7 @@ public final class Upcalls {
 
         private static final MethodHandle HANDLE = getter();
 
+        @SuppressWarnings("unused") // Read through HANDLE.
         private volatile MethodHandle handle;
 
         private Implementation(MethodHandle handle) {
@@ -76,7 +77,7 @@ public final class Upcalls {
                 return MethodHandles.lookup()
                         .findGetter(Implementation.class, "handle", MethodHandle.class);
             } catch (ReflectiveOperationException e) {
-                throw new AssertionError(e);
+                throw new ExceptionInInitializerError(e);
             }
         }
     }

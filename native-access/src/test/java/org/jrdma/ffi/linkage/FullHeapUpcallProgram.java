@@ -16,6 +16,8 @@ final class FullHeapUpcallProgram {
     private static final int CALLS = 100_000;
 
     private static @Nullable Object filler;
+
+    @SuppressWarnings("unused") // The compiler must not replace an object that is stored here.
     private static @Nullable Numbers published;
 
     private record Numbers(long a, long b, long c, long d, long e, long f, long g, long h) {}
@@ -40,6 +42,7 @@ final class FullHeapUpcallProgram {
         System.out.println("result " + result);
     }
 
+    @SuppressWarnings("unused") // Called through a stub.
     private static int sum(long n) {
         var numbers = new Numbers(n, n, n, n, n, n, n, n);
         if (n != 0) {
