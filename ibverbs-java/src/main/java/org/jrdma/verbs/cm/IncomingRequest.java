@@ -43,6 +43,11 @@ abstract sealed class IncomingRequest implements AutoCloseable
         return event.identifier().deviceName().orElseThrow();
     }
 
+    /** The number of the local device port through which the request arrived, starting at 1. */
+    public int devicePort() {
+        return event.identifier().devicePort().orElseThrow();
+    }
+
     /**
      * Rejects the request and closes it.
      *

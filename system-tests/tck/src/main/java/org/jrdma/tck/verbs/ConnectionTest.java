@@ -197,6 +197,7 @@ class ConnectionTest {
         var connecting = startConnecting();
         try (var request = listener.next(TIMEOUT)) {
             assertThat(request.deviceName()).isEqualTo(device.name());
+            assertThat(request.devicePort()).isEqualTo(1);
             assertThat(request.peerAddress().getAddress()).isEqualTo(address);
             request.reject(bytes("full"));
         }
