@@ -61,7 +61,7 @@ final class MeasuredVolume implements AutoCloseable {
             throws IOException {
         this.path = path;
         try {
-            var server = startServer(drive);
+            var server = startServer(drive, folder);
             processes =
                     new ProcessorTimePerByte.Processes(
                             ProcessHandle.current(), server.toHandle(), drive.process());
@@ -103,7 +103,11 @@ final class MeasuredVolume implements AutoCloseable {
         return resource;
     }
 
-    private Process startServer(LentSoftwareDrive drive) throws IOException {
+    private Process startServer(LentSoftwareDrive drive, Path folder) throws IOException {
+        var settings =
+                Files.writeString(
+                        folder.resolve("settings"),
+                        "datagram.reads=" + (path == VolumeDataPathKind.VERBS_DATAGRAMS));
         var address = "%s:%d".formatted(HOST, FreePorts.of(1).getFirst());
         var server =
                 ChildProcessPeer.start(
@@ -112,6 +116,7 @@ final class MeasuredVolume implements AutoCloseable {
                                 "serve",
                                 "--json",
                                 ChildProcessPeer.OPTION,
+                                "--config=" + settings,
                                 "--name=server",
                                 "--drive=" + drive.ofServer(),
                                 "--listen=" + address,
@@ -144,6 +149,7 @@ final class MeasuredVolume implements AutoCloseable {
                 var table = Files.writeString(folder.resolve("hosts"), hosts);
                 yield options.streams(List.of(Transports.sisci(Sisci.configured(), table)));
             }
+            case VERBS_DATAGRAMS -> options.datagramReads(true);
             default -> options.streams(List.of(Transports.tcp()));
         };
     }

@@ -13,6 +13,8 @@ enum VolumeDataPathKind {
     DIRECT(TransportKind.SOCKETS, "tcp", ""),
     /** A server accesses the drive. The data is redirected by RDMA. */
     VERBS(TransportKind.VERBS, "tcp", "read,write"),
+    /** A server accesses the drive. The data of large reads is redirected by datagrams. */
+    VERBS_DATAGRAMS(TransportKind.VERBS, "tcp", ""),
     /** A server accesses the drive. The data is redirected by stores into SISCI segments. */
     SISCI(TransportKind.SISCI, "tcp", "pio,dma"),
     /** A server accesses the drive. The data is redirected over sockets that use SISCI. */

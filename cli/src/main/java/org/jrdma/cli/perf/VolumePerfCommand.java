@@ -43,7 +43,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
             paramLabel = "PATH",
             converter = VolumeDataPathKind.Converter.class,
             description =
-                    "Paths to measure: direct, verbs, sisci, sisci-sockets, tcp (default: all of them).")
+                    "Paths to measure: direct, verbs, verbs-datagrams, sisci, sisci-sockets, tcp (default: all of them).")
     private List<VolumeDataPathKind> named = List.of();
 
     @Option(

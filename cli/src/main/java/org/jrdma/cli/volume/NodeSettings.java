@@ -31,6 +31,7 @@ import org.jrdma.volume.net.TransportKind;
 record NodeSettings(
         List<List<String>> servers,
         List<TransportKind> transports,
+        boolean datagramReads,
         Optional<DriveName> drive,
         String name,
         InetSocketAddress listen,
@@ -68,6 +69,7 @@ record NodeSettings(
         return new NodeSettings(
                 parse(values, "servers", Addresses::servers),
                 parse(values, "transports", NodeSettings::transports),
+                parse(values, "datagram.reads", NodeSettings::isTrue),
                 parse(values, "drive", NodeSettings::drive),
                 parse(values, "name", name -> name),
                 parse(values, "listen", Addresses::local),
@@ -115,6 +117,16 @@ record NodeSettings(
         return transports;
     }
 
+    private static boolean isTrue(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default ->
+                    throw new IllegalArgumentException(
+                            "\"%s\" is neither true nor false".formatted(text));
+        };
+    }
+
     private static Optional<DriveName> drive(String text) {
         return text.isEmpty() ? Optional.empty() : Optional.of(new DriveName(text));
     }
@@ -131,7 +143,10 @@ record NodeSettings(
 
     /** Returns the transports and the address to listen at. */
     NodeOptions nodeOptions() {
-        return NodeOptions.ALL.transports(transports).socketAddress(listen);
+        return NodeOptions.ALL
+                .transports(transports)
+                .datagramReads(datagramReads)
+                .socketAddress(listen);
     }
 
     /** Returns the name of this node, which is the name of its host by default. */

@@ -59,6 +59,7 @@ class VolumePerfCommandTest {
                 .contains(
                         "\ndirect: direct\n",
                         "\nverbs: verbs (soft0) between ",
+                        "\nverbs-datagrams: verbs (soft0, ",
                         "\nsisci: sisci ",
                         "\nsisci-sockets: sockets (sisci) to ",
                         "\ntcp: sockets (tcp) to ",

@@ -30,6 +30,7 @@ class NodeSettingsTest {
 
         assertThat(settings.servers()).containsExactly(List.of("sockets:localhost:7471"));
         assertThat(settings.transports()).containsExactly(TransportKind.values());
+        assertThat(settings.datagramReads()).isFalse();
         assertThat(settings.drive()).isEmpty();
         assertThat(settings.nodeName()).isNotEmpty();
         assertThat(settings.listen().getAddress().isLoopbackAddress()).isTrue();
@@ -55,6 +56,7 @@ class NodeSettingsTest {
                         # a comment
                         servers = node1, sockets:node2:99+verbs:10.0.0.2:98, [fd00::1]:7
                         transports = sockets,verbs
+                        datagram.reads = true
                         drive = /disk
                         lease.millis = 700
                         """,
@@ -67,6 +69,7 @@ class NodeSettingsTest {
                         List.of("sockets:[fd00::1]:7"));
         assertThat(settings.nodeOptions().transports())
                 .containsExactly(TransportKind.SOCKETS, TransportKind.VERBS);
+        assertThat(settings.datagramReads()).isTrue();
         assertThat(settings.drive()).contains(new DriveName("/other"));
         assertThat(settings.nodeName()).isEqualTo("n");
         assertThat(settings.lease()).isEqualTo(Duration.ofMillis(700));
@@ -76,12 +79,13 @@ class NodeSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "server=x | There is no setting \"server\". The settings are: drive, lease.millis, listen, name, retry.millis, servers, session.millis, transports.",
+                "server=x | There is no setting \"server\". The settings are: datagram.reads, drive, lease.millis, listen, name, retry.millis, servers, session.millis, transports.",
                 "servers= | Invalid setting \"servers\": \"\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
                 "servers=a,b:c | Invalid setting \"servers\": \"b:c\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
                 "listen=[::1]:65536 | Invalid setting \"listen\": \"[::1]:65536\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
                 "transports=tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets",
                 "transports=verbs,verbs | Invalid setting \"transports\": verbs occurs twice",
+                "datagram.reads=yes | Invalid setting \"datagram.reads\": \"yes\" is neither true nor false",
                 "lease.millis=5s | Invalid setting \"lease.millis\": \"5s\" is not a whole number from 100 to 86400000",
                 "retry.millis=99 | Invalid setting \"retry.millis\": \"99\" is not a whole number from 100 to 86400000"
             })

@@ -53,7 +53,10 @@ public final class Mount implements AutoCloseable {
                                 true,
                                 CALL_TIMEOUT,
                                 options.retry()),
-                        new NodeConnector(NodeOptions.ALL.transports(options.transports())),
+                        new NodeConnector(
+                                NodeOptions.ALL
+                                        .transports(options.transports())
+                                        .datagramReads(options.datagramReads())),
                         drive);
         var process = Path.of("/proc/self");
         var user = (int) Files.getAttribute(process, "unix:uid");

@@ -23,6 +23,7 @@ record MountOptions(
         List<List<String>> servers,
         Optional<DriveName> drive,
         List<TransportKind> transports,
+        boolean datagramReads,
         Duration retry,
         boolean isForAllUsers) {
 
@@ -87,6 +88,7 @@ record MountOptions(
                 list(settings.getProperty("transports", "verbs,sisci,sockets"), ",").stream()
                         .map(MountOptions::transport)
                         .toList(),
+                Boolean.parseBoolean(settings.getProperty("datagram.reads", "false").strip()),
                 Duration.ofMillis(Long.parseLong(settings.getProperty("retry.millis", "30000"))),
                 options.containsKey("allow-other"));
     }

@@ -34,6 +34,7 @@ class MountOptionsTest {
                                 List.of(List.of("sockets:localhost:7471")),
                                 java.util.Optional.empty(),
                                 List.of(VERBS, SISCI, SOCKETS),
+                                false,
                                 Duration.ofSeconds(30),
                                 false));
     }
@@ -46,6 +47,7 @@ class MountOptionsTest {
                 """
                 servers = node1, node2:1 + verbs:10.0.0.1:2, [fd00::1]
                 transports = sockets, verbs
+                datagram.reads = true
                 drive = /drive
                 lease.millis = 1000
                 retry.millis = 5000
@@ -58,6 +60,7 @@ class MountOptionsTest {
                         List.of("sockets:node2:1", "verbs:10.0.0.1:2"),
                         List.of("sockets:[fd00::1]:7471"));
         assertThat(read.transports()).containsExactly(SOCKETS, VERBS);
+        assertThat(read.datagramReads()).isTrue();
         assertThat(read.drive()).contains(new DriveName("/drive"));
         assertThat(read.retry()).isEqualTo(Duration.ofSeconds(5));
 

@@ -283,11 +283,9 @@ final class DataPathSelector implements AutoCloseable {
                         addresses,
                         request -> request, // a data server sends no requests
                         options.callTimeout());
-        var state = connection.state();
         return new DirectOrRedirectedDataPath.Redirected(
                 new RedirectedDrive(connection, session.id(), blocks, options.callTimeout()),
-                new ConnectionDescription(
-                        server, state.transport(), state.description(), state.unused()));
+                server);
     }
 
     private List<List<String>> otherServers() {
@@ -389,17 +387,20 @@ final class DataPathSelector implements AutoCloseable {
     /** Connects over the transports that did not work. */
     private void probePreferred() throws FabricException {
         if (!(current instanceof DirectOrRedirectedDataPath.Redirected path)
-                || path.connection().unused().isEmpty()
                 || System.nanoTime() - preferredAt < preferredPause.toNanos()) {
+            return;
+        }
+        var unused = path.connection().unused();
+        if (unused.isEmpty()) {
             return;
         }
         preferredAt = System.nanoTime();
         preferredPause = longer(preferredPause);
-        var server = path.connection().server();
+        var server = path.server();
         var preferred =
                 server.stream()
                         .filter(address ->
-                                path.connection().unused().stream()
+                                unused.stream()
                                         .anyMatch(reason -> reason.startsWith(address + ": ")))
                         .toList();
         replace(path, redirect(server, preferred));

@@ -1,5 +1,6 @@
 package org.jrdma.volume.client;
 
+import java.util.List;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.model.ConnectionDescription;
 
@@ -18,11 +19,17 @@ sealed interface DirectOrRedirectedDataPath {
     }
 
     /** Block redirection: another node accesses the drive. */
-    record Redirected(RedirectedDrive drive, ConnectionDescription connection)
+    record Redirected(RedirectedDrive drive, List<String> server)
             implements DirectOrRedirectedDataPath {
+
+        /** Returns the current state of the connection. */
+        ConnectionDescription connection() {
+            return drive.describe(server);
+        }
+
         @Override
         public String toString() {
-            return "redirected to %s, %s".formatted(connection.server(), drive);
+            return "redirected to %s, %s".formatted(server, drive);
         }
     }
 }

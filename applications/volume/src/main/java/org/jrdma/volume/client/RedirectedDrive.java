@@ -3,9 +3,11 @@ package org.jrdma.volume.client;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.model.ConnectionDescription;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
@@ -62,6 +64,17 @@ final class RedirectedDrive implements Drive {
     /** Returns this drive for the accesses of another session. */
     RedirectedDrive in(long other) {
         return new RedirectedDrive(connection, other, blocks, timeout);
+    }
+
+    /**
+     * Returns the current state of the connection.
+     *
+     * @param server all addresses of the server
+     */
+    ConnectionDescription describe(List<String> server) {
+        var state = connection.state();
+        return new ConnectionDescription(
+                server, state.transport(), state.description(), state.unused());
     }
 
     @Override

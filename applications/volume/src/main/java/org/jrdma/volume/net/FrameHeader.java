@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param bulkBytes the length of the bulk data
  * @param address the address of the bulk data at the caller
  * @param key the key of the bulk data at the caller
+ * @param datagrams the number of datagrams with bulk data that the caller expects; 0 if the peer
+ *     moves the data in another way
  */
 record FrameHeader(
         Kind kind,
@@ -25,7 +27,8 @@ record FrameHeader(
         int areaOffset,
         int bulkBytes,
         long address,
-        int key) {
+        int key,
+        int datagrams) {
 
     /** The length of an encoded header. */
     static final int BYTES = 40;
@@ -41,7 +44,13 @@ record FrameHeader(
         /** Shows that the sender is alive. */
         PING(5),
         /** Announces that the sender ends the connection. */
-        CLOSE(6);
+        CLOSE(6),
+        /** Reports that the datagrams that the receiver of this frame expects were sent. */
+        SENT(7),
+        /** The answer to {@link #SENT}: the indexes of the datagrams that are expected next. */
+        MISSING(8),
+        /** The answer to {@link #SENT}: all datagrams have arrived. */
+        ARRIVED(9);
 
         private final int code;
 
@@ -57,6 +66,19 @@ record FrameHeader(
             }
             throw new ProtocolException("the peer sent a malformed header");
         }
+    }
+
+    /** Creates a header of a frame whose caller expects no datagrams. */
+    FrameHeader(
+            Kind kind,
+            @Nullable Direction direction,
+            int payloadBytes,
+            long call,
+            int areaOffset,
+            int bulkBytes,
+            long address,
+            int key) {
+        this(kind, direction, payloadBytes, call, areaOffset, bulkBytes, address, key, 0);
     }
 
     private static int code(@Nullable Direction direction) {
@@ -78,15 +100,35 @@ record FrameHeader(
 
     /** A frame that belongs to no call. */
     static FrameHeader of(Kind kind, int payloadBytes) {
-        return new FrameHeader(kind, null, payloadBytes, 0, 0, 0, 0, 0);
+        return of(kind, 0, payloadBytes);
+    }
+
+    /** A frame without bulk data. */
+    static FrameHeader of(Kind kind, long call, int payloadBytes) {
+        return new FrameHeader(kind, null, payloadBytes, call, 0, 0, 0, 0);
+    }
+
+    /** Returns the header of this request of a caller that expects datagrams. */
+    FrameHeader expecting(int count) {
+        return new FrameHeader(
+                kind, direction, payloadBytes, call, areaOffset, bulkBytes, address, key, count);
     }
 
     /** Returns the header of the reply to this request. */
     FrameHeader reply(Kind kind, int bytes) {
         var withData = kind == Kind.REPLY && direction == Direction.FROM_PEER;
         return withData
-                ? new FrameHeader(kind, direction, bytes, call, areaOffset, bulkBytes, address, key)
-                : new FrameHeader(kind, null, bytes, call, 0, 0, 0, 0);
+                ? new FrameHeader(
+                        kind,
+                        direction,
+                        bytes,
+                        call,
+                        areaOffset,
+                        bulkBytes,
+                        address,
+                        key,
+                        datagrams)
+                : of(kind, call, bytes);
     }
 
     /** Returns true if the sender of this frame is also the sender of the bulk data. */
@@ -99,7 +141,7 @@ record FrameHeader(
     void encode(ByteBuffer target) {
         target.put((byte) kind.code)
                 .put((byte) code(direction))
-                .putShort((short) 0)
+                .putShort((short) datagrams)
                 .putInt(payloadBytes)
                 .putLong(call)
                 .putInt(areaOffset)
@@ -117,7 +159,7 @@ record FrameHeader(
     static FrameHeader decode(ByteBuffer source) throws ProtocolException {
         var kind = Kind.of(source.get());
         var direction = direction(source.get());
-        var reserved = (int) source.getShort();
+        var datagrams = Short.toUnsignedInt(source.getShort());
         var payloadBytes = source.getInt();
         var header =
                 new FrameHeader(
@@ -128,8 +170,9 @@ record FrameHeader(
                         source.getInt(),
                         source.getInt(),
                         source.getLong(),
-                        source.getInt());
-        reserved |= source.getInt();
+                        source.getInt(),
+                        datagrams);
+        var reserved = source.getInt();
         if (reserved != 0 || payloadBytes < 0 || payloadBytes > NodeConnection.MAX_MESSAGE_BYTES) {
             throw new ProtocolException("the peer sent a malformed header");
         }
@@ -140,6 +183,9 @@ record FrameHeader(
     }
 
     private boolean hasConsistentBulk() {
+        if (datagrams > 0 && direction != Direction.FROM_PEER) {
+            return false;
+        }
         if (direction == null) {
             return areaOffset == 0 && bulkBytes == 0 && address == 0 && key == 0;
         }

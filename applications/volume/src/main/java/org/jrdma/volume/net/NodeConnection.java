@@ -320,6 +320,8 @@ public final class NodeConnection implements AutoCloseable {
             case PING -> {}
             case CLOSE -> throw new VolumeException("the peer closed the connection");
             case HELLO -> throw new ProtocolException("the peer sent a second handshake message");
+            case SENT, MISSING, ARRIVED ->
+                    throw new ProtocolException("the peer sent a message about datagrams");
         }
     }
 

@@ -35,6 +35,7 @@ public final class NodeOptions {
     InetSocketAddress socketAddress = new InetSocketAddress(0);
     InetSocketAddress verbsAddress = new InetSocketAddress(0);
     int sisciNumber;
+    boolean datagramReads;
 
     private NodeOptions(List<TransportKind> transports) {
         this.transports = transports;
@@ -55,6 +56,7 @@ public final class NodeOptions {
         copy.socketAddress = socketAddress;
         copy.verbsAddress = verbsAddress;
         copy.sisciNumber = sisciNumber;
+        copy.datagramReads = datagramReads;
         change.accept(copy);
         return copy;
     }
@@ -127,6 +129,16 @@ public final class NodeOptions {
      */
     public NodeOptions sisciNumber(int number) {
         return with(copy -> copy.sisciNumber = check("sisciNumber", number, 0, Integer.MAX_VALUE));
+    }
+
+    /**
+     * Selects whether the data of large reads over verbs is moved by unreliable datagrams, false by
+     * default. Both nodes must select it. Datagrams that are lost are sent again. If many are lost,
+     * or a node or its device cannot use datagrams, the data is moved by RDMA WRITE; the
+     * description of the connection has the reason.
+     */
+    public NodeOptions datagramReads(boolean isSelected) {
+        return with(copy -> copy.datagramReads = isSelected);
     }
 
     private static int check(String name, int value, int min, int max) {

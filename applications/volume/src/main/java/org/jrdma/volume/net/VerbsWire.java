@@ -5,7 +5,10 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.ffi.AddressText;
@@ -21,7 +24,9 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.memory.MemoryRegion;
+import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.RemoteMemory;
@@ -30,11 +35,14 @@ import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A connection over a reliable queue pair. Frames are messages. The serving side moves bulk data
  * between its area and the buffer of the caller by RDMA READ and RDMA WRITE, so that its own memory
- * is not accessible for peers.
+ * is not accessible for peers. If both nodes select it, the accepting side moves the data of large
+ * reads of the connecting side by datagrams of other queue pairs; see {@link DatagramReceiver}.
  *
  * <p>Flow control needs no credits, because the number of calls is limited: the receive queue has a
  * request for each call of the peer, for the reply to each own call, and for some other frames.
@@ -45,15 +53,17 @@ final class VerbsWire implements Wire {
             (FrameHeader.BYTES + NodeConnection.MAX_MESSAGE_BYTES + 63) / 64 * 64;
 
     /**
-     * The number of frames that belong to no call: those of the handshake, of the disconnect, and
-     * of the keep-alive.
+     * The number of frames that belong to no call: those of the handshake, of the disconnect, of
+     * the keep-alive, and about datagrams.
      */
-    private static final int OTHER_FRAMES = 4;
+    private static final int OTHER_FRAMES = 5;
 
     private static final int SEND_SLOTS = 16;
 
     /** The part of the silence timeout after which a request is retransmitted. */
     private static final int RETRANSMISSIONS = 32;
+
+    private static final Logger LOG = LoggerFactory.getLogger(VerbsWire.class);
 
     private final Device device;
     private final ProtectionDomain domain;
@@ -63,7 +73,20 @@ final class VerbsWire implements Wire {
     private final MemoryRegion incoming;
     private final Connection<AsyncQueuePair> connection;
     private final AsyncQueuePair queuePair;
-    private final String description;
+    private final Duration silence;
+
+    /** The registered memory of the buffers, by remote key. */
+    private final Map<Integer, MemoryRegion> buffers = new ConcurrentHashMap<>();
+
+    /** Null on the accepting side, or if reads use no datagrams. */
+    private final @Nullable DatagramReceiver receiver;
+
+    /** Null on the connecting side, or if reads use no datagrams. */
+    private final @Nullable DatagramSender sender;
+
+    /** The reason for which there is no receiver; null if it was not selected. */
+    private final @Nullable String datagramFailure;
+
     private final BlockingQueue<Integer> freeSlots = new LinkedBlockingQueue<>();
 
     /** The posted receive requests, in the order of the slots. Used by the receiving thread. */
@@ -85,24 +108,44 @@ final class VerbsWire implements Wire {
     /**
      * Creates a wire on a device. The wire opens the device itself, so that it depends on no other
      * wire and no listener.
+     *
+     * @param request the private data of the connect request of the peer; empty if this side
+     *     connects
      */
-    static VerbsWire open(String deviceName, NodeOptions options, Connector connector)
+    static VerbsWire open(
+            String deviceName,
+            int port,
+            Optional<PrivateData> request,
+            NodeOptions options,
+            Connector connector)
             throws IOException {
         var device = Verbs.configured().open(deviceName);
         try {
-            return new VerbsWire(device, options, connector);
+            return new VerbsWire(device, port, request, options, connector);
         } catch (IOException | RuntimeException e) {
             device.close();
             throw e;
         }
     }
 
-    private VerbsWire(Device device, NodeOptions options, Connector connector) throws IOException {
+    private VerbsWire(
+            Device device,
+            int port,
+            Optional<PrivateData> request,
+            NodeOptions options,
+            Connector connector)
+            throws IOException {
         this.device = device;
+        this.silence = options.silence;
         this.domain = device.newProtectionDomain();
         this.receives = new Transfer[2 * options.calls + OTHER_FRAMES];
         var sends = SEND_SLOTS + options.calls;
-        this.completions = device.newCompletionDispatcher(sends + receives.length + 1);
+        // The queue pairs share a completion queue, so the datagrams that arrived before a frame
+        // also
+        // complete before it.
+        var datagrams =
+                options.datagramReads ? DatagramReceiver.WINDOW + DatagramSender.SENDS + 2 : 0;
+        this.completions = device.newCompletionDispatcher(sends + receives.length + 1 + datagrams);
         var arena = domain.newArena(Access.LOCAL_WRITE);
         this.area = arena.region(options.bulkBytes);
         this.outgoing = arena.region((long) SEND_SLOTS * SLOT_BYTES);
@@ -110,21 +153,39 @@ final class VerbsWire implements Wire {
         for (var slot = 0; slot < SEND_SLOTS; slot++) {
             freeSlots.add(slot);
         }
+        @Nullable DatagramReceiver newReceiver = null;
+        @Nullable DatagramSender newSender = null;
+        @Nullable String failed = null;
+        var privateData = new byte[0];
+        try {
+            var offer = request.flatMap(DatagramOffer::decode);
+            if (options.datagramReads && request.isEmpty()) {
+                newReceiver = new DatagramReceiver(domain, completions, port);
+                privateData = newReceiver.offer().encode();
+            } else if (options.datagramReads && offer.isPresent()) {
+                newSender = new DatagramSender(domain, completions, port, offer.get(), silence);
+                privateData = DatagramOffer.answer(newSender.maxDatagramBytes());
+            }
+        } catch (IOException | RuntimeException e) {
+            failed = String.valueOf(e.getMessage());
+            LOG.info("Reads over {} use no datagrams: {}", device.name(), failed);
+        }
+        this.receiver = newReceiver;
+        this.sender = newSender;
+        this.datagramFailure = failed;
         var connectionOptions =
                 ConnectionOptions.of(
                                 QueuePairOptions.reliable(completions)
                                         .sends(sends)
                                         .receives(receives.length))
                         .acknowledgeTimeout(options.silence.dividedBy(RETRANSMISSIONS))
+                        .privateData(privateData)
                         .prepared(this::postReceives);
         this.connection = connector.connect(domain, connectionOptions);
         this.queuePair = connection.queuePair();
-        this.description =
-                "verbs (%s) between %s and %s"
-                        .formatted(
-                                device.name(),
-                                AddressText.of(connection.localAddress()),
-                                AddressText.of(connection.peerAddress()));
+        if (receiver != null) {
+            receiver.start(DatagramOffer.decodeAnswer(connection.privateData()));
+        }
     }
 
     /**
@@ -138,6 +199,8 @@ final class VerbsWire implements Wire {
         try (var route = ConnectionManager.configured().resolve(address, remaining(deadline))) {
             return open(
                     route.deviceName(),
+                    route.devicePort(),
+                    Optional.empty(),
                     options,
                     (domain, chosen) -> route.connect(domain, chosen, remaining(deadline)));
         }
@@ -160,7 +223,19 @@ final class VerbsWire implements Wire {
 
     @Override
     public String toString() {
-        return description;
+        return "verbs (%s%s) between %s and %s"
+                .formatted(
+                        device.name(),
+                        datagramState(),
+                        AddressText.of(connection.localAddress()),
+                        AddressText.of(connection.peerAddress()));
+    }
+
+    private String datagramState() {
+        if (receiver != null) {
+            return ", " + receiver.state();
+        }
+        return datagramFailure == null ? "" : ", no datagrams: " + datagramFailure;
     }
 
     @Override
@@ -174,8 +249,16 @@ final class VerbsWire implements Wire {
         try {
             var region = arena.region(bytes);
             var remote = region.remote();
+            buffers.put(remote.key(), region);
             return new NodeBuffer(
-                    this, region.segment(), remote.address(), remote.key(), arena::close);
+                    this,
+                    region.segment(),
+                    remote.address(),
+                    remote.key(),
+                    () -> {
+                        buffers.remove(remote.key());
+                        arena.close();
+                    });
         } catch (VerbsException | RuntimeException e) {
             arena.close();
             throw e;
@@ -186,13 +269,32 @@ final class VerbsWire implements Wire {
     public void send(
             FrameHeader header, ByteBuffer payload, MemorySegment ignored, Deadline deadline)
             throws IOException {
+        var isReply = header.kind() == Kind.REPLY && header.direction() == Direction.FROM_PEER;
+        if (isReply && header.datagrams() > 0) {
+            var hasArrived = sendDatagrams(header);
+            send(header, payload, !hasArrived, deadline);
+        } else if (header.kind() == Kind.REQUEST && header.direction() == Direction.FROM_PEER) {
+            var expecting = expectDatagrams(header);
+            try {
+                send(expecting, payload, false, deadline);
+            } catch (IOException | RuntimeException e) {
+                endDatagrams(header);
+                throw e;
+            }
+        } else {
+            send(header, payload, isReply, deadline);
+        }
+    }
+
+    /** Sends a frame, after the bulk data of a reply if {@code isWrite} is true. */
+    private void send(FrameHeader header, ByteBuffer payload, boolean isWrite, Deadline deadline)
+            throws IOException {
         var slot = takeSlot(deadline);
         Transfer sent;
         try {
-            if (header.kind() == Kind.REPLY && header.direction() == Direction.FROM_PEER) {
+            if (isWrite) {
                 // The reply follows the data on the same queue pair, so this thread need not wait.
-                var data = area.slice(header.areaOffset(), header.bulkBytes());
-                watch(queuePair.write(data, callersBuffer(header)), () -> {});
+                watch(queuePair.write(ownData(header), callersBuffer(header)), () -> {});
             }
             var start = (long) slot * SLOT_BYTES;
             var bytes = FrameHeader.BYTES + payload.remaining();
@@ -211,6 +313,38 @@ final class VerbsWire implements Wire {
         if (header.kind() == Kind.CLOSE) {
             sent.await(remaining(deadline)); // shutdown() follows, and would flush the message
         }
+    }
+
+    private MemorySlice ownData(FrameHeader header) {
+        return area.slice(header.areaOffset(), header.bulkBytes());
+    }
+
+    /** Sends the bulk data of a reply by datagrams. Returns true if all of them have arrived. */
+    private boolean sendDatagrams(FrameHeader header) throws IOException {
+        if (sender == null) {
+            throw new ProtocolException("the peer expects datagrams that were not agreed on");
+        }
+        return sender.send(header.call(), header.datagrams(), ownData(header), this::send);
+    }
+
+    /** Posts receives for the datagrams of a request, if they are used. */
+    private FrameHeader expectDatagrams(FrameHeader header) {
+        var region = receiver == null ? null : buffers.get(header.key());
+        if (receiver == null || region == null) {
+            return header;
+        }
+        var target = region.slice(header.address() - region.remote().address(), header.bulkBytes());
+        return header.expecting(receiver.begin(header.call(), target));
+    }
+
+    private void endDatagrams(FrameHeader header) {
+        if (receiver != null) {
+            receiver.end(header.call());
+        }
+    }
+
+    private void send(Frame frame) throws IOException {
+        send(frame.header(), frame.payload(), false, Deadline.after(silence));
     }
 
     private int takeSlot(Deadline deadline) throws FabricException, InterruptedIOException {
@@ -247,6 +381,41 @@ final class VerbsWire implements Wire {
 
     @Override
     public Frame receive() throws IOException {
+        var frame = receiveNext();
+        while (isHandledHere(frame)) {
+            frame = receiveNext();
+        }
+        return frame;
+    }
+
+    /** Handles a frame about datagrams. Returns false for a frame that the connection handles. */
+    private boolean isHandledHere(Frame frame) throws IOException {
+        switch (frame.header().kind()) {
+            case SENT -> {
+                if (receiver == null) {
+                    return false;
+                }
+                send(receiver.sent(frame.header().call()));
+                return true;
+            }
+            case MISSING, ARRIVED -> {
+                if (sender == null) {
+                    return false;
+                }
+                sender.answered(frame);
+                return true;
+            }
+            case REPLY, FAILURE -> {
+                endDatagrams(frame.header());
+                return false;
+            }
+            default -> {
+                return false;
+            }
+        }
+    }
+
+    private Frame receiveNext() throws IOException {
         var slot = nextReceive;
         nextReceive = (slot + 1) % receives.length;
         try {
@@ -281,13 +450,17 @@ final class VerbsWire implements Wire {
     @Override
     public void fetchData(FrameHeader request, MemorySegment target, Deadline deadline)
             throws IOException {
-        queuePair
-                .read(area.slice(request.areaOffset(), request.bulkBytes()), callersBuffer(request))
-                .await(remaining(deadline));
+        queuePair.read(ownData(request), callersBuffer(request)).await(remaining(deadline));
     }
 
     @Override
     public void shutdown() {
+        if (receiver != null) {
+            receiver.shutdown();
+        }
+        if (sender != null) {
+            sender.shutdown();
+        }
         try {
             connection.disconnect(Duration.ZERO);
         } catch (IOException | IllegalStateException _) {

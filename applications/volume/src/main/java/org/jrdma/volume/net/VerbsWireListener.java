@@ -3,6 +3,7 @@ package org.jrdma.volume.net;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.Device;
@@ -63,6 +64,8 @@ final class VerbsWireListener implements WireListener {
             try (request) {
                 return VerbsWire.open(
                         request.deviceName(),
+                        request.devicePort(),
+                        Optional.of(request.privateData()),
                         options,
                         (domain, chosen) ->
                                 request.accept(domain, chosen, VerbsWire.remaining(deadline)));

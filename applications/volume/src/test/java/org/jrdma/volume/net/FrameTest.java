@@ -15,6 +15,9 @@ final class FrameTest {
     private static final FrameHeader HEADER =
             new FrameHeader(Kind.REQUEST, Direction.TO_PEER, 3, 7, 4096, 100, 0x1234_5678_9abcL, 9);
 
+    private static final FrameHeader READ =
+            new FrameHeader(Kind.REQUEST, Direction.FROM_PEER, 3, 7, 4096, 100, 1, 9);
+
     private static ByteBuffer encoded(FrameHeader header) {
         var bytes = ByteBuffer.allocate(FrameHeader.BYTES);
         header.encode(bytes);
@@ -27,6 +30,11 @@ final class FrameTest {
                 new FrameHeader[] {
                     HEADER,
                     HEADER.reply(Kind.REPLY, 5),
+                    FrameHeader.of(Kind.SENT, 7, 0),
+                    FrameHeader.of(Kind.MISSING, 7, 8),
+                    FrameHeader.of(Kind.ARRIVED, 7, 0),
+                    READ.expecting(0xFFFF),
+                    READ.expecting(5).reply(Kind.REPLY, 3),
                     FrameHeader.of(Kind.PING, 0),
                     new FrameHeader(Kind.REPLY, Direction.FROM_PEER, 0, -1, 0, 1, 0, 0)
                 }) {
@@ -45,6 +53,8 @@ final class FrameTest {
                     new FrameHeader(Kind.REQUEST, Direction.TO_PEER, 0, 1, 0, -1, 0, 0),
                     new FrameHeader(Kind.REPLY, Direction.TO_PEER, 0, 1, 0, 1, 0, 0),
                     new FrameHeader(Kind.PING, Direction.FROM_PEER, 0, 1, 0, 1, 0, 0),
+                    HEADER.expecting(1),
+                    FrameHeader.of(Kind.SENT, 7, 0).expecting(1),
                     new FrameHeader(Kind.REQUEST, null, -1, 1, 0, 0, 0, 0),
                     new FrameHeader(
                             Kind.REQUEST, null, NodeConnection.MAX_MESSAGE_BYTES + 1, 1, 0, 0, 0, 0)

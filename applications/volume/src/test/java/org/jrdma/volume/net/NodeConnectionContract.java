@@ -48,13 +48,17 @@ abstract class NodeConnectionContract {
 
     abstract TransportKind transport();
 
+    NodeOptions options() {
+        return NodeOptions.of(transport());
+    }
+
     /** Fails if native objects of the transport are open. */
     abstract void assertNothingIsOpen() throws Exception;
 
     @BeforeEach
     void open() throws IOException {
         options =
-                NodeOptions.of(transport())
+                options()
                         .calls(CALLS)
                         .silence(SILENCE)
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));

@@ -22,8 +22,12 @@ final class NodeProcess implements AutoCloseable {
         this.addresses = addresses;
     }
 
-    /** Starts a node with a transport, on the software fabrics that this JVM uses. */
-    static NodeProcess start(TransportKind transport) throws IOException {
+    /**
+     * Starts a node with a transport, on the software fabrics that this JVM uses.
+     *
+     * @param properties options of the JVM that set further system properties
+     */
+    static NodeProcess start(TransportKind transport, String... properties) throws IOException {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
@@ -31,6 +35,7 @@ final class NodeProcess implements AutoCloseable {
         for (var property : SoftwareFabrics.PROPERTIES) {
             command.add("-D%s=%s".formatted(property, System.getProperty(property)));
         }
+        command.addAll(List.of(properties));
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.addAll(List.of(NodeProcess.class.getName(), transport.name()));
         var process =
@@ -68,10 +73,14 @@ final class NodeProcess implements AutoCloseable {
         }
     }
 
+    /** The system property that selects {@link NodeOptions#datagramReads}. */
+    static final String DATAGRAMS = "jrdma.test.datagrams";
+
     /** Argument: the transport. The process ends with its standard input. */
     public static void main(String... arguments) throws Exception {
         var options =
                 NodeOptions.of(TransportKind.valueOf(arguments[0]))
+                        .datagramReads(Boolean.getBoolean(DATAGRAMS))
                         .socketAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         try (var listener = NodeListener.open(options, new TestRequestHandler())) {
             System.out.println(String.join(",", listener.addresses()));

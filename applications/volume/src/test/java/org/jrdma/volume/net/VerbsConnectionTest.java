@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.jrdma.verbs.Verbs;
 
-final class VerbsConnectionTest extends NodeConnectionContract {
+class VerbsConnectionTest extends NodeConnectionContract {
 
     @Override
     TransportKind transport() {
