@@ -241,8 +241,11 @@ public final class VolumeServer implements AutoCloseable {
         }
         var peer = NodeConnector.link(request.connection());
         var forwarding = relay;
-        if (forwarding != null && forwarding.isForwarding(peer)) {
-            return forwarding.forward(peer, request.message());
+        if (forwarding != null) {
+            var reply = forwarding.forward(peer, request.message());
+            if (reply.isPresent()) {
+                return reply.get();
+            }
         }
         var coordinator = takeover.coordinator();
         if (coordinator.isPresent()) {

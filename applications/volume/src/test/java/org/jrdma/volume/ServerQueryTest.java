@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jrdma.volume.drive.FileDrive;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.DataPathState.Kind;
@@ -37,7 +36,7 @@ class ServerQueryTest {
         drive = FileDrive.create(folder.resolve("drive"), 4096);
         VolumeServer.create(drive);
         coordinator = start("one", List.of());
-        await(() -> Optional.of(coordinator).filter(VolumeServer::isCoordinator));
+        Conditions.await(() -> Optional.of(coordinator).filter(VolumeServer::isCoordinator));
     }
 
     private VolumeServer start(String name, List<List<String>> others) throws Exception {
@@ -55,22 +54,12 @@ class ServerQueryTest {
         drive.close();
     }
 
-    private static <T> T await(Callable<Optional<T>> condition) throws Exception {
-        while (true) { // until the timeout of the class
-            var result = condition.call();
-            if (result.isPresent()) {
-                return result.get();
-            }
-            Thread.sleep(20);
-        }
-    }
-
     private ServerQuery query(VolumeServer server) throws Exception {
         return ServerQuery.open(server.addresses(), NODE, TIMEOUT);
     }
 
     private static ClientReport client(ServerQuery query, String name, Kind kind) throws Exception {
-        return await(() ->
+        return Conditions.await(() ->
                 query.clients().stream()
                         .filter(each -> each.name().equals(name))
                         .filter(each -> each.data().kind() == kind)

@@ -91,17 +91,32 @@ final class CoordinatorConnector {
 
     private Route connect(List<String> addresses, Duration timeout) throws FabricException {
         var connection = openServer(addresses, timeout);
+        return closeUnlessUsed(
+                connection,
+                () -> {
+                    try {
+                        return direct(connection);
+                    } catch (VolumeException e) {
+                        if (e.failure() != Failure.NOT_COORDINATOR || !mayRedirect()) {
+                            throw e;
+                        }
+                        return redirect(connection, timeout);
+                    }
+                });
+    }
+
+    @FunctionalInterface
+    private interface RouteSelection {
+        Route run() throws FabricException;
+    }
+
+    /** Closes a connection unless the selected route uses it. */
+    private static Route closeUnlessUsed(
+            ServerConnector.Connection connection, RouteSelection selection)
+            throws FabricException {
         var isUsed = false;
         try {
-            Route route;
-            try {
-                route = direct(connection);
-            } catch (VolumeException e) {
-                if (e.failure() != Failure.NOT_COORDINATOR || !mayRedirect()) {
-                    throw e;
-                }
-                route = redirect(connection, timeout);
-            }
+            var route = selection.run();
             isUsed = route.connection() == connection;
             return route;
         } finally {
@@ -156,16 +171,7 @@ final class CoordinatorConnector {
 
     /** Starts the session over a connection to the coordinator. Closes it if that fails. */
     Route startDirect(ServerConnector.Connection connection) throws FabricException {
-        var isUsed = false;
-        try {
-            var route = direct(connection);
-            isUsed = true;
-            return route;
-        } finally {
-            if (!isUsed) {
-                closeLater(connection);
-            }
-        }
+        return closeUnlessUsed(connection, () -> direct(connection));
     }
 
     private Route direct(ServerConnector.Connection connection) throws FabricException {
@@ -196,10 +202,10 @@ final class CoordinatorConnector {
         Thread.ofVirtual()
                 .name("volume-coordinator-" + client)
                 .start(() -> {
-                    var pause = DataPathSelector.PROBE_PAUSE;
+                    var pause = ProbePause.FIRST;
                     while (isRedirected.getAsBoolean()) {
-                        LockSupport.parkNanos(pause.toNanos());
-                        pause = DataPathSelector.longer(pause);
+                        LockSupport.parkNanos(pause.nanos());
+                        pause = pause.next();
                         try {
                             attempt.run();
                         } catch (FabricException | IllegalStateException e) {

@@ -28,8 +28,6 @@ import org.slf4j.LoggerFactory;
 final class DataPathSelector implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DataPathSelector.class);
-    static final Duration PROBE_PAUSE = Duration.ofMillis(500);
-    private static final Duration MAX_PROBE_PAUSE = Duration.ofSeconds(30);
     private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
     private final ClientOptions options;
@@ -43,10 +41,10 @@ final class DataPathSelector implements AutoCloseable {
      * The pause before a probe. It grows while the drive can be read and fails soon, as a drive
      * does that refuses the writes of this node.
      */
-    private volatile Duration probePause = PROBE_PAUSE;
+    private volatile ProbePause probePause = ProbePause.FIRST;
 
     /** The time of the last return to the direct path. */
-    private long directSince = System.nanoTime() - 2 * MAX_PROBE_PAUSE.toNanos();
+    private long directSince = System.nanoTime() - 2 * ProbePause.LAST.nanos();
 
     /** The start of the access that has failed over the last path. */
     private long failedSince;
@@ -55,7 +53,7 @@ final class DataPathSelector implements AutoCloseable {
     private volatile long preferredAt = directSince;
 
     /** The pause before the next attempt to use a preferred transport. It grows. */
-    private volatile Duration preferredPause = PROBE_PAUSE;
+    private volatile ProbePause preferredPause = ProbePause.FIRST;
 
     private volatile boolean isClosed;
     private volatile String reason;
@@ -263,8 +261,8 @@ final class DataPathSelector implements AutoCloseable {
         closeSpare();
         var addresses = servers.get(nextServer++ % servers.size());
         var path = redirect(addresses, addresses);
-        if (System.nanoTime() - preferredAt > 2 * MAX_PROBE_PAUSE.toNanos()) {
-            preferredPause = PROBE_PAUSE;
+        if (System.nanoTime() - preferredAt > 2 * ProbePause.LAST.nanos()) {
+            preferredPause = ProbePause.FIRST;
         }
         switchTo(path, reason);
         return path;
@@ -330,21 +328,15 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     private void adaptProbePause() {
-        var isShort = System.nanoTime() - directSince < 2 * MAX_PROBE_PAUSE.toNanos();
-        probePause = isShort ? longer(probePause) : PROBE_PAUSE;
-    }
-
-    /** Returns the pause before the next probe. */
-    static Duration longer(Duration pause) {
-        var longer = pause.multipliedBy(2);
-        return longer.compareTo(MAX_PROBE_PAUSE) > 0 ? MAX_PROBE_PAUSE : longer;
+        var isShort = System.nanoTime() - directSince < 2 * ProbePause.LAST.nanos();
+        probePause = isShort ? probePause.next() : ProbePause.FIRST;
     }
 
     /** Uses the direct path, or a preferred transport, again when it works. */
     private void probe() {
         try {
             while (!isClosed) {
-                Thread.sleep(probePause);
+                Thread.sleep(Duration.ofNanos(probePause.nanos()));
                 attempt(this::probeDirect);
                 attempt(this::probePreferred);
             }
@@ -387,7 +379,7 @@ final class DataPathSelector implements AutoCloseable {
     /** Connects over the transports that did not work. */
     private void probePreferred() throws FabricException {
         if (!(current instanceof DirectOrRedirectedDataPath.Redirected path)
-                || System.nanoTime() - preferredAt < preferredPause.toNanos()) {
+                || System.nanoTime() - preferredAt < preferredPause.nanos()) {
             return;
         }
         var unused = path.connection().unused();
@@ -395,7 +387,7 @@ final class DataPathSelector implements AutoCloseable {
             return;
         }
         preferredAt = System.nanoTime();
-        preferredPause = longer(preferredPause);
+        preferredPause = preferredPause.next();
         var server = path.server();
         var preferred =
                 server.stream()

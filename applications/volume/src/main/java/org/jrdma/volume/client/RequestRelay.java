@@ -3,6 +3,7 @@ package org.jrdma.volume.client;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.Failure;
@@ -114,24 +115,16 @@ public final class RequestRelay implements AutoCloseable {
         return ByteBuffer.wrap(reply.bytes());
     }
 
-    /** Returns true if the requests of a client are forwarded. */
-    public boolean isForwarding(PeerConnection client) {
-        return clients.containsKey(client);
-    }
-
     /**
-     * Forwards a request.
+     * Forwards a request. Returns an empty result if the client has not requested a redirection.
      *
      * @throws FabricException if the coordinator cannot be reached, or does not reply in time. It
      *     may have executed the request
      */
-    public ByteBuffer forward(PeerConnection client, ByteBuffer request) throws FabricException {
+    public Optional<ByteBuffer> forward(PeerConnection client, ByteBuffer request)
+            throws FabricException {
         var forwarding = clients.get(client);
-        if (forwarding == null) {
-            throw new VolumeException(
-                    Failure.INVALID, "The client has not requested a redirection");
-        }
-        return forwarding.forward(request);
+        return forwarding == null ? Optional.empty() : Optional.of(forwarding.forward(request));
     }
 
     /** Ends the redirection of a client whose connection has ended. */

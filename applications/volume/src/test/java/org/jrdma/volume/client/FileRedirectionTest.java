@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.Conditions;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.VolumeServer;
@@ -92,7 +92,7 @@ class FileRedirectionTest {
 
     private VolumeServer startCoordinator() throws Exception {
         var server = start("coordinator", drive);
-        await(() -> Optional.of(server).filter(VolumeServer::isCoordinator));
+        Conditions.await(() -> Optional.of(server).filter(VolumeServer::isCoordinator));
         return server;
     }
 
@@ -132,16 +132,6 @@ class FileRedirectionTest {
     /** Connects a client that reaches the drive and all servers. */
     private VolumeClient connectNear(VolumeServer... servers) throws FabricException {
         return connect("near", Optional.of(drive), new NodeConnector(node), servers);
-    }
-
-    private static <T> T await(Callable<Optional<T>> condition) throws Exception {
-        while (true) { // until the timeout of the class
-            var result = condition.call();
-            if (result.isPresent()) {
-                return result.get();
-            }
-            Thread.sleep(20);
-        }
     }
 
     private static String server(VolumeClient client) {
@@ -213,7 +203,7 @@ class FileRedirectionTest {
         var far = connectFar(new PartialNetwork(node).cut(coordinator.addresses()), standby);
         try (var query = ServerQuery.open(coordinator.addresses(), node, CALL_TIMEOUT)) {
             var reported =
-                    await(() ->
+                    Conditions.await(() ->
                             query.clients().stream()
                                     .filter(client -> client.name().equals("far"))
                                     .findAny());
@@ -266,7 +256,7 @@ class FileRedirectionTest {
             network.restore(coordinator.addresses());
             var direct = coordinator.addresses();
             var state =
-                    await(() ->
+                    Conditions.await(() ->
                             Optional.of(far.state())
                                     .filter(now -> now.coordinator().server().equals(direct)));
             assertThat(state.redirection()).isEmpty();
@@ -304,7 +294,7 @@ class FileRedirectionTest {
         open.removeFirst().close();
         coordinator.close();
         var rejection =
-                await(() -> { // the standby notices that the coordinator is gone
+                Conditions.await(() -> { // the standby notices that the coordinator is gone
                     try (var connection =
                             new NodeConnector(node)
                                     .connect(

@@ -68,7 +68,7 @@ class DatagramReadTest {
                 read(connection, buffer, bytes, bytes);
             }
             assertThat(connection.toString())
-                    .matches("verbs \\(soft0, [45] reads by datagrams\\) between .*");
+                    .matches("verbs \\(soft0, [1-5] reads by datagrams\\) between .*");
         }
     }
 
