@@ -49,6 +49,17 @@ public final class ServerQuery implements AutoCloseable {
     }
 
     /**
+     * Lets the server, which is a standby, forward the further requests to the coordinator. The
+     * other methods then return the states of the coordinator and of its clients.
+     *
+     * @throws FabricException if the server is not connected to a coordinator, is the coordinator,
+     *     or does not reply in time
+     */
+    public void redirect() throws FabricException {
+        var _ = call(RequestHeader.of(Operation.REDIRECT, 0).encoder());
+    }
+
+    /**
      * Returns the state of the server.
      *
      * @throws FabricException if the server does not reply in time

@@ -228,11 +228,6 @@ public final class VolumeServer implements AutoCloseable {
 
     private ByteBuffer handle(Request request) throws IOException {
         var operation = RequestHeader.decode(new Decoder(request.message())).operation();
-        if (operation == Operation.SERVER_STATE) {
-            var reply = ReplyEncoding.encoder();
-            StatusReportEncoding.encode(reply, state());
-            return ByteBuffer.wrap(reply.bytes());
-        }
         if (DriveBlockServer.accepts(operation)) {
             var service = blocks;
             return service == null
@@ -246,6 +241,11 @@ public final class VolumeServer implements AutoCloseable {
             if (reply.isPresent()) {
                 return reply.get();
             }
+        }
+        if (operation == Operation.SERVER_STATE) {
+            var reply = ReplyEncoding.encoder();
+            StatusReportEncoding.encode(reply, state());
+            return ByteBuffer.wrap(reply.bytes());
         }
         var coordinator = takeover.coordinator();
         if (coordinator.isPresent()) {

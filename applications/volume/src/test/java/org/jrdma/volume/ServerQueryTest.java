@@ -95,6 +95,34 @@ class ServerQueryTest {
     }
 
     @Test
+    void shouldReturnTheStatesOfTheCoordinatorOverAStandby() throws Exception {
+        try (var standby = start("two", List.of(coordinator.addresses()));
+                var query = query(standby)) {
+            assertThatThrownBy(query::clients).hasMessageContaining("standby");
+            Conditions.await(() -> { // until the standby has connected to the coordinator
+                try {
+                    query.redirect();
+                    return Optional.of(query);
+                } catch (VolumeException _) {
+                    return Optional.empty();
+                }
+            });
+
+            assertThat(query.server().name()).isEqualTo("one");
+            assertThat(query.server().isCoordinator()).isTrue();
+            assertThat(client(query, "two", Kind.DIRECT).version()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void shouldNotRedirectAQueryOfTheCoordinator() throws Exception {
+        try (var query = query(coordinator)) {
+            assertThatThrownBy(query::redirect).isInstanceOf(VolumeException.class);
+            assertThat(query.server().name()).isEqualTo("one");
+        }
+    }
+
+    @Test
     void shouldReturnThePathsOfClientsWithTheirReasons() throws Exception {
         var options = VolumeOptions.of("direct", List.of(coordinator.addresses())).node(NODE);
         var withoutDrive =

@@ -78,10 +78,16 @@ class VolumeCommandTest {
     }
 
     private static VolumeServer serve(Drive drive) throws Exception {
+        return serve(drive, "one", List.of());
+    }
+
+    private static VolumeServer serve(Drive drive, String name, List<List<String>> others)
+            throws Exception {
         var server =
                 VolumeServer.start(
                         drive,
-                        ServerOptions.named("one")
+                        ServerOptions.named(name)
+                                .others(others)
                                 .node(
                                         NodeOptions.of(TransportKind.SOCKETS)
                                                 .socketAddress(
@@ -188,6 +194,25 @@ class VolumeCommandTest {
                     .asString()
                     .isEqualTo(
                             "No server is the coordinator. Cannot connect to sockets:127.0.0.1:1: Connection refused. Start \"jrdma volume serve\" there first, or name other servers with --servers.\n");
+        }
+    }
+
+    @Test
+    void shouldListNodesAndConnectionsOverAStandby() throws Exception {
+        try (var drive = FileDrive.open(createVolume());
+                var coordinator = serve(drive);
+                var standby = serve(drive, "two", List.of(coordinator.addresses()))) {
+            var servers = address(standby);
+
+            while (execute("net", "-t", "sockets", "-s", servers) != 0
+                    || !output.toString().contains("two, metadata: ")) {
+                Thread.sleep(50); // until the standby and its client have connected
+            }
+            assertThat(output)
+                    .asString()
+                    .contains("one, metadata: connected to one over sockets (tcp) to ");
+            assertThat(run("nodes", "-t", "sockets", "-s", servers))
+                    .matches("(?s)two: standby, .*\\Rone: coordinator, version .*");
         }
     }
 
