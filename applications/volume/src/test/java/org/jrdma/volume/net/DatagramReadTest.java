@@ -15,10 +15,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jrdma.verbs.AsyncQueuePair;
 import org.jrdma.verbs.Destination;
+import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.QueuePairOptions;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.cm.ConnectionOptions;
+import org.jrdma.verbs.cm.Route;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
 import org.jrdma.volume.net.BulkData.Direction;
@@ -138,6 +142,37 @@ class DatagramReadTest {
     /** The offer of the client names a queue pair that does not exist. */
     @Test
     void shouldUseRdmaWriteIfTheDatagramsAreLost() throws Exception {
+        readOnce(
+                Route::devicePort,
+                (domain, options) -> {
+                    var gid = domain.device().gids(1).getFirst().gid();
+                    var missing = new Endpoint(0, 0xFFFFF0, 0, gid);
+                    return options.privateData(new DatagramOffer(missing, 1, 4096, 1).encode());
+                },
+                "no datagrams: no datagram has arrived");
+    }
+
+    @Test
+    void shouldUseRdmaWriteIfADeviceHasNoDatagrams() throws Exception {
+        readOnce(
+                _ -> 99,
+                (_, options) -> options,
+                "no datagrams: ibv_query_port failed for port 99");
+    }
+
+    private interface PortSelection {
+        int port(Route route);
+    }
+
+    private interface OptionChange {
+        ConnectionOptions<AsyncQueuePair> change(
+                ProtectionDomain domain, ConnectionOptions<AsyncQueuePair> options)
+                throws IOException;
+    }
+
+    /** Reads over a wire that uses RDMA WRITE for a reason. */
+    private static void readOnce(PortSelection ports, OptionChange change, String reason)
+            throws Exception {
         try (var listener = listen(WITH)) {
             var place = WireAddress.parse(listener.addresses().getFirst()).place();
             var server = HostAndPort.parse(place).resolve();
@@ -145,16 +180,12 @@ class DatagramReadTest {
                 var wire =
                         VerbsWire.open(
                                 route.deviceName(),
-                                route.devicePort(),
+                                ports.port(route),
                                 Optional.empty(),
                                 WITH,
-                                (domain, options) -> {
-                                    var gid = domain.device().gids(1).getFirst().gid();
-                                    var nobody = new Endpoint(0, 0xFFFFF0, 0, gid);
-                                    var offer = new DatagramOffer(nobody, 1, 4096, 1);
-                                    return route.connect(
-                                            domain, options.privateData(offer.encode()), TIMEOUT);
-                                });
+                                (domain, options) ->
+                                        route.connect(
+                                                domain, change.change(domain, options), TIMEOUT));
                 sendHello(wire);
                 assertThat(wire.receive().header().kind()).isEqualTo(Kind.HELLO);
                 var buffer = wire.newBuffer(BYTES);
@@ -164,7 +195,7 @@ class DatagramReadTest {
                 }
                 assertThat(TestRequestHandler.sum(buffer.memory()))
                         .isEqualTo(TestRequestHandler.sum(BYTES, 1));
-                assertThat(wire.toString()).contains("no datagrams: no datagram has arrived");
+                assertThat(wire.toString()).contains(reason);
                 wire.shutdown();
                 wire.close();
             }

@@ -397,6 +397,19 @@ class DatagramReceiverTest {
     }
 
     @Test
+    void shouldRetractReceivesOnAnInterruptedThread() throws Exception {
+        begin();
+        Thread.currentThread().interrupt();
+        receiver.end(CALL);
+        assertThat(begin()).isZero();
+        assertThat(Thread.interrupted()).isTrue();
+
+        assertThat(begin()).isEqualTo(COUNT);
+        sendAll(all(COUNT));
+        assertArrived();
+    }
+
+    @Test
     void shouldRejectAReportForACallThatExpectsNoDatagrams() {
         assertThatExceptionOfType(ProtocolException.class)
                 .isThrownBy(() -> receiver.sent(CALL))
