@@ -390,29 +390,25 @@ final class VerbsWire implements Wire {
 
     /** Handles a frame about datagrams. Returns false for a frame that the connection handles. */
     private boolean isHandledHere(Frame frame) throws IOException {
-        switch (frame.header().kind()) {
+        return switch (frame.header().kind()) {
             case SENT -> {
-                if (receiver == null) {
-                    return false;
+                if (receiver != null) {
+                    send(receiver.sent(frame.header().call()));
                 }
-                send(receiver.sent(frame.header().call()));
-                return true;
+                yield receiver != null;
             }
             case MISSING, ARRIVED -> {
-                if (sender == null) {
-                    return false;
+                if (sender != null) {
+                    sender.answered(frame);
                 }
-                sender.answered(frame);
-                return true;
+                yield sender != null;
             }
             case REPLY, FAILURE -> {
                 endDatagrams(frame.header());
-                return false;
+                yield false;
             }
-            default -> {
-                return false;
-            }
-        }
+            default -> false;
+        };
     }
 
     private Frame receiveNext() throws IOException {

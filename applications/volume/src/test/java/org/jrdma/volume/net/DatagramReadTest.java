@@ -251,7 +251,7 @@ class DatagramReadTest {
                                                 }
                                             })
                                     .isInstanceOf(ConnectionLostException.class));
-            process.close();
+            process.signal("KILL");
             reading.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         }
     }
