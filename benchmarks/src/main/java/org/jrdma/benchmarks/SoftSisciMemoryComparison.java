@@ -287,6 +287,9 @@ public final class SoftSisciMemoryComparison {
             while (queue.state() == DmaState.POSTED) {
                 Thread.onSpinWait();
             }
+            if (queue.state() != DmaState.DONE) {
+                throw new IllegalStateException("A transfer has the state " + queue.state());
+            }
         }
     }
 

@@ -107,9 +107,11 @@ public final class PerfCommand implements Callable<Integer> {
 
     private Plot.Texts texts() {
         var lines = results.stream().mapToLong(Result::cacheLineNanos).summaryStatistics();
-        return Plot.BY_SIZE.withNote(
-                "A cache line takes %d to %d ns from one processor to another and back."
-                        .formatted(lines.getMin(), lines.getMax()));
+        return lines.getMax() == 0
+                ? Plot.BY_SIZE
+                : Plot.BY_SIZE.withNote(
+                        "A cache line takes %d to %d ns from one processor to another and back."
+                                .formatted(lines.getMin(), lines.getMax()));
     }
 
     /**

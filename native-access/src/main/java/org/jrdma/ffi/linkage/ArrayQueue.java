@@ -5,12 +5,14 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A queue in an array, for service threads that must continue after an OutOfMemoryError. If there
  * is no memory for a larger array, an addition fails and leaves the queue unchanged. A {@link
- * java.util.ArrayDeque} would lose all of its elements.
+ * java.util.ArrayDeque} would lose all of its elements. The methods that add no element allocate
+ * nothing, except {@link #iterator}.
  *
  * <p>Used by one thread at a time.
  */
@@ -124,7 +126,6 @@ public final class ArrayQueue<E> extends AbstractCollection<E> {
     public Iterator<E> iterator() {
         return new Iterator<>() {
             private int next;
-            private boolean canRemove;
 
             @Override
             public boolean hasNext() {
@@ -136,20 +137,47 @@ public final class ArrayQueue<E> extends AbstractCollection<E> {
                 if (next >= size) {
                     throw new NoSuchElementException();
                 }
-                canRemove = true;
                 return get(next++);
             }
-
-            @Override
-            public void remove() {
-                if (!canRemove) {
-                    throw new IllegalStateException("next() must be called first");
-                }
-                canRemove = false;
-                next--;
-                removeAt(next);
-            }
         };
+    }
+
+    @Override
+    public boolean remove(@Nullable Object element) {
+        for (var i = 0; i < size; i++) {
+            if (get(i).equals(element)) {
+                removeAt(i);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Removes the elements that match a filter. If the filter throws, the others are kept. */
+    @Override
+    public boolean removeIf(Predicate<? super E> filter) {
+        var before = size;
+        var tested = 0;
+        var kept = 0;
+        try {
+            for (; tested < before; tested++) {
+                var element = get(tested);
+                if (!filter.test(element)) {
+                    ring[index(kept)] = element;
+                    kept++;
+                }
+            }
+        } finally {
+            for (; tested < before; tested++) {
+                ring[index(kept)] = ring[index(tested)];
+                kept++;
+            }
+            for (var i = kept; i < before; i++) {
+                ring[index(i)] = null;
+            }
+            size = kept;
+        }
+        return size < before;
     }
 
     private void removeAt(int position) {

@@ -68,7 +68,24 @@ class ArrayQueueTest {
         assertThatThrownBy(queue::getLast).isInstanceOf(NoSuchElementException.class);
         assertThatThrownBy(queue::removeFirst).isInstanceOf(NoSuchElementException.class);
         assertThatThrownBy(queue.iterator()::next).isInstanceOf(NoSuchElementException.class);
-        assertThatThrownBy(queue.iterator()::remove).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldKeepTheElementsThatAFilterHasNotTested() {
+        for (var i = 0; i < 10; i++) {
+            queue.addLast(i);
+        }
+
+        assertThatThrownBy(() ->
+                        queue.removeIf(element -> {
+                            if (element == 6) {
+                                throw new IllegalStateException("on purpose");
+                            }
+                            return element % 2 == 0;
+                        }))
+                .hasMessage("on purpose");
+
+        assertThat(queue).containsExactly(1, 3, 5, 6, 7, 8, 9);
     }
 
     @Test

@@ -100,11 +100,13 @@ public final class EventQueue<E> {
             if (last != null && last.event.equals(event)) {
                 last.times++;
             } else {
+                var added = new Queued<>(event);
+                events.reserve(events.size() + 1);
                 queuedWeight += weight.applyAsInt(event);
                 while (queuedWeight > capacity && !events.isEmpty()) {
                     lose(events.removeFirst());
                 }
-                events.addLast(new Queued<>(event));
+                events.addLast(added);
             }
             changed.signal();
         } finally {

@@ -151,6 +151,7 @@ public final class FabricSelector extends AbstractSelector {
     /** Queues a key whose interest set has changed. Called on any thread. */
     void interestChanged(FabricSelectionKey key) {
         synchronized (changes) {
+            changes.reserve(changes.size() + 1); // A marked key must be in the queue.
             if (key.markChanged()) {
                 changes.add(key);
             }

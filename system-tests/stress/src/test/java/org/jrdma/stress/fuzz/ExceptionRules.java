@@ -114,14 +114,16 @@ final class ExceptionRules {
     }
 
     /**
-     * Returns true if the JVM had no memory to initialize a class earlier. The message is that of
-     * the JVM, which does not keep the OutOfMemoryError itself.
+     * Returns true if the JVM had no memory to initialize a class earlier. The messages are those
+     * of the JVM, which does not keep the OutOfMemoryError itself, and which may also lack the
+     * memory for a cause.
      */
     private static boolean isOfUninitializedClass(Throwable thrown) {
         return thrown instanceof NoClassDefFoundError
-                && thrown.getCause() instanceof ExceptionInInitializerError initialization
-                && String.valueOf(initialization.getMessage())
-                        .startsWith("Exception " + OutOfMemoryError.class.getName());
+                && String.valueOf(thrown.getMessage()).startsWith("Could not initialize class ")
+                && (thrown.getCause() == null
+                        || String.valueOf(thrown.getCause().getMessage())
+                                .startsWith("Exception " + OutOfMemoryError.class.getName()));
     }
 
     /**

@@ -268,11 +268,13 @@ public final class Engine {
     private void processDoorbells() {
         for (var queuePair = doorbells.takeAll(); queuePair != null; ) {
             var next = doorbells.next(queuePair);
-            try {
-                queuePair.flush();
-                activate(queuePair);
-            } catch (Throwable e) {
-                failed(queuePair, e);
+            if (queuePairs.find(queuePair.number()) == queuePair) { // It may have been destroyed.
+                try {
+                    queuePair.flush();
+                    activate(queuePair);
+                } catch (Throwable e) {
+                    failed(queuePair, e);
+                }
             }
             queuePair = next;
         }

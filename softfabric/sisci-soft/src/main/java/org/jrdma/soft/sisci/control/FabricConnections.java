@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.control;
 
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.Errno;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
@@ -50,7 +52,7 @@ public final class FabricConnections implements AutoCloseable {
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(FabricConnections.class);
-    private static final long RESPONSE_TIMEOUT_SECONDS = 5;
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(5);
     private static final int CONNECT_ATTEMPTS = 1_000;
     private static final long CONNECT_PAUSE_NANOS = 1_000_000;
 
@@ -203,15 +205,16 @@ public final class FabricConnections implements AutoCloseable {
     }
 
     /**
-     * Waits for a response. An interrupt of the thread does not end the wait, and the interrupt
-     * status is set again afterwards.
+     * Waits for a response. An interrupt of the thread neither ends nor extends the wait, and the
+     * interrupt status is set again afterwards.
      */
     private static Optional<Message> await(CompletableFuture<Optional<Message>> response) {
+        var deadline = Deadline.after(RESPONSE_TIMEOUT);
         var interrupted = false;
         try {
             while (true) {
                 try {
-                    return response.get(RESPONSE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+                    return response.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (TimeoutException e) {

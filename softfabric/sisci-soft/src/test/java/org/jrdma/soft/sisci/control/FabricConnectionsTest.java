@@ -1,6 +1,7 @@
 package org.jrdma.soft.sisci.control;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.FunctionDescriptor;
@@ -18,6 +19,7 @@ import org.jrdma.soft.sisci.control.Message.Kind;
 import org.jrdma.soft.sisci.host.SystemCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -202,5 +204,34 @@ class FabricConnectionsTest {
                 assertThat(response.orElseThrow().value()).isEqualTo(5);
             }
         }
+    }
+
+    @Tag("slow")
+    @Test
+    void shouldNotWaitLongerForAResponseBecauseOfInterrupts() throws Exception {
+        var connection = sender.connect(4, 0).orElseThrow();
+        var waiting = Thread.currentThread();
+        var hasEnded = new CountDownLatch(1);
+        var interrupter =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            try {
+                                for (var i = 0; i < 60 && !hasEnded.await(1, SECONDS); i++) {
+                                    waiting.interrupt();
+                                }
+                            } catch (InterruptedException e) {
+                                // The wait has ended.
+                            }
+                        });
+        var start = System.nanoTime();
+
+        var response = sender.request(connection, Message.about(Kind.INTERRUPT_GONE, 1));
+
+        var nanos = System.nanoTime() - start;
+        hasEnded.countDown();
+        assertThat(Thread.interrupted()).isTrue();
+        interrupter.join();
+        assertThat(response).isEmpty();
+        assertThat(nanos).isLessThan(SECONDS.toNanos(30));
     }
 }

@@ -72,7 +72,7 @@ final class EventChannelObject {
 
     /** Removes all events that match a filter, and returns them. */
     synchronized List<PendingEvent> remove(Predicate<PendingEvent> filter) {
-        var removed = new ArrayList<PendingEvent>();
+        var removed = new ArrayList<PendingEvent>(events.size());
         events.removeIf(event -> filter.test(event) && removed.add(event));
         if (!removed.isEmpty() && events.isEmpty()) {
             descriptor.lower();
