@@ -320,6 +320,7 @@ final class DatagramReceiver {
     /** Ends the current read and rejects further ones. Returns with no posted receive. */
     synchronized void shutdown() {
         fail("the connection has ended");
+        current = null;
     }
 
     /** Closes the queue pair, which retracts all receives. */

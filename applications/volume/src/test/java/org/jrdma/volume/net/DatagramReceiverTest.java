@@ -316,6 +316,20 @@ class DatagramReceiverTest {
     }
 
     @Test
+    void shouldNotTakeDataAfterTheConnectionHasEnded() throws Exception {
+        begin();
+        sendAll(all(COUNT));
+        awaitDelivery();
+        receiver.shutdown();
+        target.segment().fill((byte) 9);
+
+        assertThatExceptionOfType(ProtocolException.class)
+                .isThrownBy(() -> receiver.sent(CALL))
+                .withMessage("the peer sent datagrams that no call expects");
+        assertThat(targetBytes()).containsOnly(9);
+    }
+
+    @Test
     void shouldRequestRdmaWriteAfterManyLosses() throws Exception {
         begin();
         sendAll(0);
