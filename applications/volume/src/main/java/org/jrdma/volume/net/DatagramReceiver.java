@@ -51,7 +51,7 @@ final class DatagramReceiver {
     private static final int MIN_DATAGRAMS = 4;
 
     /** The number of windows with missing datagrams after which a read uses RDMA WRITE. */
-    private static final int MAX_LOSSY_WINDOWS = 4;
+    static final int MAX_LOSSY_WINDOWS = 4;
 
     private static final int HEADER_BYTES = GlobalRouteHeader.BYTES + DatagramHeader.BYTES;
     private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(1);

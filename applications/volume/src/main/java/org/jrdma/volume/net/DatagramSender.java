@@ -115,8 +115,14 @@ final class DatagramSender {
     private boolean send(long call, int[] first, MemorySlice data, FrameOutput frames)
             throws IOException {
         var layout = new DatagramLayout(data.length(), datagramBytes);
+        var rounds =
+                Math.ceilDiv(layout.count(), DatagramReceiver.WINDOW)
+                        + DatagramReceiver.MAX_LOSSY_WINDOWS;
         var indexes = first;
         while (indexes.length > 0) {
+            if (rounds-- == 0) {
+                throw new ProtocolException("the peer expects datagrams again too often");
+            }
             check(indexes, layout);
             sendAll(call, indexes, layout, data);
             var answer = exchange(call, frames);
@@ -137,8 +143,12 @@ final class DatagramSender {
         }
     }
 
-    /** Sends datagrams. Datagrams that cannot be sent are lost. */
+    /**
+     * Sends datagrams. Returns with no posted send: a failure closes the queue pair, which retracts
+     * the sends. These datagrams and all later ones are lost.
+     */
     private void sendAll(long call, int[] indexes, DatagramLayout layout, MemorySlice data) {
+        var isSent = false;
         try {
             @Nullable Transfer last = null;
             for (var slot = 0; slot < indexes.length; slot++) {
@@ -157,8 +167,13 @@ final class DatagramSender {
             if (last != null) {
                 last.await(timeout); // requests of a send queue complete in order
             }
+            isSent = true;
         } catch (IOException | RuntimeException e) {
             LOG.debug("{} cannot send: {}", queuePair, e.getMessage());
+        } finally {
+            if (!isSent) {
+                queuePair.close();
+            }
         }
     }
 

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jrdma.soft.roce.SoftDevice;
 import org.jrdma.soft.roce.SoftRoce;
@@ -182,6 +183,49 @@ class DatagramSenderTest {
         }
         assertThatExceptionOfType(ProtocolException.class)
                 .isThrownBy(() -> sender.send(1, count + 1, data.slice(), _ -> {}));
+    }
+
+    @Test
+    void shouldReportAPeerThatExpectsDatagramsWithoutEnd() {
+        var rounds = new AtomicInteger();
+        assertThatExceptionOfType(ProtocolException.class)
+                .isThrownBy(() ->
+                        sender.send(
+                                1,
+                                4,
+                                data.slice(),
+                                _ -> {
+                                    assertThat(rounds.incrementAndGet()).isLessThan(100);
+                                    sender.answered(frame(Kind.MISSING, 1, 0));
+                                }))
+                .withMessage("the peer expects datagrams again too often");
+        assertThat(rounds).hasValue(windows(BYTES) + DatagramReceiver.MAX_LOSSY_WINDOWS);
+    }
+
+    private int windows(int bytes) {
+        var count = Math.ceilDiv(bytes, sender.maxDatagramBytes() - DatagramHeader.BYTES);
+        return Math.ceilDiv(count, DatagramReceiver.WINDOW);
+    }
+
+    /** Sends that stay posted could read data and headers of a later call. */
+    @Test
+    void shouldSendNoDatagramsAfterSomeCouldNotBeSent() throws Exception {
+        var lost = data.slice(0, 65_536);
+        var count = receiver.begin(1, target.slice(0, lost.length()));
+        Thread.currentThread().interrupt();
+
+        assertThat(
+                        sender.send(
+                                1,
+                                count,
+                                lost,
+                                sent -> {
+                                    var _ = Thread.interrupted();
+                                    answer(sent);
+                                }))
+                .isFalse();
+        receiver.end(1);
+        assertThat(receiver.state()).isEqualTo("no datagrams: no datagram has arrived");
     }
 
     @Test
