@@ -1,9 +1,11 @@
 package org.jrdma.volume.net;
 
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
 
 /**
  * The offer of a connecting node to receive the data of its reads by datagrams, in the private data
@@ -45,6 +47,14 @@ record DatagramOffer(Endpoint endpoint, int queueKey, int maxDatagramBytes, long
         } catch (IllegalArgumentException _) { // the number of a queue pair has 24 bits
             return Optional.empty();
         }
+    }
+
+    /**
+     * Returns true if the GID of the offer is an IP address, so that datagrams go only to the host
+     * with this address. A LID would select another port of an InfiniBand subnet.
+     */
+    boolean isFor(InetAddress address) {
+        return endpoint.gid().equals(Gid.of(address)) && endpoint.lid() == 0;
     }
 
     /**

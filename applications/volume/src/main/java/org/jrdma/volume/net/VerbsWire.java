@@ -3,6 +3,7 @@ package org.jrdma.volume.net;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
@@ -24,7 +25,7 @@ import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.Connection;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.ConnectionOptions;
-import org.jrdma.verbs.cm.model.PrivateData;
+import org.jrdma.verbs.cm.ConnectionRequest;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.memory.MemorySlice;
 import org.jrdma.verbs.model.Access;
@@ -109,13 +110,12 @@ final class VerbsWire implements Wire {
      * Creates a wire on a device. The wire opens the device itself, so that it depends on no other
      * wire and no listener.
      *
-     * @param request the private data of the connect request of the peer; empty if this side
-     *     connects
+     * @param request the connect request of the peer; empty if this side connects
      */
     static VerbsWire open(
             String deviceName,
             int port,
-            Optional<PrivateData> request,
+            Optional<ConnectionRequest> request,
             NodeOptions options,
             Connector connector)
             throws IOException {
@@ -131,7 +131,7 @@ final class VerbsWire implements Wire {
     private VerbsWire(
             Device device,
             int port,
-            Optional<PrivateData> request,
+            Optional<ConnectionRequest> request,
             NodeOptions options,
             Connector connector)
             throws IOException {
@@ -158,11 +158,12 @@ final class VerbsWire implements Wire {
         @Nullable String failed = null;
         var privateData = new byte[0];
         try {
-            var offer = request.flatMap(DatagramOffer::decode);
+            var offer = request.map(ConnectionRequest::privateData).flatMap(DatagramOffer::decode);
             if (options.datagramReads && request.isEmpty()) {
                 newReceiver = new DatagramReceiver(domain, completions, port);
                 privateData = newReceiver.offer().encode();
             } else if (options.datagramReads && offer.isPresent()) {
+                checkAddress(offer.get(), request.get().peerAddress());
                 newSender = new DatagramSender(domain, completions, port, offer.get(), silence);
                 privateData = DatagramOffer.answer(newSender.maxDatagramBytes());
             }
@@ -185,6 +186,16 @@ final class VerbsWire implements Wire {
         this.queuePair = connection.queuePair();
         if (receiver != null) {
             receiver.start(DatagramOffer.decodeAnswer(connection.privateData()));
+        }
+    }
+
+    /** Rejects an offer by which this node would send datagrams to another host. */
+    private static void checkAddress(DatagramOffer offer, InetSocketAddress peer)
+            throws ProtocolException {
+        if (!offer.isFor(peer.getAddress())) {
+            throw new ProtocolException(
+                    "the peer expects them at %s, but connects from %s"
+                            .formatted(offer.endpoint().gid(), AddressText.of(peer)));
         }
     }
 

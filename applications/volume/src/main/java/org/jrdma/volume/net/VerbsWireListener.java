@@ -65,7 +65,7 @@ final class VerbsWireListener implements WireListener {
                 return VerbsWire.open(
                         request.deviceName(),
                         request.devicePort(),
-                        Optional.of(request.privateData()),
+                        Optional.of(request),
                         options,
                         (domain, chosen) ->
                                 request.accept(domain, chosen, VerbsWire.remaining(deadline)));

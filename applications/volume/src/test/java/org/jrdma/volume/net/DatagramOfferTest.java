@@ -2,6 +2,7 @@ package org.jrdma.volume.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
 import java.util.Arrays;
 import org.jrdma.verbs.cm.model.PrivateData;
 import org.jrdma.verbs.model.Endpoint;
@@ -44,6 +45,23 @@ final class DatagramOfferTest {
         assertThat(DatagramOffer.decode(padded(bytes, REQUEST_BYTES))).isEmpty();
         var small = new DatagramOffer(OFFER.endpoint(), 1, 255, 1).encode();
         assertThat(DatagramOffer.decode(padded(small, REQUEST_BYTES))).isEmpty();
+    }
+
+    @Test
+    void shouldBeForTheAddressOfItsGid() throws Exception {
+        var ipv4 = InetAddress.getByName("10.0.0.1");
+        var ipv6 = InetAddress.getByName("fd00::1");
+
+        assertThat(offer(0, Gid.of(ipv4)).isFor(ipv4)).isTrue();
+        assertThat(offer(0, Gid.of(ipv6)).isFor(ipv6)).isTrue();
+        assertThat(offer(0, Gid.of(ipv6)).isFor(ipv4)).isFalse();
+        assertThat(offer(0, Gid.of(InetAddress.getByName("10.0.0.2"))).isFor(ipv4)).isFalse();
+        assertThat(offer(0, Gid.NONE).isFor(ipv4)).isFalse();
+        assertThat(offer(3, Gid.of(ipv4)).isFor(ipv4)).isFalse();
+    }
+
+    private static DatagramOffer offer(int lid, Gid gid) {
+        return new DatagramOffer(new Endpoint(lid, 1, 0, gid), 1, 4096, 1);
     }
 
     @Test

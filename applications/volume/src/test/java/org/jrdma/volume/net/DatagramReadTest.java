@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import org.jrdma.verbs.cm.ConnectionOptions;
 import org.jrdma.verbs.cm.Route;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.Endpoint;
+import org.jrdma.verbs.model.Gid;
 import org.jrdma.volume.net.BulkData.Direction;
 import org.jrdma.volume.net.FrameHeader.Kind;
 import org.junit.jupiter.api.Test;
@@ -150,6 +152,19 @@ class DatagramReadTest {
                     return options.privateData(new DatagramOffer(missing, 1, 4096, 1).encode());
                 },
                 "no datagrams: no datagram has arrived");
+    }
+
+    /** Otherwise a client could let the server send datagrams to other hosts. */
+    @Test
+    void shouldSendNoDatagramsToAnotherAddressThanThatOfTheClient() throws Exception {
+        var other = Gid.of(InetAddress.getByName("127.9.9.9"));
+        readOnce(
+                Route::devicePort,
+                (_, options) ->
+                        options.privateData(
+                                new DatagramOffer(new Endpoint(0, 0xFFFFF0, 0, other), 1, 4096, 1)
+                                        .encode()),
+                "no datagrams: the peer does not send them");
     }
 
     @Test
@@ -306,7 +321,7 @@ class DatagramReadTest {
                                     VerbsWire.open(
                                             request.deviceName(),
                                             request.devicePort(),
-                                            Optional.of(request.privateData()),
+                                            Optional.of(request),
                                             WITH,
                                             (domain, options) ->
                                                     request.accept(domain, options, TIMEOUT));
