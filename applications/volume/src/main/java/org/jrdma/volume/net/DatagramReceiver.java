@@ -266,13 +266,18 @@ final class DatagramReceiver {
 
     /** Takes the data that has arrived. No receive may be posted. */
     private void take(Read read) {
-        var misplaced = new TreeMap<Integer, MemorySegment>();
-        for (var slot = 0; slot < read.posted; slot++) {
-            var index = arrivedIndex(read, slot);
+        var arrived =
+                IntStream.range(0, read.posted).map(slot -> arrivedIndex(read, slot)).toArray();
+        for (var slot = 0; slot < arrived.length; slot++) {
+            var index = arrived[slot];
             if (index == read.expected[slot] && read.layout.length(index) == datagramBytes) {
                 read.missing.clear(index);
-            } else if (index >= 0) {
-                misplaced.put(index, place(read, slot).segment());
+            }
+        }
+        var misplaced = new TreeMap<Integer, MemorySegment>();
+        for (var slot = 0; slot < arrived.length; slot++) {
+            if (arrived[slot] >= 0 && read.missing.get(arrived[slot])) {
+                misplaced.put(arrived[slot], place(read, slot).segment());
             }
         }
         // All data is copied first, because it can be in the places of each other.

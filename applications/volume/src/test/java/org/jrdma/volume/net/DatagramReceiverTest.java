@@ -224,6 +224,19 @@ class DatagramReceiverTest {
         assertArrived();
     }
 
+    /** The first datagram 1 arrives in the place of datagram 0. */
+    @Test
+    void shouldNotReplaceDataThatHasArrivedInPlace() throws Exception {
+        var other = new byte[datagramBytes];
+        begin();
+        send(datagram(receiver.offer().firstTransfer() + CALL, 1, other.length, other));
+        sendAll(1, 2, 3, 4);
+        assertMissing(0, 5);
+        sendAll(0, 5);
+
+        assertArrived();
+    }
+
     @Test
     void shouldIgnoreDatagramsOfOtherReads() throws Exception {
         var content = new byte[datagramBytes];
