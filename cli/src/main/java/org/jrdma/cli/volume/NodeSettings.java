@@ -69,7 +69,7 @@ record NodeSettings(
         return new NodeSettings(
                 parse(values, "servers", Addresses::servers),
                 parse(values, "transports", NodeSettings::transports),
-                parse(values, "datagram.reads", NodeSettings::isTrue),
+                parse(values, "datagram.reads", NodeSettings::trueOrFalse),
                 parse(values, "drive", NodeSettings::drive),
                 parse(values, "name", name -> name),
                 parse(values, "listen", Addresses::local),
@@ -117,7 +117,7 @@ record NodeSettings(
         return transports;
     }
 
-    private static boolean isTrue(String text) {
+    private static boolean trueOrFalse(String text) {
         return switch (text) {
             case "true" -> true;
             case "false" -> false;

@@ -88,9 +88,20 @@ record MountOptions(
                 list(settings.getProperty("transports", "verbs,sisci,sockets"), ",").stream()
                         .map(MountOptions::transport)
                         .toList(),
-                Boolean.parseBoolean(settings.getProperty("datagram.reads", "false").strip()),
+                datagramReads(settings.getProperty("datagram.reads", "false").strip()),
                 Duration.ofMillis(Long.parseLong(settings.getProperty("retry.millis", "30000"))),
                 options.containsKey("allow-other"));
+    }
+
+    private static boolean datagramReads(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default ->
+                    throw new IllegalArgumentException(
+                            "Invalid setting \"datagram.reads\": \"%s\" is neither true nor false"
+                                    .formatted(text));
+        };
     }
 
     private static List<String> list(String text, String separator) {

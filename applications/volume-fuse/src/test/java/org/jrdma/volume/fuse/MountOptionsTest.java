@@ -70,6 +70,17 @@ class MountOptionsTest {
         assertThat(replaced.isForAllUsers()).isTrue();
     }
 
+    @Test
+    void shouldRejectADatagramSettingThatIsNeitherTrueNorFalse() throws IOException {
+        var file = folder.resolve("settings");
+        Files.writeString(file, "datagram.reads = yes\n");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("--config=" + file))
+                .withMessage(
+                        "Invalid setting \"datagram.reads\": \"yes\" is neither true nor false");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"--unknown=1", "--drive", "--allow-other=no", "--transports=tcp", "other"})
