@@ -160,8 +160,11 @@ final class DatagramReceiver {
             return 0;
         }
         var read = new Read(call, target, layout);
+        current = read; // end() then retracts the receives even if an Error is thrown
         post(read);
-        current = read.posted > 0 ? read : null;
+        if (read.posted == 0) {
+            current = null;
+        }
         return read.posted;
     }
 
@@ -175,8 +178,11 @@ final class DatagramReceiver {
             }
         } catch (InterruptedIOException e) {
             retract(read);
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             fail(e.getMessage());
+            if (e instanceof Error error) {
+                throw error;
+            }
         }
         if (read.posted < read.expected.length) {
             read.posted = 0;

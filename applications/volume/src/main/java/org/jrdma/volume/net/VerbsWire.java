@@ -285,10 +285,9 @@ final class VerbsWire implements Wire {
             var hasArrived = sendDatagrams(header);
             send(header, payload, !hasArrived, deadline);
         } else if (header.kind() == Kind.REQUEST && header.direction() == Direction.FROM_PEER) {
-            var expecting = expectDatagrams(header);
             try {
-                send(expecting, payload, false, deadline);
-            } catch (IOException | RuntimeException e) {
+                send(expectDatagrams(header), payload, false, deadline);
+            } catch (Throwable e) {
                 endDatagrams(header);
                 throw e;
             }
