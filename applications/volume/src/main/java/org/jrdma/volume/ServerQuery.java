@@ -50,7 +50,8 @@ public final class ServerQuery implements AutoCloseable {
 
     /**
      * Lets the server, which is a standby, forward the further requests to the coordinator. The
-     * other methods then return the states of the coordinator and of its clients.
+     * other methods then return the states of the coordinator and of its clients. If the server has
+     * not yet noticed a takeover, these are outdated states of the former coordinator.
      *
      * @throws FabricException if the server is not connected to a coordinator, is the coordinator,
      *     or does not reply in time

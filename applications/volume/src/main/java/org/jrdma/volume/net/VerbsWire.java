@@ -141,8 +141,7 @@ final class VerbsWire implements Wire {
         this.receives = new Transfer[2 * options.calls + OTHER_FRAMES];
         var sends = SEND_SLOTS + options.calls;
         // The queue pairs share a completion queue, so the datagrams that arrived before a frame
-        // also
-        // complete before it.
+        // also complete before it.
         var datagrams =
                 options.datagramReads ? DatagramReceiver.WINDOW + DatagramSender.SENDS + 2 : 0;
         this.completions = device.newCompletionDispatcher(sends + receives.length + 1 + datagrams);
@@ -392,14 +391,14 @@ final class VerbsWire implements Wire {
     @Override
     public Frame receive() throws IOException {
         var frame = receiveNext();
-        while (isHandledHere(frame)) {
+        while (handleDatagramFrame(frame)) {
             frame = receiveNext();
         }
         return frame;
     }
 
     /** Handles a frame about datagrams. Returns false for a frame that the connection handles. */
-    private boolean isHandledHere(Frame frame) throws IOException {
+    private boolean handleDatagramFrame(Frame frame) throws IOException {
         return switch (frame.header().kind()) {
             case SENT -> {
                 if (receiver != null) {

@@ -413,9 +413,6 @@ class DatagramReadTest {
                             }
                         }
                     }
-                    if (request.call() > 0) {
-                        wire.shutdown(); // without a message, as if the process were killed
-                    }
                 },
                 (connection, buffer) ->
                         assertThatExceptionOfType(ConnectionLostException.class)
