@@ -27,10 +27,16 @@ public final class FailureLog {
     /**
      * Logs a failure like {@link #error}, and pauses the thread for 10 ms. Called before a service
      * thread repeats the failed operation, so that it does not occupy a processor while memory is
-     * exhausted.
+     * exhausted. A virtual thread only yields, because it would never continue if the JDK had no
+     * memory for the timer that ends its pause.
      */
+    @SuppressWarnings("ThreadPriorityCheck")
     public static void errorAndPause(Logger log, String message, Throwable failure) {
         error(log, message, failure);
-        LockSupport.parkNanos(PAUSE_NANOS);
+        if (Thread.currentThread().isVirtual()) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
     }
 }

@@ -14,6 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.ref.Reference;
 import java.lang.reflect.Array;
 import java.util.stream.Stream;
 
@@ -33,12 +34,18 @@ public final class Upcalls {
 
     private static final int FIRST_CALLS = 130;
 
+    /** More than the bytes of heap that {@link #prepare} needs. */
+    private static final int PREPARATION_BYTES = 1 << 20;
+
     private Upcalls() {}
 
     /**
      * Creates a function pointer that stays valid as long as the JVM runs, because C code may keep
      * it. A pointer in C is a {@code long} in Java, so that a call does not allocate an object for
      * it. An exception that a call threw would terminate the JVM, also if there is no memory left.
+     *
+     * @throws OutOfMemoryError if there is too little memory to create the stub. If other threads
+     *     exhaust the memory during this method, the JVM may still terminate
      */
     public static MemorySegment stub(UpcallFunction function) {
         var type = function.handle().type();
@@ -50,6 +57,7 @@ public final class Upcalls {
         var guarded =
                 MethodHandles.catchException(separated, Throwable.class, function.withoutMemory());
         var stub = LINKER.upcallStub(guarded, descriptor(type), Arena.global());
+        checkFreeHeap();
         prepare(stub, type);
         implementation.handle = function.handle();
         return stub;
@@ -88,6 +96,11 @@ public final class Upcalls {
                         .bindTo(new Preparation()),
                 0,
                 type.parameterList());
+    }
+
+    /** Throws OutOfMemoryError here, where it does not terminate the JVM. */
+    private static void checkFreeHeap() {
+        Reference.reachabilityFence(new byte[PREPARATION_BYTES]);
     }
 
     /**

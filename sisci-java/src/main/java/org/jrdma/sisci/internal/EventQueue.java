@@ -143,7 +143,13 @@ public final class EventQueue<E> {
                 if (remaining <= 0) {
                     throw deadline.missed(missed);
                 }
-                changed.awaitNanos(remaining);
+                if (deadline.equals(Deadline.NEVER)) {
+                    // Without a timer, for which the JDK may have no memory. A virtual thread would
+                    // then never continue.
+                    changed.await();
+                } else {
+                    var _ = changed.awaitNanos(remaining);
+                }
             }
             if (lost > 0) {
                 var number = lost;

@@ -76,7 +76,10 @@ final class WaitingCallWatchdog implements Runnable {
         if (duration > CLOSE_NANOS
                 && current.receiver() != null
                 && !current.closing().getAndSet(true)) {
-            Thread.ofVirtual().name("fuzzer-close").start(() -> fuzzer.close(current.receiver()));
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("fuzzer-close")
+                    .start(() -> fuzzer.close(current.receiver()));
         }
         if (duration > HANG_NANOS) {
             hang(ApiSurface.name(current.call()) + " on " + current.thread());
