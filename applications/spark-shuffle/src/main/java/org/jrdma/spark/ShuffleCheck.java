@@ -3,20 +3,21 @@ package org.jrdma.spark;
 import com.codahale.metrics.Gauge;
 import java.time.Duration;
 import java.util.List;
-import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
-import scala.Tuple2;
 
 /**
  * A Spark application that checks a cluster: it sorts random records, and reports how many blocks
  * the executors have read by RDMA and how many over TCP. The only argument is the number of
- * records. The exit status is 1 unless executors have read blocks of each other, all by RDMA.
+ * records. The exit status is 1 unless executors have read blocks of each other, all by RDMA, and
+ * the shuffle has not changed the records.
  */
 public final class ShuffleCheck {
+
+    private static final String USAGE =
+            "Usage: ShuffleCheck RECORDS, with the number of records to sort, 1 to 999999999";
 
     private static final int PARTITIONS = 8;
     private static final int VALUE_BYTES = 92;
@@ -33,33 +34,37 @@ public final class ShuffleCheck {
      * @throws InterruptedException if the thread is interrupted
      */
     public static void main(String... arguments) throws InterruptedException {
-        var records = Integer.parseInt(arguments[0]);
-        RdmaReadCountComparison reads;
-        try (var context = new JavaSparkContext(new SparkConf().setAppName("RDMA shuffle check"))) {
-            reads = run(context, records);
+        if (arguments.length != 1 || !arguments[0].matches("[1-9]\\d{0,8}")) {
+            System.err.println(USAGE);
+            System.exit(2);
         }
-        System.out.println(reads);
-        var objection = reads.objection();
+        var records =
+                new RandomRecords(
+                        PARTITIONS, Integer.parseInt(arguments[0]) / PARTITIONS, VALUE_BYTES);
+        ShuffleCheckResult result;
+        try (var context = new JavaSparkContext(new SparkConf().setAppName("RDMA shuffle check"))) {
+            result = run(context, records);
+        }
+        System.out.println(result.reads());
+        var objection = result.objection();
         if (objection.isPresent()) {
             System.err.println("The check has failed. " + objection.get());
             System.exit(1);
         }
     }
 
-    /**
-     * Sorts records, and returns the counts of the blocks that were read. Must be the first job of
-     * the application.
-     */
-    static RdmaReadCountComparison run(JavaSparkContext context, int records)
+    /** Sorts records. Must be the first job of the application. */
+    private static ShuffleCheckResult run(JavaSparkContext context, RandomRecords records)
             throws InterruptedException {
         awaitExecutors(context);
         var counter = new RemoteReadCounter();
         context.sc().addSparkListener(counter);
-        System.out.printf("%d records are sorted.%n", sort(context, records));
+        var read = sort(context, records);
+        System.out.printf("%d records are sorted.%n", read.count());
         if (!counter.awaitJobEnd(REPORT_TIMEOUT)) {
             throw new IllegalStateException("Spark has not reported the end of the job");
         }
-        return awaitReports(counter);
+        return new ShuffleCheckResult(records.digest(), read, awaitReports(counter));
     }
 
     /** Waits for two executors, because a single one reads no blocks of another. */
@@ -75,34 +80,24 @@ public final class ShuffleCheck {
         }
     }
 
-    private static long sort(JavaSparkContext context, int records) {
-        var each = records / PARTITIONS;
-        return context.parallelize(IntStream.range(0, PARTITIONS).boxed().toList(), PARTITIONS)
-                .flatMapToPair(seed -> {
-                    var random = new SplittableRandom(seed);
-                    return IntStream.range(0, each)
-                            .mapToObj(_ -> {
-                                var value = new byte[VALUE_BYTES];
-                                random.nextBytes(value);
-                                return new Tuple2<>(random.nextLong(), value);
-                            })
-                            .iterator();
-                })
+    /** Sorts records within partitions, and returns the digest of the sorted records. */
+    static RecordDigest sort(JavaSparkContext context, RandomRecords records) {
+        return records.distribute(context)
                 .repartitionAndSortWithinPartitions(new HashPartitioner(PARTITIONS))
                 .mapPartitions(sorted -> {
-                    var read = 0L;
+                    var digest = RecordDigest.EMPTY;
                     var last = Long.MIN_VALUE;
                     while (sorted.hasNext()) {
-                        var key = sorted.next()._1();
-                        if (key < last) {
+                        var record = sorted.next();
+                        if (record._1() < last) {
                             throw new IllegalStateException("The records are not sorted");
                         }
-                        last = key;
-                        read++;
+                        last = record._1();
+                        digest = digest.plus(RecordDigest.of(record));
                     }
-                    return List.of(read).iterator();
+                    return List.of(digest).iterator();
                 })
-                .reduce(Long::sum);
+                .reduce(RecordDigest::plus);
     }
 
     /** Waits for the reports of the executors, which arrive after the tasks have ended. */
@@ -124,7 +119,8 @@ public final class ShuffleCheck {
         }
     }
 
-    private static long total(Metric metric) {
+    /** The sum of a metric of all executors, as Spark's metrics system on the driver has it. */
+    static long total(Metric metric) {
         var sources =
                 SparkEnv.get()
                         .metricsSystem()

@@ -7,9 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.jrdma.processes.Program;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the check of a cluster: a driver process, and two executors on the software fabric. */
 @Tag("slow")
@@ -67,6 +71,44 @@ class ShuffleCheckTest {
                     .contains("The check has failed.")
                     .containsOnlyOnce("has no RDMA and uses TCP")
                     .containsPattern("WARN .*Executor 1 on \\S+ has no RDMA and uses TCP");
+        }
+    }
+
+    @Test
+    void shouldNoticeThatAShuffleHasChangedAValue() {
+        var records = new RandomRecords(2, 1_000, 1_000);
+
+        assertThat(sortOnOneCore(records, "lz4")).isEqualTo(records.digest());
+        assertThat(sortOnOneCore(records, CorruptingCodec.class.getName()).count())
+                .isEqualTo(2_000);
+        assertThat(sortOnOneCore(records, CorruptingCodec.class.getName()))
+                .isNotEqualTo(records.digest());
+    }
+
+    private static RecordDigest sortOnOneCore(RandomRecords records, String codec) {
+        var conf =
+                new SparkConf()
+                        .setAppName("check")
+                        .setMaster("local[1]")
+                        .set("spark.ui.enabled", "false")
+                        .set("spark.broadcast.compress", "false")
+                        .set("spark.io.compression.codec", codec);
+        try (var context = new JavaSparkContext(conf)) {
+            return ShuffleCheck.sort(context, records);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "-5"})
+    void shouldPrintHowItIsUsedIfTheNumberOfRecordsIsMissingOrInvalid(String arguments)
+            throws Exception {
+        var command = StandaloneCluster.java();
+        command.add(ShuffleCheck.class.getName());
+        command.addAll(List.of(arguments.split(" ", -1)));
+        command.remove("");
+        try (var program = Program.start(command)) {
+            assertThat(program.await()).isEqualTo(2);
+            assertThat(program.output()).contains("Usage: ShuffleCheck RECORDS");
         }
     }
 }

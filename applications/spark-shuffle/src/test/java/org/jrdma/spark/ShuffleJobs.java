@@ -3,8 +3,6 @@ package org.jrdma.spark;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -31,21 +29,9 @@ final class ShuffleJobs {
         return JavaSparkContext.fromSparkContext(session.sparkContext());
     }
 
-    /** Pseudo-random records with a key of eight bytes and a value that cannot be compressed. */
     static JavaPairRDD<Long, byte[]> records(SparkSession session, int records, int valueBytes) {
-        var each = records / PARTITIONS;
-        return context(session)
-                .parallelize(IntStream.range(0, PARTITIONS).boxed().toList(), PARTITIONS)
-                .flatMapToPair(seed -> {
-                    var random = new SplittableRandom(seed);
-                    return IntStream.range(0, each)
-                            .mapToObj(_ -> {
-                                var value = new byte[valueBytes];
-                                random.nextBytes(value);
-                                return new Tuple2<>(random.nextLong(), value);
-                            })
-                            .iterator();
-                });
+        return new RandomRecords(PARTITIONS, records / PARTITIONS, valueBytes)
+                .distribute(context(session));
     }
 
     /** Reads records, with a pause after every 100 so that the job takes several seconds. */
