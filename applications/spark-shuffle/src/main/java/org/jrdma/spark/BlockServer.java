@@ -1,6 +1,7 @@
 package org.jrdma.spark;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -37,8 +38,12 @@ final class BlockServer implements AutoCloseable {
     private final Set<RdmaChannel> channels = ConcurrentHashMap.newKeySet();
     private final WarningLimiter rejections = new WarningLimiter();
 
+    /**
+     * @param address an address of the device of {@code domain}
+     */
     BlockServer(
             ProtectionDomain domain,
+            InetAddress address,
             ChannelSettings settings,
             MapOutputs outputs,
             ShuffleMetrics metrics)
@@ -47,7 +52,7 @@ final class BlockServer implements AutoCloseable {
         this.settings = settings;
         this.outputs = outputs;
         this.metrics = metrics;
-        this.listener = ConnectionManager.configured().listen(domain.device(), 0);
+        this.listener = ConnectionManager.configured().listen(new InetSocketAddress(address, 0));
         Thread.ofPlatform().daemon().name("jrdma-shuffle-listener").start(this::listen);
     }
 

@@ -1,8 +1,10 @@
 package org.jrdma.spark;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.PluginContext;
@@ -43,6 +45,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final ChannelSettings channels;
     private final PeerAddressLookupAndAvoidance directory;
     private final Device device;
+    private final Optional<InetSocketAddress> localAddress;
     private final ProtectionDomain domain;
     private final MapOutputs outputs;
     private final BufferPool buffers;
@@ -51,14 +54,19 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final Map<String, PeerFetcher> peers = new ConcurrentHashMap<>();
 
     private RdmaExecutor(
-            PluginContext plugin, ShuffleMetrics metrics, ChannelSettings channels, Device device)
+            PluginContext plugin,
+            ShuffleMetrics metrics,
+            ShuffleSettings settings,
+            ChannelSettings channels,
+            DeviceSelection.Selected selected)
             throws Exception {
-        var settings = ShuffleSettings.of(plugin.conf());
         this.plugin = plugin;
         this.metrics = metrics;
         this.channels = channels;
         this.directory = new PeerAddressLookupAndAvoidance(plugin);
-        this.device = device;
+        device = selected.device();
+        // Without the setting, the connection manager chooses an address of the device.
+        localAddress = settings.address().map(_ -> new InetSocketAddress(selected.address(), 0));
         domain = device.newProtectionDomain();
         buffers = domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE);
         idleTimeout = settings.idleTimeout();
@@ -71,7 +79,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
                         settings.registeredBytes(),
                         settings.onDemandPaging() && canReadOnDemand(device),
                         metrics);
-        server = new BlockServer(domain, channels, outputs, metrics);
+        server = new BlockServer(domain, selected.address(), channels, outputs, metrics);
         try {
             directory.publish(server.address());
         } catch (Throwable e) {
@@ -93,13 +101,14 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     static RdmaExecutor start(
             PluginContext plugin, ShuffleMetrics metrics, ChannelSettings channels)
             throws Exception {
-        var name = ShuffleSettings.of(plugin.conf()).device();
-        var verbs = Verbs.configured();
-        var device = name.isPresent() ? verbs.open(name.get()) : verbs.openFirst();
+        var settings = ShuffleSettings.of(plugin.conf());
+        var selected =
+                new DeviceSelection(Verbs.configured(), ConnectionManager.configured())
+                        .select(settings.device(), settings.address());
         try {
-            return new RdmaExecutor(plugin, metrics, channels, device);
+            return new RdmaExecutor(plugin, metrics, settings, channels, selected);
         } catch (Throwable e) {
-            device.close();
+            selected.device().close();
             throw e;
         }
     }
@@ -151,9 +160,13 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     }
 
     private RdmaChannel connect(String executor) throws IOException {
-        var address = directory.find(executor);
+        var options = channels.connectOptions();
         return ConnectionManager.configured()
-                .connectChannel(address, domain, channels.connectOptions(), CONNECT_TIMEOUT);
+                .connectChannel(
+                        directory.find(executor),
+                        domain,
+                        localAddress.map(options::localAddress).orElse(options),
+                        CONNECT_TIMEOUT);
     }
 
     @Override

@@ -7,7 +7,9 @@ import org.apache.spark.SparkConf;
 /**
  * The settings of the plug-in.
  *
- * @param device the name of the RDMA device; empty for the first device
+ * @param device the name of the RDMA device; empty for the first suitable device
+ * @param address the addresses, at one of which this executor listens; empty for an address of the
+ *     device
  * @param registeredBytes the limit for the map outputs that are registered at the same time
  * @param onDemandPaging whether map outputs beyond the limit are registered with on-demand paging
  * @param bufferBytes the limit for the buffers into which blocks are read
@@ -15,6 +17,7 @@ import org.apache.spark.SparkConf;
  */
 record ShuffleSettings(
         Optional<String> device,
+        Optional<AddressRange> address,
         long registeredBytes,
         boolean onDemandPaging,
         long bufferBytes,
@@ -30,18 +33,23 @@ record ShuffleSettings(
      */
     static final String ALLOW_UNPROTECTED = PREFIX + "allowUnprotected";
 
+    static final String ADDRESS = PREFIX + "address";
     static final String IDLE_TIMEOUT = PREFIX + "idleTimeout";
 
     private static final long BUFFER_FACTOR = 2;
 
     static ShuffleSettings of(SparkConf conf) {
-        var device = conf.get(PREFIX + "device", "");
         return new ShuffleSettings(
-                device.isEmpty() ? Optional.empty() : Optional.of(device),
+                text(conf, PREFIX + "device"),
+                text(conf, ADDRESS).map(AddressRange::parse),
                 conf.getSizeAsBytes(PREFIX + "registeredBytes", "4g"),
                 conf.getBoolean(PREFIX + "onDemandPaging", true),
                 conf.getSizeAsBytes(PREFIX + "bufferBytes", defaultBufferBytes(conf)),
                 Duration.ofMillis(conf.getTimeAsMs(IDLE_TIMEOUT, "1m")));
+    }
+
+    private static Optional<String> text(SparkConf conf, String key) {
+        return Optional.of(conf.get(key, "")).filter(text -> !text.isEmpty());
     }
 
     /**

@@ -68,7 +68,9 @@ abstract class BlockTransferFixture {
         device = Verbs.software().openFirst();
         domain = device.newProtectionDomain();
         outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, onDemandPaging(), metrics);
-        server = new BlockServer(domain, settings, outputs, metrics);
+        server =
+                new BlockServer(
+                        domain, device.ipAddress().orElseThrow(), settings, outputs, metrics);
         plugin.answer =
                 new DriverMessage.Listening(
                                 SERVER,

@@ -51,6 +51,19 @@ class RdmaExecutorStartFailureTest {
         }
     }
 
+    @Test
+    void shouldRejectASubnetInWhichNoDeviceHasAnAddress() {
+        var plugin = new FakePluginContext();
+        plugin.conf().set("spark.jrdma.shuffle.address", "198.51.100.0/24");
+
+        assertThatThrownBy(() ->
+                        RdmaExecutor.start(
+                                plugin,
+                                new ShuffleMetrics(),
+                                ChannelSettings.of(ChannelSettings.newToken())))
+                .hasMessageContaining("198.51.100.0/24");
+    }
+
     private static boolean isListening() {
         return Thread.getAllStackTraces().keySet().stream()
                 .anyMatch(thread -> thread.getName().equals("jrdma-shuffle-listener"));
