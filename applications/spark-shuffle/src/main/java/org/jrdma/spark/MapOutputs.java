@@ -3,8 +3,6 @@ package org.jrdma.spark;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -12,13 +10,14 @@ import java.util.stream.IntStream;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
+import org.jrdma.verbs.model.VerbsException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registered map outputs of this executor. An output is registered when another executor first
- * asks for one of its blocks. If the limit is reached, the least recently used outputs that no
- * executor reads are deregistered. Safe for use by multiple threads.
+ * The map outputs of this executor. An output is registered when another executor first asks for
+ * one of its blocks. Safe for use by multiple threads.
  */
 final class MapOutputs implements AutoCloseable {
 
@@ -27,215 +26,146 @@ final class MapOutputs implements AutoCloseable {
         MapOutputIndex find(MapOutputIndex.Key key) throws IOException;
     }
 
+    /** Registers the data file of a map output for reading by peers. */
+    interface Registration {
+
+        /**
+         * Registers a file.
+         *
+         * @param isPinned false for on-demand paging
+         * @throws VerbsException if the device cannot register the file, for example because no
+         *     more memory can be locked
+         */
+        MemoryRegion register(MapOutputIndex index, boolean isPinned) throws IOException;
+
+        /** Returns a registration in a protection domain. */
+        static Registration in(ProtectionDomain domain) {
+            return (index, isPinned) -> {
+                var access =
+                        isPinned
+                                ? new Access[] {Access.REMOTE_READ}
+                                : new Access[] {Access.REMOTE_READ, Access.ON_DEMAND};
+                try (var channel = FileChannel.open(index.dataFile())) {
+                    return domain.registerMapped(channel, 0, index.dataLength(), access);
+                }
+            };
+        }
+    }
+
+    /**
+     * The limits for the outputs that are registered at the same time.
+     *
+     * @param pinnedBytes the maximum number of bytes whose memory is locked
+     * @param files the maximum number of files, each of which is a memory mapping
+     * @param onDemandPaging whether the device supports on-demand paging, and outputs whose memory
+     *     cannot be locked are registered in this way
+     */
+    record Limits(long pinnedBytes, int files, boolean onDemandPaging) {
+
+        /** A process has at most 65,530 mappings by default (vm.max_map_count). */
+        static final int MAX_FILES = 16_384;
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(MapOutputs.class);
 
     private static final int LOCKS = 64;
-    private static final float LOAD_FACTOR = 0.75f;
 
-    private final ProtectionDomain domain;
+    private final Registration registration;
     private final Indexes indexes;
-    private final long maxBytes;
     private final boolean onDemandPaging;
     private final ShuffleMetrics metrics;
+    private final RegisteredMapOutputTable registered;
     private final WarningLimiter failures = new WarningLimiter();
 
     /** A thread holds one of these locks while it registers a map output, to do so only once. */
     private final List<Object> registrationLocks =
             IntStream.range(0, LOCKS).mapToObj(_ -> new Object()).toList();
 
-    // Guarded by this.
-    private final LinkedHashMap<MapOutputIndex.Key, RegisteredMapOutput> outputs =
-            new LinkedHashMap<>(LOCKS, LOAD_FACTOR, true);
-    private long pinnedBytes;
-    private long openFiles;
-    private boolean closed;
-
-    /** The number of calls of {@link #forget}. */
-    private long forgets;
-
-    /**
-     * @param onDemandPaging whether the device supports on-demand paging, and outputs beyond the
-     *     limit are registered in this way
-     */
-    MapOutputs(
-            ProtectionDomain domain,
-            Indexes indexes,
-            long maxBytes,
-            boolean onDemandPaging,
-            ShuffleMetrics metrics) {
-        this.domain = domain;
+    MapOutputs(Registration registration, Indexes indexes, Limits limits, ShuffleMetrics metrics) {
+        this.registration = registration;
         this.indexes = indexes;
-        this.maxBytes = maxBytes;
-        this.onDemandPaging = onDemandPaging;
+        this.onDemandPaging = limits.onDemandPaging();
         this.metrics = metrics;
-        metrics.define(Metric.REGISTERED_BYTES, this::pinnedBytes);
-        metrics.define(Metric.REGISTERED_FILES, this::openFiles);
-    }
-
-    private synchronized long pinnedBytes() {
-        return pinnedBytes;
-    }
-
-    private synchronized long openFiles() {
-        return openFiles;
+        this.registered =
+                new RegisteredMapOutputTable(limits.pinnedBytes(), limits.files(), metrics);
     }
 
     /**
      * Returns a registered map output, which stays registered until {@link #release}.
      *
-     * @return empty if the limit is reached
+     * @return empty if a limit is reached
      * @throws IOException if the output does not exist or cannot be registered
      */
     Optional<RegisteredMapOutput> acquire(MapOutputIndex.Key key) throws IOException {
-        var open = acquireOpen(key);
+        var open = registered.acquire(key);
         if (open.isPresent()) {
             return open;
         }
         synchronized (registrationLocks.get(Math.floorMod(key.hashCode(), LOCKS))) {
-            open = acquireOpen(key);
+            open = registered.acquire(key);
             return open.isPresent() ? open : register(key);
         }
     }
 
-    private synchronized Optional<RegisteredMapOutput> acquireOpen(MapOutputIndex.Key key) {
-        var output = outputs.get(key);
-        if (output != null) {
-            output.users++;
-        }
-        return Optional.ofNullable(output);
+    private Optional<RegisteredMapOutput> register(MapOutputIndex.Key key) throws IOException {
+        var forgetsBefore = registered.forgets();
+        var output = register(key, indexes.find(key));
+        output.ifPresent(found -> registered.add(found, forgetsBefore));
+        return output;
     }
 
-    private Optional<RegisteredMapOutput> register(MapOutputIndex.Key key) throws IOException {
-        var forgetsBefore = forgets();
-        var index = indexes.find(key);
-        var isPinned = reserve(index.dataLength());
-        if (!isPinned && !onDemandPaging) {
-            return Optional.empty();
+    private Optional<RegisteredMapOutput> register(MapOutputIndex.Key key, MapOutputIndex index)
+            throws IOException {
+        @Nullable VerbsException failure = null;
+        var bytes = index.dataLength();
+        for (var attempt = 0; attempt < 2 && registered.reserve(bytes); attempt++) {
+            try {
+                return Optional.of(registerReserved(key, index, true));
+            } catch (VerbsException e) {
+                failure = e;
+                if (!registered.evict(bytes)) {
+                    break; // Another attempt would fail, too.
+                }
+            }
         }
-        RegisteredMapOutput output;
+        if (onDemandPaging && registered.reserve(0)) {
+            return Optional.of(registerReserved(key, index, false));
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return Optional.empty();
+    }
+
+    /** Registers an output within the limits, which the caller has reserved. */
+    private RegisteredMapOutput registerReserved(
+            MapOutputIndex.Key key, MapOutputIndex index, boolean isPinned) throws IOException {
+        MemoryRegion region;
         try {
-            output = new RegisteredMapOutput(index, region(index, isPinned), isPinned);
+            region = registration.register(index, isPinned);
         } catch (Throwable e) {
-            unreserve(isPinned ? index.dataLength() : 0);
+            registered.unreserve(isPinned ? index.dataLength() : 0);
             throw e;
         }
         metrics.add(Metric.REGISTRATIONS, 1);
         LOG.debug("Registered {} bytes of {}", index.dataLength(), index.dataFile());
-        add(key, output, forgetsBefore);
-        return Optional.of(output);
-    }
-
-    private MemoryRegion region(MapOutputIndex index, boolean isPinned) throws IOException {
-        try (var channel = FileChannel.open(index.dataFile())) {
-            return isPinned
-                    ? domain.registerMapped(channel, 0, index.dataLength(), Access.REMOTE_READ)
-                    : domain.registerMapped(
-                            channel, 0, index.dataLength(), Access.REMOTE_READ, Access.ON_DEMAND);
-        }
-    }
-
-    private synchronized long forgets() {
-        return forgets;
-    }
-
-    private synchronized void add(
-            MapOutputIndex.Key key, RegisteredMapOutput output, long forgetsBefore) {
-        output.users++;
-        openFiles++;
-        // The shuffle may have been forgotten since the index was found.
-        output.isForgotten = closed || forgets != forgetsBefore;
-        if (!output.isForgotten) {
-            outputs.put(key, output);
-        }
-    }
-
-    /** Reserves bytes within the limit, for which unused outputs are closed. */
-    private boolean reserve(long bytes) {
-        var evicted = new ArrayList<RegisteredMapOutput>();
-        synchronized (this) {
-            if (pinnedBytes - evictableBytes() + bytes > maxBytes) {
-                return false; // without an eviction, which would not help
-            }
-            var candidates = outputs.values().iterator();
-            while (pinnedBytes + bytes > maxBytes) {
-                var output = candidates.next();
-                if (isEvictable(output)) {
-                    candidates.remove();
-                    closing(output);
-                    evicted.add(output);
-                }
-            }
-            pinnedBytes += bytes;
-        }
-        evicted.forEach(RegisteredMapOutput::close);
-        metrics.add(Metric.EVICTIONS, evicted.size());
-        return true;
-    }
-
-    /** Guarded by this. */
-    private long evictableBytes() {
-        return outputs.values().stream()
-                .filter(MapOutputs::isEvictable)
-                .mapToLong(RegisteredMapOutput::pinnedBytes)
-                .sum();
-    }
-
-    private static boolean isEvictable(RegisteredMapOutput output) {
-        return output.users == 0 && output.pinnedBytes() > 0;
-    }
-
-    private synchronized void unreserve(long bytes) {
-        pinnedBytes -= bytes;
+        return new RegisteredMapOutput(key, index, region, isPinned);
     }
 
     /** Ends the use of an output by a request. */
     void release(RegisteredMapOutput output) {
-        synchronized (this) {
-            if (--output.users > 0 || !output.isForgotten) {
-                return;
-            }
-            closing(output);
-        }
-        output.close();
-    }
-
-    /** Guarded by this. */
-    private void closing(RegisteredMapOutput output) {
-        pinnedBytes -= output.pinnedBytes();
-        openFiles--;
+        registered.release(output);
     }
 
     /** Closes the outputs of a shuffle, those in use when their last user has finished. */
     void forget(int shuffle) {
-        var unused = new ArrayList<RegisteredMapOutput>();
-        synchronized (this) {
-            forgets++;
-            for (var entries = outputs.entrySet().iterator(); entries.hasNext(); ) {
-                var entry = entries.next();
-                if (entry.getKey().shuffle() == shuffle) {
-                    entries.remove();
-                    var output = entry.getValue();
-                    output.isForgotten = true;
-                    if (output.users == 0) {
-                        closing(output);
-                        unused.add(output);
-                    }
-                }
-            }
-        }
-        unused.forEach(RegisteredMapOutput::close);
+        registered.forget(shuffle);
     }
 
     /** Closes all outputs, also those in use. */
     @Override
     public void close() {
-        List<RegisteredMapOutput> open;
-        synchronized (this) {
-            closed = true;
-            open = List.copyOf(outputs.values());
-            outputs.clear();
-        }
-        open.forEach(RegisteredMapOutput::close);
+        registered.close();
     }
 
     /**

@@ -16,7 +16,7 @@ enum Metric {
     BLOCKS_REFUSED("blocksRefused", true),
     /** The map outputs that were registered. */
     REGISTRATIONS("registrations", true),
-    /** The map outputs that were deregistered to stay within the limit. */
+    /** The map outputs that were deregistered because of a limit or for locked memory. */
     EVICTIONS("evictions", true),
     /** The connections to other executors that have failed. */
     CONNECTION_FAILURES("connectionFailures", true),

@@ -74,10 +74,12 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         metrics.define(Metric.BUFFER_BYTES_USED, () -> buffers.statistics().usedBytes());
         outputs =
                 new MapOutputs(
-                        domain,
+                        MapOutputs.Registration.in(domain),
                         key -> MapOutputIndex.find(blockResolver(), key),
-                        settings.registeredBytes(),
-                        settings.onDemandPaging() && canReadOnDemand(device),
+                        new MapOutputs.Limits(
+                                settings.registeredBytes(),
+                                MapOutputs.Limits.MAX_FILES,
+                                settings.onDemandPaging() && canReadOnDemand(device)),
                         metrics);
         server = new BlockServer(domain, selected.address(), channels, outputs, metrics);
         try {

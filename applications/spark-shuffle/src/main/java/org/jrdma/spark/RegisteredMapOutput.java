@@ -3,9 +3,13 @@ package org.jrdma.spark;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.RemoteMemory;
 
-/** The registered output of a map task. {@link MapOutputs} owns it and guards its fields. */
+/**
+ * The registered output of a map task. {@link RegisteredMapOutputTable} owns it and guards its
+ * fields.
+ */
 final class RegisteredMapOutput {
 
+    private final MapOutputIndex.Key key;
     private final MapOutputIndex index;
     private final MemoryRegion region;
     private final boolean isPinned;
@@ -16,10 +20,16 @@ final class RegisteredMapOutput {
     /** Whether the output is closed when its last user has finished. */
     boolean isForgotten;
 
-    RegisteredMapOutput(MapOutputIndex index, MemoryRegion region, boolean isPinned) {
+    RegisteredMapOutput(
+            MapOutputIndex.Key key, MapOutputIndex index, MemoryRegion region, boolean isPinned) {
+        this.key = key;
         this.index = index;
         this.region = region;
         this.isPinned = isPinned;
+    }
+
+    MapOutputIndex.Key key() {
+        return key;
     }
 
     /** The length of the memory that is locked for this output. */

@@ -67,7 +67,13 @@ abstract class BlockTransferFixture {
     void connect() throws Exception {
         device = Verbs.software().openFirst();
         domain = device.newProtectionDomain();
-        outputs = new MapOutputs(domain, this::find, 2 * FILE_BYTES, onDemandPaging(), metrics);
+        outputs =
+                new MapOutputs(
+                        MapOutputs.Registration.in(domain),
+                        this::find,
+                        new MapOutputs.Limits(
+                                2 * FILE_BYTES, MapOutputs.Limits.MAX_FILES, onDemandPaging()),
+                        metrics);
         server =
                 new BlockServer(
                         domain, device.ipAddress().orElseThrow(), settings, outputs, metrics);
