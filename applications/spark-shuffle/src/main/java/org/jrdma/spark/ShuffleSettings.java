@@ -58,7 +58,7 @@ record ShuffleSettings(
      */
     private static long defaultBufferBytes(SparkConf conf) {
         return BUFFER_FACTOR
-                * conf.getSizeAsBytes("spark.reducer.maxSizeInFlight", "48m")
+                * (conf.getSizeAsMb("spark.reducer.maxSizeInFlight", "48m") << 20)
                 * conf.getInt("spark.executor.cores", Runtime.getRuntime().availableProcessors());
     }
 }

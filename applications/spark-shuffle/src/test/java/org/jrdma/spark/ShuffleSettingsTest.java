@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ShuffleSettingsTest {
 
@@ -20,5 +22,16 @@ class ShuffleSettingsTest {
         var conf = new SparkConf(false).set("spark.executor.cores", "3");
 
         assertThat(ShuffleSettings.of(conf).bufferBytes()).isEqualTo(6 * 48 * MEBIBYTE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"64, 64", "64m, 64", "65536k, 64", "1g, 1024"})
+    void shouldInterpretTheSizeOfRequestsAsSparkDoes(String size, long mebibytes) {
+        var conf =
+                new SparkConf(false)
+                        .set("spark.executor.cores", "1")
+                        .set("spark.reducer.maxSizeInFlight", size);
+
+        assertThat(ShuffleSettings.of(conf).bufferBytes()).isEqualTo(2 * mebibytes * MEBIBYTE);
     }
 }
