@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.jrdma.verbs.cm.RdmaChannel;
-import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.memory.PooledBuffer;
 import org.jrdma.verbs.model.RemoteMemory;
 import org.jrdma.verbs.model.VerbsException;
@@ -40,7 +39,7 @@ final class FetchSession implements RdmaChannel.Handler {
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(30);
 
     private final RdmaChannel channel;
-    private final BufferPool buffers;
+    private final BlockBuffers buffers;
     private final ShuffleMetrics metrics;
     private final long maxBufferBytes;
 
@@ -60,11 +59,10 @@ final class FetchSession implements RdmaChannel.Handler {
     private boolean hasDelivered;
     private boolean hasLoggedLocalFailure;
 
-    FetchSession(RdmaChannel channel, BufferPool buffers, ShuffleMetrics metrics) {
+    FetchSession(RdmaChannel channel, BlockBuffers buffers, ShuffleMetrics metrics) {
         this.channel = channel;
         this.buffers = buffers;
-        // The pool rounds lengths up by at most a quarter.
-        this.maxBufferBytes = buffers.statistics().maxBytes() / 5 * 4;
+        this.maxBufferBytes = buffers.maxBlockBytes();
         this.metrics = metrics;
     }
 
@@ -216,7 +214,9 @@ final class FetchSession implements RdmaChannel.Handler {
             } else if (files != null) {
                 enqueue(new BlockToFileReadTask(request, block, location, files, metrics));
             } else {
-                if (shared == null || shared.bufferBytes() >= SHARED_BUFFER_BYTES) {
+                if (shared == null
+                        || shared.bufferBytes() >= SHARED_BUFFER_BYTES
+                        || shared.bufferBytes() + location.length() > maxBufferBytes) {
                     shared = new BlockBatchReadTask(request, metrics);
                     enqueue(shared);
                 }

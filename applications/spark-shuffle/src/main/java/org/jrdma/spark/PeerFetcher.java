@@ -8,7 +8,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import org.jrdma.verbs.cm.RdmaChannel;
-import org.jrdma.verbs.memory.BufferPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,7 @@ final class PeerFetcher implements AutoCloseable {
     private final String executor;
     private final Connector connector;
     private final PeerAddressLookupAndAvoidance directory;
-    private final BufferPool buffers;
+    private final BlockBuffers buffers;
     private final Duration idleTimeout;
     private final ShuffleMetrics metrics;
     private final ThreadFactory threads;
@@ -51,7 +50,7 @@ final class PeerFetcher implements AutoCloseable {
             String executor,
             Connector connector,
             PeerAddressLookupAndAvoidance directory,
-            BufferPool buffers,
+            BlockBuffers buffers,
             Duration idleTimeout,
             ShuffleMetrics metrics) {
         this(
@@ -68,7 +67,7 @@ final class PeerFetcher implements AutoCloseable {
             String executor,
             Connector connector,
             PeerAddressLookupAndAvoidance directory,
-            BufferPool buffers,
+            BlockBuffers buffers,
             Duration idleTimeout,
             ShuffleMetrics metrics,
             ThreadFactory threads) {

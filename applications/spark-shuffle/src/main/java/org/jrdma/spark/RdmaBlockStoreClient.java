@@ -65,7 +65,10 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
     private @Nullable TemporaryBlockFiles temporary(@Nullable DownloadFileManager files) {
         return files == null
                 ? null
-                : new TemporaryBlockFiles(files, fileConf, BlockToFileReadTask.PIECE_BYTES);
+                : new TemporaryBlockFiles(
+                        files,
+                        fileConf,
+                        Math.min(BlockToFileReadTask.PIECE_BYTES, rdma.maxBlockBytesInMemory()));
     }
 
     private static Optional<List<Fetch.Block>> parse(String... names) {

@@ -17,7 +17,6 @@ import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.RdmaChannel;
-import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.model.Access;
 import org.jrdma.verbs.model.ExtendedDeviceAttributes;
 import org.jrdma.verbs.model.VerbsException;
@@ -48,7 +47,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final Optional<InetSocketAddress> localAddress;
     private final ProtectionDomain domain;
     private final MapOutputs outputs;
-    private final BufferPool buffers;
+    private final BlockBuffers buffers;
     private final Duration idleTimeout;
     private final BlockServer server;
     private final Map<String, PeerFetcher> peers = new ConcurrentHashMap<>();
@@ -68,10 +67,10 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         // Without the setting, the connection manager chooses an address of the device.
         localAddress = settings.address().map(_ -> new InetSocketAddress(selected.address(), 0));
         domain = device.newProtectionDomain();
-        buffers = domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE);
+        buffers =
+                new BlockBuffers(
+                        domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE), metrics);
         idleTimeout = settings.idleTimeout();
-        metrics.define(Metric.BUFFER_BYTES, () -> buffers.statistics().registeredBytes());
-        metrics.define(Metric.BUFFER_BYTES_USED, () -> buffers.statistics().usedBytes());
         outputs =
                 new MapOutputs(
                         MapOutputs.Registration.in(domain),
@@ -141,6 +140,11 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     @Override
     public BlockStoreClient client(BlockStoreClient stock) {
         return new RdmaBlockStoreClient(stock, this, plugin.conf());
+    }
+
+    @Override
+    public long maxBlockBytesInMemory() {
+        return buffers.maxBlockBytes();
     }
 
     /** Returns another executor to read from. */

@@ -65,7 +65,13 @@ public final class RdmaShuffleManager extends SortShuffleManager {
                                 endPartition);
         var mayBatch = SortShuffleManager.canUseBatchFetch(startPartition, endPartition, context);
         return new RdmaShuffleReader<>(
-                baseHandle, blocks, context, metrics, client(rdma), mayBatch);
+                baseHandle,
+                blocks,
+                context,
+                metrics,
+                client(rdma),
+                rdma.maxBlockBytesInMemory(),
+                mayBatch);
     }
 
     private synchronized BlockStoreClient client(RdmaShuffleTransport rdma) {

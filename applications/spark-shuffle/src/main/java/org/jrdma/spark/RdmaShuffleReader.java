@@ -43,6 +43,7 @@ final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     private final TaskContext context;
     private final ShuffleReadMetricsReporter metrics;
     private final BlockStoreClient client;
+    private final long maxBlockBytesInMemory;
     private final boolean mayBatch;
 
     RdmaShuffleReader(
@@ -51,12 +52,14 @@ final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             TaskContext context,
             ShuffleReadMetricsReporter metrics,
             BlockStoreClient client,
+            long maxBlockBytesInMemory,
             boolean mayBatch) {
         this.dependency = handle.dependency();
         this.blocks = blocks;
         this.context = context;
         this.metrics = metrics;
         this.client = client;
+        this.maxBlockBytesInMemory = maxBlockBytesInMemory;
         this.mayBatch = mayBatch;
     }
 
@@ -101,7 +104,9 @@ final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
                         (long) conf.get(CONFIG.REDUCER_MAX_SIZE_IN_FLIGHT()) * MEBIBYTE,
                         (int) conf.get(CONFIG.REDUCER_MAX_REQS_IN_FLIGHT()),
                         (int) conf.get(CONFIG.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
-                        (long) conf.get(CONFIG.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
+                        Math.min(
+                                (long) conf.get(CONFIG.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
+                                maxBlockBytesInMemory),
                         (int) conf.get(CONFIG.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
                         (boolean) conf.get(CONFIG.SHUFFLE_DETECT_CORRUPT()),
                         (boolean) conf.get(CONFIG.SHUFFLE_DETECT_CORRUPT_MEMORY()),

@@ -11,6 +11,12 @@ interface RdmaShuffleTransport {
     /** Returns a client that reads by RDMA if possible, and with {@code stock} otherwise. */
     BlockStoreClient client(BlockStoreClient stock);
 
+    /**
+     * The maximum length of a block that can be read into memory. Longer blocks are read into files
+     * in pieces.
+     */
+    long maxBlockBytesInMemory();
+
     /** Deregisters the map outputs of a shuffle whose files have been deleted. */
     void forget(int shuffle);
 }

@@ -105,7 +105,7 @@ abstract class BlockTransferFixture {
                 SERVER,
                 executor -> connect(executor, channels),
                 directory,
-                buffers,
+                new BlockBuffers(buffers, metrics),
                 IDLE_TIMEOUT,
                 metrics);
     }

@@ -66,6 +66,18 @@ class BlockTransferTest extends BlockTransferFixture {
     }
 
     @Test
+    void shouldReadBlocksThatTogetherExceedTheBuffers() throws Exception {
+        write(0, 1);
+        var small = domain.newBufferPool(60 << 10, Access.LOCAL_WRITE);
+        try (var reader = peer(settings, small)) {
+            var task = fetch(reader, "shuffle_0_1_0_2", "shuffle_0_1_4_8");
+
+            assertThat(task.stock).isEmpty();
+            task.release();
+        }
+    }
+
+    @Test
     void shouldLeaveUnknownBlocksToStock() throws Exception {
         write(0, 1);
 
@@ -334,7 +346,7 @@ class BlockTransferTest extends BlockTransferFixture {
                 SERVER,
                 executor -> connect(executor, settings),
                 directory,
-                buffers,
+                new BlockBuffers(buffers, metrics),
                 IDLE_TIMEOUT,
                 metrics);
     }
@@ -366,7 +378,7 @@ class BlockTransferTest extends BlockTransferFixture {
                         SERVER,
                         executor -> connect(executor, settings),
                         directory,
-                        buffers,
+                        new BlockBuffers(buffers, metrics),
                         IDLE_TIMEOUT,
                         metrics,
                         fetching ->
