@@ -223,6 +223,23 @@ class BufferPoolTest {
     }
 
     @Test
+    void shouldCloseOnlyTheIdleBuffersWhenItIsTrimmed() throws Exception {
+        var used = pool.tryTake(PAGE);
+        pool.tryTake(2 * PAGE).release();
+        pool.tryTake(PAGE).release();
+
+        pool.trim();
+
+        assertThat(deregistrations()).isEqualTo(2);
+        assertThat(pool.statistics().registeredBytes()).isEqualTo(PAGE);
+        assertThat(used.segment().byteSize()).isEqualTo(PAGE);
+
+        used.release();
+        assertThat(pool.statistics().registeredBytes()).isEqualTo(PAGE);
+        assertThat(pool.tryTake(LIMIT)).isNotNull();
+    }
+
+    @Test
     void shouldReserveNothingForABufferThatCannotBeRegistered() throws Exception {
         library.answer("ibv_reg_mr", MemorySegment.NULL, Errno.ENOMEM);
         assertThatExceptionOfType(VerbsException.class)

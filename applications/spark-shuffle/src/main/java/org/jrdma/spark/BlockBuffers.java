@@ -1,17 +1,19 @@
 package org.jrdma.spark;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.verbs.memory.BufferPool;
 import org.jrdma.verbs.memory.PooledBuffer;
 import org.jrdma.verbs.model.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The registered buffers of this executor into which blocks are read. Safe for use by multiple
- * threads.
+ * The registered buffers of this executor into which blocks are read. Their memory is released when
+ * no thread fetches blocks. Safe for use by multiple threads.
  */
 final class BlockBuffers {
 
     private final BufferPool pool;
+    private final AtomicInteger fetchers = new AtomicInteger();
 
     BlockBuffers(BufferPool pool, ShuffleMetrics metrics) {
         this.pool = pool;
@@ -32,5 +34,26 @@ final class BlockBuffers {
      */
     @Nullable PooledBuffer tryTake(long bytes) throws VerbsException {
         return pool.tryTake(bytes);
+    }
+
+    /** Records that a thread starts to fetch blocks. */
+    void fetcherStarted() {
+        fetchers.incrementAndGet();
+    }
+
+    /** Records that a thread has ended, because it was idle for a while or has failed. */
+    void fetcherEnded() {
+        fetchers.decrementAndGet();
+        trimIfUnused();
+    }
+
+    /**
+     * Releases the memory of idle buffers if no thread fetches blocks. Also called at the end of a
+     * task, which may return buffers long after their blocks were fetched.
+     */
+    void trimIfUnused() {
+        if (fetchers.get() == 0) {
+            pool.trim();
+        }
     }
 }

@@ -90,6 +90,7 @@ final class PeerFetcher implements AutoCloseable {
                 if (!isRunning) {
                     threads.newThread(this::run).start();
                     isRunning = true; // not earlier: the system may have too many threads
+                    buffers.fetcherStarted();
                 } else if (channel != null) {
                     channel.wake();
                 }
@@ -101,6 +102,14 @@ final class PeerFetcher implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            connectAndFetch();
+        } finally {
+            buffers.fetcherEnded();
+        }
+    }
+
+    private void connectAndFetch() {
         var failures = 0;
         while (true) {
             @Nullable FetchSession session = null;

@@ -175,6 +175,11 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
                         CONNECT_TIMEOUT);
     }
 
+    /** Releases the memory that is not used any more. Called at the end of each task. */
+    void taskEnded() {
+        buffers.trimIfUnused();
+    }
+
     @Override
     public void forget(int shuffle) {
         outputs.forget(shuffle);

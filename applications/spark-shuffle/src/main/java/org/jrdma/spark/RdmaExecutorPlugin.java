@@ -53,18 +53,25 @@ final class RdmaExecutorPlugin implements ExecutorPlugin {
 
     @Override
     public void onTaskSucceeded() {
-        report();
+        taskEnded();
     }
 
     @Override
     public void onTaskFailed(TaskFailedReason reason) {
-        report();
+        taskEnded();
+    }
+
+    private void taskEnded() {
+        if (executor != null) {
+            executor.taskEnded();
+            report();
+        }
     }
 
     /** Sends the metrics to the driver if they have changed. */
     private synchronized void report() {
         var values = metrics.values();
-        if (executor == null || values.equals(reported)) {
+        if (values.equals(reported)) {
             return;
         }
         try {

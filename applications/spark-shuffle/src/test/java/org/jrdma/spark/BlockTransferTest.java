@@ -359,6 +359,7 @@ class BlockTransferTest extends BlockTransferFixture {
         server.close();
 
         LocalCluster.await(TIMEOUT, () -> !isFetching());
+        assertThat(value(Metric.BUFFER_BYTES)).as("memory of idle buffers").isZero();
         assertThat(connections).hasValue(1);
         assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
         assertThat(directory.isAvoided(SERVER)).isFalse();

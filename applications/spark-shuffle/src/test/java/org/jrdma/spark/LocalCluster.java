@@ -225,6 +225,7 @@ final class LocalCluster implements AutoCloseable {
                 List.of(
                         Metric.REGISTERED_FILES,
                         Metric.REGISTERED_BYTES,
+                        Metric.BUFFER_BYTES,
                         Metric.BUFFER_BYTES_USED)) {
             held.put(metric.key(), metric(metric));
         }

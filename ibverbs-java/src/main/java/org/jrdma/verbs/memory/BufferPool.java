@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The size of a buffer is rounded up by at most a quarter, to at least a page. If the limit is
- * reached, the pool closes idle buffers of other sizes, the largest first. Buffers are not cleared:
- * a buffer contains the data of its previous use.
+ * reached, the pool closes idle buffers of other sizes, the largest first. {@link #trim()} closes
+ * all idle buffers. Buffers are not cleared: a buffer contains the data of its previous use.
  *
  * <p>Owned by its {@link org.jrdma.verbs.ProtectionDomain}, which closes all buffers when it is
  * closed. Safe for use by multiple threads.
@@ -224,6 +224,27 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
+     * Closes the idle buffers, for a program that expects to take no buffers for a while. Buffers
+     * in use are not affected, and {@link #tryTake} registers new buffers when they are needed.
+     * Waits up to ten seconds for I/O operations of other threads that use a buffer; see {@link
+     * RegisteredArena}.
+     */
+    public void trim() {
+        lock.lock();
+        try {
+            closeIdle();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeIdle() {
+        while (!idleBySize.isEmpty()) {
+            pollIdle(idleBySize.lastKey()).arena.close();
+        }
+    }
+
+    /**
      * Closes the idle buffers. Buffers in use stay usable, and are closed when they are released.
      * Waits up to ten seconds for I/O operations of other threads that use a buffer; see {@link
      * RegisteredArena}.
@@ -233,9 +254,7 @@ public final class BufferPool implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            while (!idleBySize.isEmpty()) {
-                pollIdle(idleBySize.lastKey()).arena.close();
-            }
+            closeIdle();
         } finally {
             lock.unlock();
         }
