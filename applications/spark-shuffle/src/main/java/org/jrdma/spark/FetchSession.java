@@ -36,10 +36,10 @@ final class FetchSession implements RdmaChannel.Handler {
 
     private static final long BUFFER_WAIT_NANOS = Duration.ofSeconds(1).toNanos();
     private static final Duration BUFFER_POLL = Duration.ofMillis(2);
-    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(30);
 
     private final RdmaChannel channel;
     private final BlockBuffers buffers;
+    private final Duration replyTimeout;
     private final ShuffleMetrics metrics;
     private final long maxBufferBytes;
 
@@ -59,9 +59,18 @@ final class FetchSession implements RdmaChannel.Handler {
     private boolean hasDelivered;
     private boolean hasLoggedLocalFailure;
 
-    FetchSession(RdmaChannel channel, BlockBuffers buffers, ShuffleMetrics metrics) {
+    /**
+     * @param replyTimeout the time for which the other executor may register map outputs before it
+     *     answers. The keep-alive of the channel detects an executor that has ended
+     */
+    FetchSession(
+            RdmaChannel channel,
+            BlockBuffers buffers,
+            Duration replyTimeout,
+            ShuffleMetrics metrics) {
         this.channel = channel;
         this.buffers = buffers;
+        this.replyTimeout = replyTimeout;
         this.maxBufferBytes = buffers.maxBlockBytes();
         this.metrics = metrics;
     }
@@ -96,14 +105,14 @@ final class FetchSession implements RdmaChannel.Handler {
         read();
         var wasIdle = isIdle();
         var isShort = !waitingForBuffer.isEmpty() && reading.isEmpty();
-        var timeout = wasIdle ? idleTimeout : isShort ? BUFFER_POLL : REPLY_TIMEOUT;
+        var timeout = wasIdle ? idleTimeout : isShort ? BUFFER_POLL : replyTimeout;
         if (channel.await(this, timeout) != RdmaChannel.WaitResult.TIMED_OUT) {
             return true;
         }
         if (!wasIdle && !isShort) {
             throw new IOException(
                     "The other executor has not answered for %d seconds on %s"
-                            .formatted(REPLY_TIMEOUT.toSeconds(), channel));
+                            .formatted(replyTimeout.toSeconds(), channel));
         }
         return !wasIdle;
     }

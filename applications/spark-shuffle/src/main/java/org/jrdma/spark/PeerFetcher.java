@@ -25,6 +25,14 @@ final class PeerFetcher implements AutoCloseable {
         RdmaChannel connect(String executor) throws IOException;
     }
 
+    /**
+     * The timeouts of a channel.
+     *
+     * @param idle the time for which the channel stays open without fetches
+     * @param reply the time within which the other executor must answer
+     */
+    record Timeouts(Duration idle, Duration reply) {}
+
     private static final Logger LOG = LoggerFactory.getLogger(PeerFetcher.class);
 
     private static final int MAX_FAILURES = 2;
@@ -33,7 +41,7 @@ final class PeerFetcher implements AutoCloseable {
     private final Connector connector;
     private final PeerAddressLookupAndAvoidance directory;
     private final BlockBuffers buffers;
-    private final Duration idleTimeout;
+    private final Timeouts timeouts;
     private final ShuffleMetrics metrics;
     private final ThreadFactory threads;
 
@@ -51,14 +59,14 @@ final class PeerFetcher implements AutoCloseable {
             Connector connector,
             PeerAddressLookupAndAvoidance directory,
             BlockBuffers buffers,
-            Duration idleTimeout,
+            Timeouts timeouts,
             ShuffleMetrics metrics) {
         this(
                 executor,
                 connector,
                 directory,
                 buffers,
-                idleTimeout,
+                timeouts,
                 metrics,
                 Thread.ofPlatform().daemon().name("jrdma-shuffle-fetch-" + executor).factory());
     }
@@ -68,14 +76,14 @@ final class PeerFetcher implements AutoCloseable {
             Connector connector,
             PeerAddressLookupAndAvoidance directory,
             BlockBuffers buffers,
-            Duration idleTimeout,
+            Timeouts timeouts,
             ShuffleMetrics metrics,
             ThreadFactory threads) {
         this.executor = executor;
         this.connector = connector;
         this.directory = directory;
         this.buffers = buffers;
-        this.idleTimeout = idleTimeout;
+        this.timeouts = timeouts;
         this.metrics = metrics;
         this.threads = threads;
     }
@@ -115,7 +123,7 @@ final class PeerFetcher implements AutoCloseable {
             @Nullable FetchSession session = null;
             try (var opened = connector.connect(executor)) {
                 publish(opened);
-                session = new FetchSession(opened, buffers, metrics);
+                session = new FetchSession(opened, buffers, timeouts.reply(), metrics);
                 open.forEach(session::add);
                 fetch(session);
                 return;
@@ -147,7 +155,7 @@ final class PeerFetcher implements AutoCloseable {
                 open.add(next);
                 session.add(next);
             }
-            if (!session.advance(idleTimeout) && stop()) {
+            if (!session.advance(timeouts.idle()) && stop()) {
                 return;
             }
             open.removeIf(Fetch::isDone);

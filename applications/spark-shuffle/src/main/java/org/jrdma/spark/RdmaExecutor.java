@@ -48,7 +48,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final ProtectionDomain domain;
     private final MapOutputs outputs;
     private final BlockBuffers buffers;
-    private final Duration idleTimeout;
+    private final PeerFetcher.Timeouts timeouts;
     private final BlockServer server;
     private final Map<String, PeerFetcher> peers = new ConcurrentHashMap<>();
 
@@ -70,7 +70,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         buffers =
                 new BlockBuffers(
                         domain.newBufferPool(settings.bufferBytes(), Access.LOCAL_WRITE), metrics);
-        idleTimeout = settings.idleTimeout();
+        timeouts = settings.timeouts();
         outputs =
                 new MapOutputs(
                         MapOutputs.Registration.in(domain),
@@ -153,7 +153,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
                 executor,
                 _ ->
                         new PeerFetcher(
-                                executor, this::connect, directory, buffers, idleTimeout, metrics));
+                                executor, this::connect, directory, buffers, timeouts, metrics));
     }
 
     boolean isAvoided(String executor) {

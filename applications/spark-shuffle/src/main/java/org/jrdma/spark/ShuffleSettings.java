@@ -13,7 +13,7 @@ import org.apache.spark.SparkConf;
  * @param registeredBytes the limit for the map outputs that are registered at the same time
  * @param onDemandPaging whether map outputs beyond the limit are registered with on-demand paging
  * @param bufferBytes the limit for the buffers into which blocks are read
- * @param idleTimeout the time for which an unused channel to another executor stays open
+ * @param timeouts the timeouts of channels to other executors
  */
 record ShuffleSettings(
         Optional<String> device,
@@ -21,7 +21,7 @@ record ShuffleSettings(
         long registeredBytes,
         boolean onDemandPaging,
         long bufferBytes,
-        Duration idleTimeout) {
+        PeerFetcher.Timeouts timeouts) {
 
     private static final String PREFIX = "spark.jrdma.shuffle.";
 
@@ -41,11 +41,23 @@ record ShuffleSettings(
     static ShuffleSettings of(SparkConf conf) {
         return new ShuffleSettings(
                 text(conf, PREFIX + "device"),
-                text(conf, ADDRESS).map(AddressRange::parse),
+                text(conf, ADDRESS).map(ShuffleSettings::addresses),
                 conf.getSizeAsBytes(PREFIX + "registeredBytes", "4g"),
                 conf.getBoolean(PREFIX + "onDemandPaging", true),
                 conf.getSizeAsBytes(PREFIX + "bufferBytes", defaultBufferBytes(conf)),
-                Duration.ofMillis(conf.getTimeAsMs(IDLE_TIMEOUT, "1m")));
+                new PeerFetcher.Timeouts(
+                        Duration.ofMillis(conf.getTimeAsMs(IDLE_TIMEOUT, "1m")),
+                        Duration.ofSeconds(
+                                conf.getTimeAsSeconds("spark.network.timeout", "120s"))));
+    }
+
+    private static AddressRange addresses(String text) {
+        try {
+            return AddressRange.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Invalid value of %s: %s".formatted(ADDRESS, e.getMessage()), e);
+        }
     }
 
     private static Optional<String> text(SparkConf conf, String key) {

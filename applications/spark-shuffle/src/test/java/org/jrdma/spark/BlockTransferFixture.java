@@ -41,7 +41,8 @@ abstract class BlockTransferFixture {
     static final int PARTITIONS = 20;
     static final int FILE_BYTES = PARTITION_BYTES * PARTITIONS;
     static final int POOL_BYTES = 4 << 20;
-    static final Duration IDLE_TIMEOUT = Duration.ofMinutes(1);
+    static final PeerFetcher.Timeouts TIMEOUTS =
+            new PeerFetcher.Timeouts(Duration.ofMinutes(1), Duration.ofMinutes(1));
     static final String SERVER = "1";
 
     @TempDir Path folder;
@@ -106,7 +107,7 @@ abstract class BlockTransferFixture {
                 executor -> connect(executor, channels),
                 directory,
                 new BlockBuffers(buffers, metrics),
-                IDLE_TIMEOUT,
+                TIMEOUTS,
                 metrics);
     }
 

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -341,13 +342,41 @@ class BlockTransferTest extends BlockTransferFixture {
         assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
     }
 
+    @Test
+    void shouldLeaveBlocksToStockIfAnExecutorDoesNotAnswerInTime() throws Exception {
+        write(0, 1);
+        var mayAnswer = new CountDownLatch(1);
+        afterFind = () -> awaitUninterruptibly(mayAnswer);
+        var impatient = new PeerFetcher.Timeouts(Duration.ofMinutes(1), Duration.ofMillis(1));
+        try (var reader = peer(directory, impatient)) {
+            assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+        } finally {
+            mayAnswer.countDown();
+        }
+        assertThat(connections).hasValue(2);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private PeerFetcher peer(PeerAddressLookupAndAvoidance directory) {
+        return peer(directory, TIMEOUTS);
+    }
+
+    private PeerFetcher peer(
+            PeerAddressLookupAndAvoidance directory, PeerFetcher.Timeouts timeouts) {
         return new PeerFetcher(
                 SERVER,
                 executor -> connect(executor, settings),
                 directory,
                 new BlockBuffers(buffers, metrics),
-                IDLE_TIMEOUT,
+                timeouts,
                 metrics);
     }
 
@@ -380,7 +409,7 @@ class BlockTransferTest extends BlockTransferFixture {
                         executor -> connect(executor, settings),
                         directory,
                         new BlockBuffers(buffers, metrics),
-                        IDLE_TIMEOUT,
+                        TIMEOUTS,
                         metrics,
                         fetching ->
                                 starts.getAndIncrement() == 0

@@ -1,7 +1,9 @@
 package org.jrdma.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.time.Duration;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +24,25 @@ class ShuffleSettingsTest {
         var conf = new SparkConf(false).set("spark.executor.cores", "3");
 
         assertThat(ShuffleSettings.of(conf).bufferBytes()).isEqualTo(6 * 48 * MEBIBYTE);
+    }
+
+    @Test
+    void shouldWaitForAnswersAsLongAsSparkWaitsForOtherNetworkTraffic() {
+        assertThat(ShuffleSettings.of(new SparkConf(false)).timeouts().reply())
+                .isEqualTo(Duration.ofMinutes(2));
+
+        var conf = new SparkConf(false).set("spark.network.timeout", "300");
+
+        assertThat(ShuffleSettings.of(conf).timeouts().reply()).isEqualTo(Duration.ofMinutes(5));
+    }
+
+    @Test
+    void shouldNameTheSettingWhoseAddressIsInvalid() {
+        var conf = new SparkConf(false).set("spark.jrdma.shuffle.address", "ib0");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ShuffleSettings.of(conf))
+                .withMessageContainingAll("spark.jrdma.shuffle.address", "\"ib0\"");
     }
 
     @ParameterizedTest
