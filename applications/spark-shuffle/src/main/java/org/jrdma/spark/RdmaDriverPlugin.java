@@ -112,6 +112,7 @@ final class RdmaDriverPlugin implements DriverPlugin {
                 return "";
             }
             case DriverMessage.Unavailable(var executor, var host, var reason) -> {
+                addresses.remove(executor);
                 LOG.warn(
                         "Executor {} on {} has no RDMA and uses TCP for shuffle blocks: {}",
                         executor,

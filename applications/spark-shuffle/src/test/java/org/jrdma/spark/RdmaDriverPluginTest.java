@@ -96,6 +96,16 @@ class RdmaDriverPluginTest {
         assertThat(find("2")).isEqualTo(second.encode());
     }
 
+    @Test
+    void shouldForgetTheAddressOfAnExecutorThatCannotUseRdmaAnyMore() {
+        init(VERSION);
+        driver.receive(new DriverMessage.Listening("1", "192.0.2.1", 4791).encode());
+
+        driver.receive(new DriverMessage.Unavailable("1", "host1", "no device").encode());
+
+        assertThat(find("1")).isEqualTo("");
+    }
+
     private Object find(String executor) {
         return driver.receive(new DriverMessage.Find(executor).encode());
     }
