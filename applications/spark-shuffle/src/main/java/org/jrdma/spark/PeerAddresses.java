@@ -2,18 +2,10 @@ package org.jrdma.spark;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.api.plugin.PluginContext;
 
-/**
- * Finds the addresses at which other executors listen. The driver knows them. Executors that failed
- * are avoided for a while, and executors without an address permanently. Safe for use by multiple
- * threads.
- */
-final class PeerAddressLookupAndAvoidance {
+/** The addresses at which the executors listen, which the driver knows. */
+final class PeerAddresses {
 
     /** Thrown if an executor does not offer its map outputs by RDMA, or was removed. */
     static final class NotListedException extends IOException {
@@ -25,28 +17,10 @@ final class PeerAddressLookupAndAvoidance {
         }
     }
 
-    private static final Duration AVOIDANCE = Duration.ofSeconds(30);
-
     private final PluginContext plugin;
-    private final Duration avoidance;
-    private final Map<String, Long> avoidedUntil = new ConcurrentHashMap<>();
 
-    /**
-     * The executors without an address. An executor publishes its address before it runs the first
-     * task, and Spark does not reuse the names of removed executors.
-     */
-    private final Set<String> unlisted = ConcurrentHashMap.newKeySet();
-
-    PeerAddressLookupAndAvoidance(PluginContext plugin) {
-        this(plugin, AVOIDANCE);
-    }
-
-    /**
-     * @param avoidance the time for which executors that failed are avoided
-     */
-    PeerAddressLookupAndAvoidance(PluginContext plugin, Duration avoidance) {
+    PeerAddresses(PluginContext plugin) {
         this.plugin = plugin;
-        this.avoidance = avoidance;
     }
 
     /** Reports to the driver where this executor listens. */
@@ -79,35 +53,5 @@ final class PeerAddressLookupAndAvoidance {
             return new InetSocketAddress(host, port);
         }
         throw new NotListedException(executor);
-    }
-
-    /** Returns true if RDMA should not be tried now. */
-    boolean isAvoided(String executor) {
-        if (unlisted.contains(executor)) {
-            return true;
-        }
-        var until = avoidedUntil.get(executor);
-        if (until == null) {
-            return false;
-        }
-        if (System.nanoTime() - until < 0) {
-            return true;
-        }
-        avoidedUntil.remove(executor, until);
-        return false;
-    }
-
-    /** Avoids an executor that failed for a while. */
-    void avoid(String executor) {
-        avoidedUntil.put(executor, System.nanoTime() + avoidance.toNanos());
-    }
-
-    /**
-     * Avoids an executor without an address permanently.
-     *
-     * @return false if it was avoided permanently before
-     */
-    boolean avoidPermanently(String executor) {
-        return unlisted.add(executor);
     }
 }

@@ -39,7 +39,7 @@ final class PeerFetcher implements AutoCloseable {
 
     private final String executor;
     private final Connector connector;
-    private final PeerAddressLookupAndAvoidance directory;
+    private final PeerAvoidance avoidance;
     private final BlockBuffers buffers;
     private final Timeouts timeouts;
     private final ShuffleMetrics metrics;
@@ -57,14 +57,14 @@ final class PeerFetcher implements AutoCloseable {
     PeerFetcher(
             String executor,
             Connector connector,
-            PeerAddressLookupAndAvoidance directory,
+            PeerAvoidance avoidance,
             BlockBuffers buffers,
             Timeouts timeouts,
             ShuffleMetrics metrics) {
         this(
                 executor,
                 connector,
-                directory,
+                avoidance,
                 buffers,
                 timeouts,
                 metrics,
@@ -74,14 +74,14 @@ final class PeerFetcher implements AutoCloseable {
     PeerFetcher(
             String executor,
             Connector connector,
-            PeerAddressLookupAndAvoidance directory,
+            PeerAvoidance avoidance,
             BlockBuffers buffers,
             Timeouts timeouts,
             ShuffleMetrics metrics,
             ThreadFactory threads) {
         this.executor = executor;
         this.connector = connector;
-        this.directory = directory;
+        this.avoidance = avoidance;
         this.buffers = buffers;
         this.timeouts = timeouts;
         this.metrics = metrics;
@@ -126,11 +126,13 @@ final class PeerFetcher implements AutoCloseable {
                 session = new FetchSession(opened, buffers, timeouts.reply(), metrics);
                 open.forEach(session::add);
                 fetch(session);
+                succeeded(session);
                 return;
             } catch (Throwable e) { // The channel is closed by now.
                 publish(null);
                 if (session != null) {
                     session.abandon();
+                    succeeded(session);
                 }
                 open.removeIf(Fetch::isDone);
                 if (open.isEmpty() && stop()) {
@@ -138,14 +140,24 @@ final class PeerFetcher implements AutoCloseable {
                     return;
                 }
                 failures = session != null && session.hasDelivered() ? 1 : failures + 1;
-                if (failures < MAX_FAILURES
-                        && !(e instanceof PeerAddressLookupAndAvoidance.NotListedException)) {
+                if (failures < maxFailures() && !(e instanceof PeerAddresses.NotListedException)) {
                     LOG.info("Reconnecting to executor {}: {}", executor, e.toString());
                 } else if (giveUp(e)) {
                     return;
                 }
             }
         }
+    }
+
+    private void succeeded(FetchSession session) {
+        if (session.hasDelivered()) {
+            avoidance.succeeded(executor);
+        }
+    }
+
+    /** An executor that was avoided probably still fails, so there is only one attempt. */
+    private int maxFailures() {
+        return avoidance.hasFailed(executor) ? 1 : MAX_FAILURES;
     }
 
     /** Fetches until the thread was idle for a while. */
@@ -199,8 +211,8 @@ final class PeerFetcher implements AutoCloseable {
     }
 
     private void avoid(Throwable cause) {
-        if (cause instanceof PeerAddressLookupAndAvoidance.NotListedException) {
-            if (directory.avoidPermanently(executor)) {
+        if (cause instanceof PeerAddresses.NotListedException) {
+            if (avoidance.avoidPermanently(executor)) {
                 LOG.info("Blocks are read over TCP: {}", cause.getMessage());
             }
             return;
@@ -210,7 +222,7 @@ final class PeerFetcher implements AutoCloseable {
                 executor,
                 open.size(),
                 cause.toString());
-        directory.avoid(executor);
+        avoidance.avoid(executor);
         metrics.add(Metric.CONNECTION_FAILURES, 1);
     }
 

@@ -42,7 +42,8 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
     private final PluginContext plugin;
     private final ShuffleMetrics metrics;
     private final ChannelSettings channels;
-    private final PeerAddressLookupAndAvoidance directory;
+    private final PeerAddresses addresses;
+    private final PeerAvoidance avoidance = new PeerAvoidance();
     private final Device device;
     private final Optional<InetSocketAddress> localAddress;
     private final ProtectionDomain domain;
@@ -62,7 +63,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         this.plugin = plugin;
         this.metrics = metrics;
         this.channels = channels;
-        this.directory = new PeerAddressLookupAndAvoidance(plugin);
+        this.addresses = new PeerAddresses(plugin);
         device = selected.device();
         // Without the setting, the connection manager chooses an address of the device.
         localAddress = settings.address().map(_ -> new InetSocketAddress(selected.address(), 0));
@@ -82,7 +83,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
                         metrics);
         server = new BlockServer(domain, selected.address(), channels, outputs, metrics);
         try {
-            directory.publish(server.address());
+            addresses.publish(server.address());
         } catch (Throwable e) {
             server.close();
             throw e;
@@ -153,11 +154,11 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
                 executor,
                 _ ->
                         new PeerFetcher(
-                                executor, this::connect, directory, buffers, timeouts, metrics));
+                                executor, this::connect, avoidance, buffers, timeouts, metrics));
     }
 
     boolean isAvoided(String executor) {
-        return directory.isAvoided(executor);
+        return avoidance.isAvoided(executor);
     }
 
     /** Returns a listener for blocks of Spark's own client, which counts them. */
@@ -169,7 +170,7 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
         var options = channels.connectOptions();
         return ConnectionManager.configured()
                 .connectChannel(
-                        directory.find(executor),
+                        addresses.find(executor),
                         domain,
                         localAddress.map(options::localAddress).orElse(options),
                         CONNECT_TIMEOUT);

@@ -139,7 +139,7 @@ class BlockDownloadTest extends BlockTransferFixture {
         assertThat(download(files(_ -> {})).stock).isEmpty();
         assertThat(connections).hasValue(1);
         assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
-        assertThat(directory.isAvoided(SERVER)).isFalse();
+        assertThat(avoidance.isAvoided(SERVER)).isFalse();
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -51,7 +52,9 @@ abstract class BlockTransferFixture {
     final ChannelSettings settings = ChannelSettings.of(ChannelSettings.newToken());
     final Map<MapOutputIndex.Key, MapOutputIndex> indexes = new ConcurrentHashMap<>();
     final FakePluginContext plugin = new FakePluginContext();
-    final PeerAddressLookupAndAvoidance directory = new PeerAddressLookupAndAvoidance(plugin);
+    final PeerAddresses addresses = new PeerAddresses(plugin);
+    final AtomicLong now = new AtomicLong();
+    final PeerAvoidance avoidance = new PeerAvoidance(now::get);
 
     /** The number of attempts to connect. */
     final AtomicInteger connections = new AtomicInteger();
@@ -105,7 +108,7 @@ abstract class BlockTransferFixture {
         return new PeerFetcher(
                 SERVER,
                 executor -> connect(executor, channels),
-                directory,
+                avoidance,
                 new BlockBuffers(buffers, metrics),
                 TIMEOUTS,
                 metrics);
@@ -115,7 +118,7 @@ abstract class BlockTransferFixture {
         connections.incrementAndGet();
         return ConnectionManager.software()
                 .connectChannel(
-                        directory.find(executor), domain, channels.connectOptions(), TIMEOUT);
+                        addresses.find(executor), domain, channels.connectOptions(), TIMEOUT);
     }
 
     private MapOutputIndex find(MapOutputIndex.Key key) throws IOException {

@@ -244,7 +244,7 @@ class BlockTransferTest extends BlockTransferFixture {
 
         assertThat(connections).hasValue(1);
         assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
-        assertThat(directory.isAvoided(SERVER)).isFalse();
+        assertThat(avoidance.isAvoided(SERVER)).isFalse();
     }
 
     @Test
@@ -314,32 +314,46 @@ class BlockTransferTest extends BlockTransferFixture {
         plugin.answer = "";
 
         assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
-        assertThatThrownBy(() -> directory.find(SERVER))
-                .isInstanceOf(PeerAddressLookupAndAvoidance.NotListedException.class);
+        assertThatThrownBy(() -> addresses.find(SERVER))
+                .isInstanceOf(PeerAddresses.NotListedException.class);
     }
 
     @Test
     void shouldAvoidAnExecutorWithoutAnAddressPermanently() throws Exception {
         plugin.answer = "";
-        var withoutTimedAvoidance = new PeerAddressLookupAndAvoidance(plugin, Duration.ZERO);
-        try (var reader = peer(withoutTimedAvoidance)) {
-            assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
-        }
+        assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
 
-        assertThat(withoutTimedAvoidance.isAvoided(SERVER)).isTrue();
+        now.addAndGet(PeerAvoidance.LONGEST.toNanos());
+        assertThat(avoidance.isAvoided(SERVER)).isTrue();
         assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
     }
 
     @Test
-    void shouldAvoidAnExecutorThatFailedForAWhile() throws Exception {
+    void shouldAvoidAnExecutorThatFailedAndThenConnectOnlyOnce() throws Exception {
         server.close();
-        var withoutTimedAvoidance = new PeerAddressLookupAndAvoidance(plugin, Duration.ZERO);
-        try (var reader = peer(withoutTimedAvoidance)) {
-            assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
-        }
+        assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+        assertThat(connections).hasValue(2);
+        assertThat(avoidance.isAvoided(SERVER)).isTrue();
 
-        assertThat(withoutTimedAvoidance.isAvoided(SERVER)).isFalse();
-        assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
+        now.addAndGet(PeerAvoidance.FIRST.toNanos());
+        assertThat(avoidance.isAvoided(SERVER)).isFalse();
+        assertThat(fetch("shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
+
+        assertThat(connections).hasValue(3);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isEqualTo(2);
+        now.addAndGet(PeerAvoidance.FIRST.toNanos());
+        assertThat(avoidance.isAvoided(SERVER)).as("avoided for twice as long").isTrue();
+    }
+
+    @Test
+    void shouldForgetThatAnExecutorFailedWhenABlockIsRead() throws Exception {
+        write(0, 1);
+        avoidance.avoid(SERVER);
+
+        fetch("shuffle_0_1_0").release();
+        server.closeChannels();
+
+        LocalCluster.await(TIMEOUT, () -> !avoidance.hasFailed(SERVER));
     }
 
     @Test
@@ -348,7 +362,7 @@ class BlockTransferTest extends BlockTransferFixture {
         var mayAnswer = new CountDownLatch(1);
         afterFind = () -> awaitUninterruptibly(mayAnswer);
         var impatient = new PeerFetcher.Timeouts(Duration.ofMinutes(1), Duration.ofMillis(1));
-        try (var reader = peer(directory, impatient)) {
+        try (var reader = peer(impatient)) {
             assertThat(fetch(reader, "shuffle_0_1_0").stock).containsExactly("shuffle_0_1_0");
         } finally {
             mayAnswer.countDown();
@@ -365,16 +379,11 @@ class BlockTransferTest extends BlockTransferFixture {
         }
     }
 
-    private PeerFetcher peer(PeerAddressLookupAndAvoidance directory) {
-        return peer(directory, TIMEOUTS);
-    }
-
-    private PeerFetcher peer(
-            PeerAddressLookupAndAvoidance directory, PeerFetcher.Timeouts timeouts) {
+    private PeerFetcher peer(PeerFetcher.Timeouts timeouts) {
         return new PeerFetcher(
                 SERVER,
                 executor -> connect(executor, settings),
-                directory,
+                avoidance,
                 new BlockBuffers(buffers, metrics),
                 timeouts,
                 metrics);
@@ -391,7 +400,7 @@ class BlockTransferTest extends BlockTransferFixture {
         assertThat(value(Metric.BUFFER_BYTES)).as("memory of idle buffers").isZero();
         assertThat(connections).hasValue(1);
         assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
-        assertThat(directory.isAvoided(SERVER)).isFalse();
+        assertThat(avoidance.isAvoided(SERVER)).isFalse();
     }
 
     private static boolean isFetching() {
@@ -407,7 +416,7 @@ class BlockTransferTest extends BlockTransferFixture {
                 new PeerFetcher(
                         SERVER,
                         executor -> connect(executor, settings),
-                        directory,
+                        avoidance,
                         new BlockBuffers(buffers, metrics),
                         TIMEOUTS,
                         metrics,
