@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -248,13 +249,22 @@ class BlockTransferTest extends BlockTransferFixture {
     }
 
     @Test
-    void shouldReconnectIfTheChannelFails() throws Exception {
+    void shouldReconnectIfTheChannelFailsBeforeABlockIsRead() throws Exception {
         write(0, 1);
-        fetch("shuffle_0_1_0").release();
+        var isFirst = new AtomicBoolean(true);
+        afterFind =
+                () -> {
+                    if (isFirst.getAndSet(false)) {
+                        server.closeChannels();
+                    }
+                };
 
-        server.closeChannels();
+        var task = fetch("shuffle_0_1_0");
 
-        assertThat(fetch("shuffle_0_1_1").stock).isEmpty();
+        assertThat(task.stock).isEmpty();
+        assertThat(connections).hasValue(2);
+        assertThat(value(Metric.CONNECTION_FAILURES)).isZero();
+        task.release();
     }
 
     @Test
@@ -276,20 +286,47 @@ class BlockTransferTest extends BlockTransferFixture {
     @Test
     void shouldReturnTheBuffersOfReadsThatFail() throws Exception {
         write(0, 1);
-        var held = buffers.tryTake(POOL_BYTES);
+        var isDeregistered = new CountDownLatch(1);
+        var isFirst = new AtomicBoolean(true);
+        afterFind =
+                () -> {
+                    if (isFirst.getAndSet(false)) {
+                        delayReads(isDeregistered);
+                    }
+                };
         var task = new Task();
         var block =
                 new Fetch.Block(
                         "shuffle_0_1_0", PartitionRange.parse("shuffle_0_1_0").orElseThrow());
         peer.submit(new Fetch(List.of(block), task, task::stock, null));
         awaitValue(Metric.BLOCKS_LOCATED, 1);
-        outputs.close(); // The read, which waits for a buffer, fails with a remote access error.
-
-        held.release();
+        outputs.close(); // The first read fails with a remote access error.
+        isDeregistered.countDown();
 
         task.await(1);
+
+        assertThat(connections).as("a connection for each read").hasValue(2);
+        assertThat(task.blocks).containsOnlyKeys("shuffle_0_1_0");
         task.release();
         awaitReturnOfBuffers();
+    }
+
+    /**
+     * Prevents the thread of the peer from reading located blocks until the latch is open. It first
+     * polls for new fetches, for which it needs the lock of the peer.
+     */
+    private void delayReads(CountDownLatch latch) {
+        var lock = peer;
+        var isLocked = new CountDownLatch(1);
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    synchronized (lock) {
+                        isLocked.countDown();
+                        awaitUninterruptibly(latch);
+                    }
+                });
+        awaitUninterruptibly(isLocked);
     }
 
     @Test

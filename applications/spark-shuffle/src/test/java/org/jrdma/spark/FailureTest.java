@@ -52,6 +52,8 @@ class FailureTest {
         var start = System.nanoTime();
         ShuffleJobs.read(warmUp, PAUSE_MILLIS);
         millisWithoutFailure = millisSince(start);
+        cluster.settle();
+        cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
     }
 
     @AfterAll
@@ -62,9 +64,12 @@ class FailureTest {
     @BeforeEach
     void shuffle() throws Exception {
         cluster.awaitExecutors(2);
+        var byRdma = cluster.metric(Metric.BLOCKS_READ);
+        var blocks = cluster.remoteBlocks();
         shuffled = newShuffle();
         expected = ShuffleJobs.read(shuffled, 0);
         cluster.settle();
+        cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + cluster.remoteBlocks() - blocks);
     }
 
     private static JavaPairRDD<Long, byte[]> newShuffle() {
@@ -116,8 +121,13 @@ class FailureTest {
         var byRdma = cluster.metric(Metric.BLOCKS_READ);
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
 
+        var blocks = cluster.remoteBlocks();
+        var wait = cluster.fetchWaitMillis();
+
         readWithPulledCable("cable pulled for three seconds", Duration.ofSeconds(3));
-        assertThat(cluster.metric(Metric.BLOCKS_READ)).isGreaterThan(byRdma);
+        // Tasks have at most 1 MiB of blocks to read until they wait for the cable.
+        assertThat(cluster.fetchWaitMillis()).isGreaterThan(wait + 1_000);
+        cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + cluster.remoteBlocks() - blocks);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
         awaitRelease();
     }

@@ -1,6 +1,5 @@
 package org.jrdma.spark;
 
-import com.codahale.metrics.Gauge;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -31,9 +30,9 @@ final class LocalCluster implements AutoCloseable {
     private static final int EXECUTORS = 2;
 
     private final SparkSession session;
-    private final LongAdder remoteBlocks = new LongAdder();
-    private final LongAdder remoteBytes = new LongAdder();
+    private final RemoteReadCounter remoteReads = new RemoteReadCounter();
     private final LongAdder remoteBytesToFiles = new LongAdder();
+    private final LongAdder fetchWaitMillis = new LongAdder();
     private final LongAdder mapTasks = new LongAdder();
     private final LongAdder failedFetches = new LongAdder();
 
@@ -93,6 +92,7 @@ final class LocalCluster implements AutoCloseable {
     }
 
     private void listen() {
+        session.sparkContext().addSparkListener(remoteReads);
         session.sparkContext()
                 .addSparkListener(
                         new SparkListener() {
@@ -107,9 +107,8 @@ final class LocalCluster implements AutoCloseable {
                                 }
                                 if (end.taskMetrics() != null) {
                                     var read = end.taskMetrics().shuffleReadMetrics();
-                                    remoteBlocks.add(read.remoteBlocksFetched());
-                                    remoteBytes.add(read.remoteBytesRead());
                                     remoteBytesToFiles.add(read.remoteBytesReadToDisk());
+                                    fetchWaitMillis.add(read.fetchWaitTime());
                                 }
                             }
                         });
@@ -152,17 +151,22 @@ final class LocalCluster implements AutoCloseable {
 
     /** The remote blocks that all tasks have read, as counted by Spark. */
     long remoteBlocks() {
-        return remoteBlocks.sum();
+        return remoteReads.blocks();
     }
 
     /** The bytes of these blocks. */
     long remoteBytes() {
-        return remoteBytes.sum();
+        return remoteReads.bytes();
     }
 
     /** The bytes of remote blocks that tasks have read into files, as counted by Spark. */
     long remoteBytesToFiles() {
         return remoteBytesToFiles.sum();
+    }
+
+    /** The time for which tasks have waited for remote blocks, as measured by Spark. */
+    long fetchWaitMillis() {
+        return fetchWaitMillis.sum();
     }
 
     /** The map tasks that have succeeded, including those that Spark has repeated. */
@@ -281,11 +285,9 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** The sum of a metric of all executors, as Spark's metrics system on the driver has it. */
+    /** The sum of a metric of all executors, as they have reported it to the driver. */
     long metric(Metric metric) {
-        var name = "plugin." + RdmaShufflePlugin.class.getName();
-        var source = SparkEnv.get().metricsSystem().getSourcesByName(name).head();
-        return (Long) ((Gauge<?>) source.metricRegistry().getGauges().get(metric.key())).getValue();
+        return ShuffleCheck.total(metric);
     }
 
     @Override

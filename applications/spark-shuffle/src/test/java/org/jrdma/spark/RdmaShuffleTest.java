@@ -55,6 +55,7 @@ class RdmaShuffleTest {
     private static void shouldHaveReadEveryRemoteBlockByRdma(LocalCluster cluster)
             throws InterruptedException {
         cluster.awaitMetric(Metric.BLOCKS_READ, cluster.remoteBlocks());
+        assertThat(cluster.metric(Metric.BYTES_READ)).isEqualTo(cluster.remoteBytes());
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isZero();
         assertThat(cluster.metric(Metric.REGISTRATIONS)).isPositive();
     }
