@@ -117,15 +117,15 @@ class FailureTest {
 
     @Test
     @Order(2)
-    void shouldReadByRdmaIfACableIsPulledForThreeSeconds() throws Exception {
+    void shouldReadByRdmaIfALinkIsCutForThreeSeconds() throws Exception {
         var byRdma = cluster.metric(Metric.BLOCKS_READ);
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
 
         var blocks = cluster.remoteBlocks();
         var wait = cluster.fetchWaitMillis();
 
-        readWithPulledCable("cable pulled for three seconds", Duration.ofSeconds(3));
-        // Tasks have at most 1 MiB of blocks to read until they wait for the cable.
+        readWithCutLink("link cut for three seconds", Duration.ofSeconds(3));
+        // Tasks have at most 1 MiB of blocks to read until they wait for the link.
         assertThat(cluster.fetchWaitMillis()).isGreaterThan(wait + 1_000);
         cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + cluster.remoteBlocks() - blocks);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
@@ -134,23 +134,23 @@ class FailureTest {
 
     @Test
     @Order(3)
-    void shouldReadOverTcpIfACableIsPulledPermanently() throws Exception {
+    void shouldReadOverTcpIfALinkIsCutPermanently() throws Exception {
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
 
-        readWithPulledCable("cable pulled permanently", FOREVER);
+        readWithCutLink("link cut permanently", FOREVER);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
         awaitRelease();
     }
 
     /**
-     * Reads the shuffle, and checks that one executor has pulled its cable during this time, and
-     * that no map task was repeated.
+     * Reads the shuffle, and checks that one executor has cut its link during this time, and that
+     * no map task was repeated.
      */
-    private void readWithPulledCable(String failure, Duration duration) throws Exception {
+    private void readWithCutLink(String failure, Duration duration) throws Exception {
         var mapTasks = cluster.mapTasks();
-        var pulls = cluster.session().sparkContext().longAccumulator();
-        readDuring(failure, pullCableAtFirstRecord(shuffled, anyExecutor(), duration, pulls));
-        assertThat(pulls.value()).isEqualTo(1);
+        var cuts = cluster.session().sparkContext().longAccumulator();
+        readDuring(failure, cutLinkAtFirstRecord(shuffled, anyExecutor(), duration, cuts));
+        assertThat(cuts.value()).isEqualTo(1);
         cluster.settle();
         assertThat(cluster.mapTasks()).isEqualTo(mapTasks);
     }
@@ -162,30 +162,30 @@ class FailureTest {
                 .first();
     }
 
-    /** Returns the same records. An executor pulls its cable when it has read the first record. */
-    private static JavaPairRDD<Long, byte[]> pullCableAtFirstRecord(
+    /** Returns the same records. An executor cuts its link when it has read the first record. */
+    private static JavaPairRDD<Long, byte[]> cutLinkAtFirstRecord(
             JavaPairRDD<Long, byte[]> records,
             String executor,
             Duration duration,
-            LongAccumulator pulls) {
-        var key = "test.cable." + pulls.id();
+            LongAccumulator cuts) {
+        var key = "test.link." + cuts.id();
         return records.mapToPair(record -> {
             if (SparkEnv.get().executorId().equals(executor)
-                    && System.setProperty(key, "pulled") == null) {
-                pullCable(duration);
-                pulls.add(1);
+                    && System.setProperty(key, "cut") == null) {
+                cutLink(duration);
+                cuts.add(1);
             }
             return record;
         });
     }
 
-    private static void pullCable(Duration duration) {
-        UnpluggableFabric.pullCable();
+    private static void cutLink(Duration duration) {
+        CuttableLinkFabric.cutLink();
         Thread.ofPlatform()
                 .daemon()
                 .start(() -> {
                     sleep(duration);
-                    UnpluggableFabric.insertCable();
+                    CuttableLinkFabric.restoreLink();
                 });
     }
 

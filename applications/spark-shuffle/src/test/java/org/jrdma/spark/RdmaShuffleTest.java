@@ -128,7 +128,7 @@ class RdmaShuffleTest {
     private static long lostPackets(LocalCluster cluster) {
         return ShuffleJobs.context(cluster.session())
                 .parallelize(List.of(1, 2), 2)
-                .map(_ -> UnpluggableFabric.lostPackets())
+                .map(_ -> CuttableLinkFabric.lostPackets())
                 .reduce(Long::sum);
     }
 

@@ -4,21 +4,19 @@ import java.lang.foreign.SymbolLookup;
 import org.jrdma.ffi.JavaImplementedLibrary;
 import org.jrdma.soft.roce.SoftRoce;
 
-/**
- * The software fabric of an executor. Tests can pull its cable, and check that packets were lost.
- */
-public final class UnpluggableFabric implements JavaImplementedLibrary {
+/** The software fabric of an executor. Tests can cut its link, and check that packets were lost. */
+public final class CuttableLinkFabric implements JavaImplementedLibrary {
 
     private static final SoftRoce FABRIC = new SoftRoce();
 
     /** Creates the service; called by the service loader. */
-    public UnpluggableFabric() {}
+    public CuttableLinkFabric() {}
 
-    static void pullCable() {
+    static void cutLink() {
         FABRIC.devices().getFirst().linkDown();
     }
 
-    static void insertCable() {
+    static void restoreLink() {
         FABRIC.devices().getFirst().linkUp();
     }
 
