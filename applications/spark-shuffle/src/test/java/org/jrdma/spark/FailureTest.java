@@ -3,7 +3,6 @@ package org.jrdma.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkEnv;
@@ -149,17 +148,10 @@ class FailureTest {
     private void readWithCutLink(String failure, Duration duration) throws Exception {
         var mapTasks = cluster.mapTasks();
         var cuts = cluster.session().sparkContext().longAccumulator();
-        readDuring(failure, cutLinkAtFirstRecord(shuffled, anyExecutor(), duration, cuts));
+        readDuring(failure, cutLinkAtFirstRecord(shuffled, cluster.anyExecutor(), duration, cuts));
         assertThat(cuts.value()).isEqualTo(1);
         cluster.settle();
         assertThat(cluster.mapTasks()).isEqualTo(mapTasks);
-    }
-
-    private static String anyExecutor() {
-        return ShuffleJobs.context(cluster.session())
-                .parallelize(List.of(1), 1)
-                .map(_ -> SparkEnv.get().executorId())
-                .first();
     }
 
     /** Returns the same records. An executor cuts its link when it has read the first record. */

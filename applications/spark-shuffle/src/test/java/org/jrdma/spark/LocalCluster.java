@@ -130,6 +130,14 @@ final class LocalCluster implements AutoCloseable {
                                 == EXECUTORS);
     }
 
+    /** Returns the ID of an executor. */
+    String anyExecutor() {
+        return ShuffleJobs.context(session)
+                .parallelize(List.of(1), 1)
+                .map(_ -> SparkEnv.get().executorId())
+                .first();
+    }
+
     /** A condition that this class waits for. */
     interface Condition {
         boolean isTrue();
