@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkEnv;
@@ -298,8 +299,13 @@ final class LocalCluster implements AutoCloseable {
         return ShuffleCheck.total(metric);
     }
 
+    /** Stops Spark, and waits for the executors, which may be writing to the folder of a test. */
     @Override
     public void close() {
+        var running = executors();
         session.stop();
+        for (var executor : running) {
+            executor.onExit().orTimeout(RELEASE_TIMEOUT.toSeconds(), TimeUnit.SECONDS).join();
+        }
     }
 }
