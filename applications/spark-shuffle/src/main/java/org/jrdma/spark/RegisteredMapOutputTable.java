@@ -19,6 +19,12 @@ final class RegisteredMapOutputTable implements AutoCloseable {
     private final int maxFiles;
     private final ShuffleMetrics metrics;
 
+    /**
+     * Held while unused outputs are closed, so that their memory is available to the thread that
+     * closes them. Acquired before the monitor of this object.
+     */
+    private final Object evicting = new Object();
+
     // Guarded by this.
     private final LinkedHashMap<MapOutputIndex.Key, RegisteredMapOutput> outputs =
             new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
@@ -68,21 +74,26 @@ final class RegisteredMapOutputTable implements AutoCloseable {
      * @return false if the outputs in use leave no room
      */
     boolean reserve(long bytes) {
-        List<RegisteredMapOutput> evicted;
-        synchronized (this) {
-            var excessBytes = pinnedBytes + bytes - maxPinnedBytes;
-            var excessFiles = openFiles + 1 - maxFiles;
-            evicted = leastRecentlyUsed(excessBytes, excessFiles);
-            var evictedBytes = evicted.stream().mapToLong(RegisteredMapOutput::pinnedBytes).sum();
-            if (evictedBytes < excessBytes || evicted.size() < excessFiles) {
-                return false; // without an eviction, which would not help
+        synchronized (evicting) {
+            List<RegisteredMapOutput> evicted;
+            synchronized (this) {
+                var excessBytes = pinnedBytes + bytes - maxPinnedBytes;
+                var excessFiles = openFiles + 1 - maxFiles;
+                evicted = leastRecentlyUsed(excessBytes, excessFiles);
+                var evictedBytes =
+                        evicted.stream().mapToLong(RegisteredMapOutput::pinnedBytes).sum();
+                if (evictedBytes < excessBytes || evicted.size() < excessFiles) {
+                    return false; // without an eviction, which would not help
+                }
+                remove(evicted);
             }
-            remove(evicted);
-            pinnedBytes += bytes;
-            openFiles++;
+            closeEvicted(evicted);
+            synchronized (this) {
+                pinnedBytes += bytes;
+                openFiles++;
+            }
+            return true;
         }
-        close(evicted);
-        return true;
     }
 
     synchronized void unreserve(long bytes) {
@@ -96,13 +107,15 @@ final class RegisteredMapOutputTable implements AutoCloseable {
      * @return false if there is no such output
      */
     boolean evict(long bytes) {
-        List<RegisteredMapOutput> evicted;
-        synchronized (this) {
-            evicted = leastRecentlyUsed(bytes, 0);
-            remove(evicted);
+        synchronized (evicting) {
+            List<RegisteredMapOutput> evicted;
+            synchronized (this) {
+                evicted = leastRecentlyUsed(bytes, 0);
+                remove(evicted);
+            }
+            closeEvicted(evicted);
+            return !evicted.isEmpty();
         }
-        close(evicted);
-        return !evicted.isEmpty();
     }
 
     /**
@@ -126,14 +139,11 @@ final class RegisteredMapOutputTable implements AutoCloseable {
 
     /** Guarded by this. */
     private void remove(List<RegisteredMapOutput> evicted) {
-        for (var output : evicted) {
-            outputs.remove(output.key());
-            closing(output);
-        }
+        evicted.forEach(output -> outputs.remove(output.key()));
     }
 
-    private void close(List<RegisteredMapOutput> evicted) {
-        evicted.forEach(RegisteredMapOutput::close);
+    private void closeEvicted(List<RegisteredMapOutput> evicted) {
+        evicted.forEach(this::close);
         metrics.add(Metric.EVICTIONS, evicted.size());
     }
 
@@ -157,15 +167,13 @@ final class RegisteredMapOutputTable implements AutoCloseable {
             if (--output.users > 0 || !output.isForgotten) {
                 return;
             }
-            closing(output);
         }
-        output.close();
+        close(output);
     }
 
-    /** Guarded by this. */
-    private void closing(RegisteredMapOutput output) {
-        pinnedBytes -= output.pinnedBytes();
-        openFiles--;
+    private void close(RegisteredMapOutput output) {
+        output.close();
+        unreserve(output.pinnedBytes()); // not earlier, because the memory was locked
     }
 
     /** Closes the outputs of a shuffle, those in use when their last user has finished. */
@@ -179,13 +187,12 @@ final class RegisteredMapOutputTable implements AutoCloseable {
                     all.remove();
                     output.isForgotten = true;
                     if (output.users == 0) {
-                        closing(output);
                         unused.add(output);
                     }
                 }
             }
         }
-        unused.forEach(RegisteredMapOutput::close);
+        unused.forEach(this::close);
     }
 
     /** Closes all outputs, also those in use. */
