@@ -3,10 +3,15 @@ package org.jrdma.spark;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.jrdma.ffi.Errno;
 import org.jrdma.verbs.ProtectionDomain;
 import org.jrdma.verbs.memory.MemoryRegion;
 import org.jrdma.verbs.model.Access;
@@ -70,22 +75,42 @@ final class MapOutputs implements AutoCloseable {
 
     private static final int LOCKS = 64;
 
+    /** The time after which a failed registration of an output is repeated. */
+    static final Duration FAILURE_PAUSE = Duration.ofSeconds(30);
+
     private final Registration registration;
     private final Indexes indexes;
     private final boolean onDemandPaging;
     private final ShuffleMetrics metrics;
     private final RegisteredMapOutputTable registered;
     private final WarningLimiter failures = new WarningLimiter();
+    private final LongSupplier nanoTime;
+
+    /** The time of the last failure of each output that could not be registered. */
+    private final Map<MapOutputIndex.Key, Long> failed = new ConcurrentHashMap<>();
 
     /** A thread holds one of these locks while it registers a map output, to do so only once. */
     private final List<Object> registrationLocks =
             IntStream.range(0, LOCKS).mapToObj(_ -> new Object()).toList();
 
     MapOutputs(Registration registration, Indexes indexes, Limits limits, ShuffleMetrics metrics) {
+        this(registration, indexes, limits, metrics, System::nanoTime);
+    }
+
+    /**
+     * @param nanoTime a clock such as {@link System#nanoTime()}
+     */
+    MapOutputs(
+            Registration registration,
+            Indexes indexes,
+            Limits limits,
+            ShuffleMetrics metrics,
+            LongSupplier nanoTime) {
         this.registration = registration;
         this.indexes = indexes;
         this.onDemandPaging = limits.onDemandPaging();
         this.metrics = metrics;
+        this.nanoTime = nanoTime;
         this.registered =
                 new RegisteredMapOutputTable(limits.pinnedBytes(), limits.files(), metrics);
     }
@@ -93,7 +118,7 @@ final class MapOutputs implements AutoCloseable {
     /**
      * Returns a registered map output, which stays registered until {@link #release}.
      *
-     * @return empty if a limit is reached
+     * @return empty if a limit is reached, or if the registration has failed recently
      * @throws IOException if the output does not exist or cannot be registered
      */
     Optional<RegisteredMapOutput> acquire(MapOutputIndex.Key key) throws IOException {
@@ -103,28 +128,43 @@ final class MapOutputs implements AutoCloseable {
         }
         synchronized (registrationLocks.get(Math.floorMod(key.hashCode(), LOCKS))) {
             open = registered.acquire(key);
-            return open.isPresent() ? open : register(key);
+            return open.isPresent() || hasFailedRecently(key) ? open : register(key);
         }
+    }
+
+    /**
+     * Returns true if the registration of an output must not be repeated yet. Without this pause,
+     * it would be repeated for each block of the output, and could close other outputs each time.
+     */
+    private boolean hasFailedRecently(MapOutputIndex.Key key) {
+        var time = failed.get(key);
+        return time != null && nanoTime.getAsLong() - time < FAILURE_PAUSE.toNanos();
     }
 
     private Optional<RegisteredMapOutput> register(MapOutputIndex.Key key) throws IOException {
         var forgetsBefore = registered.forgets();
-        var output = register(key, indexes.find(key));
-        output.ifPresent(found -> registered.add(found, forgetsBefore));
-        return output;
+        try {
+            var output = register(key, indexes.find(key));
+            failed.remove(key);
+            output.ifPresent(found -> registered.add(found, forgetsBefore));
+            return output;
+        } catch (VerbsException e) {
+            failed.put(key, nanoTime.getAsLong());
+            throw e;
+        }
     }
 
     private Optional<RegisteredMapOutput> register(MapOutputIndex.Key key, MapOutputIndex index)
             throws IOException {
         @Nullable VerbsException failure = null;
         var bytes = index.dataLength();
-        for (var attempt = 0; attempt < 2 && registered.reserve(bytes); attempt++) {
+        for (var isRetry = false; registered.reserve(bytes); isRetry = true) {
             try {
                 return Optional.of(registerReserved(key, index, true));
             } catch (VerbsException e) {
                 failure = e;
-                if (!registered.evict(bytes)) {
-                    break; // Another attempt would fail, too.
+                if (isRetry || e.code() != Errno.ENOMEM || !registered.evict(bytes)) {
+                    break;
                 }
             }
         }
@@ -160,6 +200,7 @@ final class MapOutputs implements AutoCloseable {
     /** Closes the outputs of a shuffle, those in use when their last user has finished. */
     void forget(int shuffle) {
         registered.forget(shuffle);
+        failed.keySet().removeIf(key -> key.shuffle() == shuffle);
     }
 
     /** Closes all outputs, also those in use. */
