@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockBuffers {
 
+    /** The length of the pieces of a block that is read into a file, unless the pool is small. */
+    static final long PIECE_BYTES = 4 << 20;
+
+    /** Several blocks are read at the same time, so a piece must not use most of the pool. */
+    private static final int MIN_PIECES = 4;
+
     private final BufferPool pool;
     private final AtomicInteger fetchers = new AtomicInteger();
 
@@ -24,6 +30,11 @@ final class BlockBuffers {
     /** The maximum length of a buffer. The pool rounds lengths up by at most a quarter. */
     long maxBlockBytes() {
         return pool.statistics().maxBytes() / 5 * 4;
+    }
+
+    /** The maximum length of the pieces in which a block is read into a file. */
+    long pieceBytes() {
+        return Math.min(PIECE_BYTES, maxBlockBytes() / MIN_PIECES);
     }
 
     /**

@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads a block that is too large for memory into a file, piece by piece. */
 final class BlockToFileReadTask implements RdmaBlockReadTask {
 
-    /** The length of a piece, unless the buffers are smaller. */
-    static final long PIECE_BYTES = 4 << 20;
-
     private final LocationRequest request;
     private final Fetch.Block block;
     private final RemoteMemory location;

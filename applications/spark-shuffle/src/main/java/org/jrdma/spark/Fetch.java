@@ -26,7 +26,8 @@ final class Fetch {
 
     /**
      * @param stock fetches blocks with Spark's own client
-     * @param files creates the files for the blocks; null if they are read into memory
+     * @param files creates files for long blocks; null if all blocks are read into memory. Spark
+     *     allows files if the blocks together are too long for memory
      */
     Fetch(
             List<Block> blocks,

@@ -220,7 +220,7 @@ final class FetchSession implements RdmaChannel.Handler {
                 refused.add(block);
             } else if (location.length() == 0) {
                 request.fetch().deliver(block, new NioManagedBuffer(ByteBuffer.allocate(0)));
-            } else if (files != null) {
+            } else if (files != null && location.length() > files.maxBytesInMemory()) {
                 enqueue(new BlockToFileReadTask(request, block, location, files, metrics));
             } else {
                 if (shared == null

@@ -66,9 +66,7 @@ final class RdmaBlockStoreClient extends BlockStoreClient {
         return files == null
                 ? null
                 : new TemporaryBlockFiles(
-                        files,
-                        fileConf,
-                        Math.min(BlockToFileReadTask.PIECE_BYTES, rdma.maxBlockBytesInMemory()));
+                        files, fileConf, rdma.maxBlockBytesInMemory(), rdma.pieceBytes());
     }
 
     private static Optional<List<Fetch.Block>> parse(String... names) {

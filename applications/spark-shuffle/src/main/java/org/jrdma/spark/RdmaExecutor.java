@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -145,7 +146,14 @@ final class RdmaExecutor implements RdmaShuffleTransport, AutoCloseable {
 
     @Override
     public long maxBlockBytesInMemory() {
-        return buffers.maxBlockBytes();
+        return Math.min(
+                (long) plugin.conf().get(package$.MODULE$.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
+                buffers.maxBlockBytes());
+    }
+
+    /** The length of the pieces in which longer blocks are read. */
+    long pieceBytes() {
+        return buffers.pieceBytes();
     }
 
     /** Returns another executor to read from. */

@@ -104,9 +104,7 @@ final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
                         (long) conf.get(CONFIG.REDUCER_MAX_SIZE_IN_FLIGHT()) * MEBIBYTE,
                         (int) conf.get(CONFIG.REDUCER_MAX_REQS_IN_FLIGHT()),
                         (int) conf.get(CONFIG.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
-                        Math.min(
-                                (long) conf.get(CONFIG.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
-                                maxBlockBytesInMemory),
+                        maxBlockBytesInMemory,
                         (int) conf.get(CONFIG.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
                         (boolean) conf.get(CONFIG.SHUFFLE_DETECT_CORRUPT()),
                         (boolean) conf.get(CONFIG.SHUFFLE_DETECT_CORRUPT_MEMORY()),

@@ -12,8 +12,7 @@ interface RdmaShuffleTransport {
     BlockStoreClient client(BlockStoreClient stock);
 
     /**
-     * The maximum length of a block that can be read into memory. Longer blocks are read into files
-     * in pieces.
+     * The maximum length of a block that is read into memory. Longer blocks are read into files.
      */
     long maxBlockBytesInMemory();
 

@@ -9,9 +9,11 @@ import org.apache.spark.network.util.TransportConf;
  *
  * @param manager the task's manager of temporary files
  * @param conf Spark's settings for reading the files
+ * @param maxBytesInMemory the maximum length of a block that needs no file
  * @param pieceBytes the maximum length of a piece, which is read at once
  */
-record TemporaryBlockFiles(DownloadFileManager manager, TransportConf conf, long pieceBytes) {
+record TemporaryBlockFiles(
+        DownloadFileManager manager, TransportConf conf, long maxBytesInMemory, long pieceBytes) {
 
     DownloadFile newFile() {
         return manager.createTempFile(conf);

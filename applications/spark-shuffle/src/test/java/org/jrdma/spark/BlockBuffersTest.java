@@ -62,6 +62,21 @@ class BlockBuffersTest {
     }
 
     @Test
+    void shouldHaveBuffersForSeveralPieces() throws Exception {
+        for (var piece = 0; piece < 4; piece++) {
+            assertThat(buffers.tryTake(buffers.pieceBytes())).isNotNull();
+        }
+    }
+
+    @Test
+    void shouldLimitPiecesOfALargePool() throws Exception {
+        var pool = device.newProtectionDomain().newBufferPool(1 << 30, Access.LOCAL_WRITE);
+
+        assertThat(new BlockBuffers(pool, new ShuffleMetrics()).pieceBytes())
+                .isEqualTo(BlockBuffers.PIECE_BYTES);
+    }
+
+    @Test
     void shouldHaveBuffersOfTheMaximumLength() throws Exception {
         assertThat(buffers.tryTake(buffers.maxBlockBytes())).isNotNull();
     }

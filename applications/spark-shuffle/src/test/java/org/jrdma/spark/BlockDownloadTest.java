@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.jrdma.verbs.memory.PooledBuffer;
 import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,7 +39,7 @@ class BlockDownloadTest extends BlockTransferFixture {
     }
 
     private Task download(FakeDownloadFiles files) throws InterruptedException {
-        return fetch(peer, files.withPieces(PIECE_BYTES), BLOCK);
+        return fetch(peer, files.forBlocksAbove(PARTITION_BYTES, PIECE_BYTES), BLOCK);
     }
 
     @Test
@@ -55,6 +57,33 @@ class BlockDownloadTest extends BlockTransferFixture {
         }
         assertThat(value(Metric.BLOCKS_READ)).isOne();
         assertThat(value(Metric.BYTES_READ)).isEqualTo(BLOCK_BYTES);
+        awaitReturnOfBuffers();
+    }
+
+    @Test
+    void shouldUseAFileOnlyForABlockThatAloneExceedsTheLimit() throws Exception {
+        var files = files(_ -> {});
+        var small =
+                IntStream.range(0, PARTITIONS)
+                        .mapToObj("shuffle_0_1_%d"::formatted)
+                        .toArray(String[]::new);
+        var limited = files.forBlocksAbove(PARTITION_BYTES, PIECE_BYTES);
+
+        var blocks = fetch(peer, limited, small);
+
+        assertThat(blocks.blocks).containsOnlyKeys(small);
+        for (var i = 0; i < PARTITIONS; i++) {
+            assertThat(blocks.bytes(small[i])).hasSize(PARTITION_BYTES).containsOnly(i);
+        }
+        assertThat(files.remaining()).isEmpty();
+        blocks.release();
+
+        var mixed = fetch(peer, limited, BLOCK, small[0]);
+
+        assertThat(mixed.blocks.get(BLOCK)).isInstanceOf(FileSegmentManagedBuffer.class);
+        assertThat(mixed.blocks.get(small[0])).isInstanceOf(FetchedBlock.class);
+        assertThat(files.remaining()).hasSize(1);
+        mixed.release();
         awaitReturnOfBuffers();
     }
 

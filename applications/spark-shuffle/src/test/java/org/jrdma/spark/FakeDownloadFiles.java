@@ -28,10 +28,10 @@ record FakeDownloadFiles(Path folder, BeforeWrite beforeWrite) implements Downlo
         void run(int number) throws IOException;
     }
 
-    /** Returns these files for downloads with pieces of a length. */
-    TemporaryBlockFiles withPieces(long bytes) {
+    /** Returns these files for downloads of blocks above a length, with pieces of a length. */
+    TemporaryBlockFiles forBlocksAbove(long bytes, long pieceBytes) {
         return new TemporaryBlockFiles(
-                this, new TransportConf("shuffle", MapConfigProvider.EMPTY), bytes);
+                this, new TransportConf("shuffle", MapConfigProvider.EMPTY), bytes, pieceBytes);
     }
 
     /** The files that were not deleted. */
