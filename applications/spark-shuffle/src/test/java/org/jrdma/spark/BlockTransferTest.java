@@ -298,10 +298,13 @@ class BlockTransferTest extends BlockTransferFixture {
         var block =
                 new Fetch.Block(
                         "shuffle_0_1_0", PartitionRange.parse("shuffle_0_1_0").orElseThrow());
-        peer.submit(new Fetch(List.of(block), task, task::stock, null));
-        awaitValue(Metric.BLOCKS_LOCATED, 1);
-        outputs.close(); // The first read fails with a remote access error.
-        isDeregistered.countDown();
+        try {
+            peer.submit(new Fetch(List.of(block), task, task::stock, null));
+            awaitValue(Metric.BLOCKS_LOCATED, 1);
+            outputs.close(); // The first read fails with a remote access error.
+        } finally {
+            isDeregistered.countDown();
+        }
 
         task.await(1);
 
