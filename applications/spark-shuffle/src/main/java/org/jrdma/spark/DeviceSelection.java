@@ -6,12 +6,14 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jrdma.verbs.Device;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
 import org.jrdma.verbs.cm.model.PortSpace;
+import org.jrdma.verbs.model.GidRanking;
 import org.jrdma.verbs.model.PortAttributes;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
@@ -61,7 +63,7 @@ final class DeviceSelection {
         var unsuitable = new ArrayList<String>();
         for (var description : verbs.devices()) {
             try {
-                var selected = open(description.name(), DeviceSelection::addressOfActivePort);
+                var selected = open(description.name(), DeviceSelection::activeAddresses);
                 if (selected.isPresent()) {
                     return selected.get();
                 }
@@ -79,7 +81,7 @@ final class DeviceSelection {
     }
 
     private Selected selectByName(String name) throws IOException {
-        return open(name, DeviceSelection::addressOfAnyPort)
+        return open(name, DeviceSelection::preferredAddresses)
                 .orElseThrow(() ->
                         new IOException(
                                 "The IP address of the RDMA device %s is unknown. %s"
@@ -87,14 +89,14 @@ final class DeviceSelection {
     }
 
     private interface AddressSource {
-        Optional<InetAddress> find(Device device) throws VerbsException;
+        List<InetAddress> find(Device device) throws VerbsException;
     }
 
     /** Opens a device, unless it has no address. */
     private Optional<Selected> open(String name, AddressSource source) throws VerbsException {
         var device = verbs.open(name);
         try {
-            var address = source.find(device);
+            var address = source.find(device).stream().findFirst();
             if (address.isEmpty()) {
                 device.close();
             }
@@ -105,38 +107,48 @@ final class DeviceSelection {
         }
     }
 
-    private static Optional<InetAddress> addressOfActivePort(Device device) throws VerbsException {
-        var ports = device.attributes().ports();
-        for (var port = 1; port <= ports; port++) {
-            if (device.port(port).state() == PortAttributes.State.ACTIVE) {
-                for (var ranked : device.chooseGid(port).ranking()) {
-                    var address = ranked.entry().ipAddress();
-                    if (address.isPresent()) {
-                        return address;
-                    }
-                }
-            }
-        }
-        return Optional.empty();
+    /** Returns the addresses of active ports, or of all ports if there are none. */
+    private static List<InetAddress> preferredAddresses(Device device) throws VerbsException {
+        var active = activeAddresses(device);
+        return active.isEmpty() ? allAddresses(device) : active;
     }
 
-    private static Optional<InetAddress> addressOfAnyPort(Device device) throws VerbsException {
-        var address = addressOfActivePort(device);
-        return address.isPresent() ? address : device.ipAddress();
+    private static List<InetAddress> activeAddresses(Device device) throws VerbsException {
+        return addresses(
+                device.attributes().ports(),
+                port ->
+                        device.port(port).state() == PortAttributes.State.ACTIVE
+                                ? device.chooseGid(port)
+                                : GidRanking.among(List.of()));
+    }
+
+    private static List<InetAddress> allAddresses(Device device) throws VerbsException {
+        return addresses(device.attributes().ports(), device::chooseGid);
+    }
+
+    /** Ranks the GIDs of a port. */
+    interface GidSource {
+        GidRanking rank(int port) throws VerbsException;
+    }
+
+    /** Returns the addresses of all ports that do not fail, the best address of a port first. */
+    static List<InetAddress> addresses(int ports, GidSource gids) {
+        var addresses = new ArrayList<InetAddress>();
+        for (var port = 1; port <= ports; port++) {
+            try {
+                for (var ranked : gids.rank(port).ranking()) {
+                    ranked.entry().ipAddress().ifPresent(addresses::add);
+                }
+            } catch (VerbsException e) {
+                LOG.warn("Cannot read the addresses of port {}", port, e);
+            }
+        }
+        return addresses;
     }
 
     private Selected selectByAddress(Optional<String> name, AddressRange range) throws IOException {
         var candidates = range.isSingle() ? Set.of(range.network()) : localAddresses(range);
-        var failure =
-                new IOException(
-                        "%s %s. Addresses of this machine in this range: %s"
-                                .formatted(
-                                        name.map("The RDMA device %s has no address in"::formatted)
-                                                .orElse("No RDMA device has an address in"),
-                                        range,
-                                        candidates.stream()
-                                                .map(InetAddress::getHostAddress)
-                                                .toList()));
+        var failure = new IOException(noDeviceAt(name, range, candidates));
         for (var candidate : candidates) {
             try {
                 var device = deviceAt(candidate);
@@ -150,6 +162,26 @@ final class DeviceSelection {
         throw failure;
     }
 
+    private static String noDeviceAt(
+            Optional<String> name, AddressRange range, Set<InetAddress> candidates) {
+        var addresses =
+                range.isSingle()
+                        ? ""
+                        : " Addresses of this machine in this range: %s."
+                                .formatted(
+                                        candidates.stream()
+                                                .map(InetAddress::getHostAddress)
+                                                .toList());
+        return "%s %s %s.%s %s"
+                .formatted(
+                        name.map("The RDMA device %s does not have"::formatted)
+                                .orElse("No RDMA device has"),
+                        range.isSingle() ? "the address" : "an address in",
+                        range,
+                        addresses,
+                        REMEDY);
+    }
+
     /** Returns the device that the connection manager selects for an address. */
     private String deviceAt(InetAddress address) throws VerbsException {
         try (var channel = connections.newEventChannel();
@@ -158,7 +190,9 @@ final class DeviceSelection {
             return identifier
                     .deviceName()
                     .orElseThrow(() ->
-                            new VerbsException("rdma_bind_addr", "No RDMA device has " + address));
+                            new VerbsException(
+                                    "rdma_bind_addr",
+                                    "No RDMA device has " + address.getHostAddress()));
         }
     }
 
@@ -167,11 +201,7 @@ final class DeviceSelection {
         var addresses = new LinkedHashSet<InetAddress>();
         for (var description : verbs.devices()) {
             try (var device = verbs.open(description.name())) {
-                for (var port = 1; port <= device.attributes().ports(); port++) {
-                    for (var entry : device.gids(port)) {
-                        entry.ipAddress().ifPresent(addresses::add);
-                    }
-                }
+                addresses.addAll(allAddresses(device));
             } catch (VerbsException e) {
                 LOG.debug("Cannot read the addresses of {}", description, e);
             }

@@ -5,10 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.List;
 import java.util.Optional;
+import org.jrdma.ffi.Errno;
 import org.jrdma.soft.roce.SoftRoce;
 import org.jrdma.verbs.Verbs;
 import org.jrdma.verbs.cm.ConnectionManager;
+import org.jrdma.verbs.model.Gid;
+import org.jrdma.verbs.model.GidEntry;
+import org.jrdma.verbs.model.GidRanking;
+import org.jrdma.verbs.model.VerbsException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,18 +101,43 @@ class DeviceSelectionTest {
 
     @Test
     void shouldRejectAnAddressThatNoDeviceHas() {
-        shouldReject("", "127.0.84.3", "No RDMA device has an address in 127.0.84.3");
+        assertThatThrownBy(() -> select("", "127.0.84.3"))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith(
+                        "No RDMA device has the address 127.0.84.3. Set spark.jrdma.shuffle.address");
+        assertThat(verbs.openDevices()).isEmpty();
     }
 
     @Test
     void shouldRejectASubnetInWhichThisMachineHasNoAddress() {
         shouldReject(
-                "", "198.51.100.0/24", "No RDMA device has an address in 198.51.100.0/24", "[]");
+                "",
+                "198.51.100.0/24",
+                "No RDMA device has an address in 198.51.100.0/24.",
+                "[]. Set spark.jrdma.shuffle.address");
     }
 
     @Test
     void shouldRejectAnAddressOfAnotherDeviceThanTheNamedOne() {
-        shouldReject("soft0", SECOND, "RDMA device soft0 has no address in " + SECOND);
+        shouldReject("soft0", SECOND, "RDMA device soft0 does not have the address " + SECOND);
+    }
+
+    @Test
+    void shouldUseTheAddressesOfAPortAlthoughAnotherPortFails() {
+        var gid = Gid.of(InetAddress.ofLiteral(SECOND));
+        var entry = new GidEntry(2, 0, gid, GidEntry.Type.ROCE_V2, "");
+
+        var addresses =
+                DeviceSelection.addresses(
+                        3,
+                        port -> {
+                            if (port == 2) {
+                                return GidRanking.among(List.of(entry));
+                            }
+                            throw new VerbsException("ibv_query_port", "", Errno.EIO, "");
+                        });
+
+        assertThat(addresses).containsExactly(InetAddress.ofLiteral(SECOND));
     }
 
     @Test
