@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import scala.Tuple2;
 
 /**
  * Tests jobs with encrypted blocks, packet loss, blocks that are read into files, and an executor
@@ -20,7 +20,8 @@ class CombinedConditionsTest {
 
     private static final int RECORDS = 20_000;
     private static final int VALUE_BYTES = 500;
-    private static final int PARTITIONS = 8;
+    private static final int MAP_TASKS = 16;
+    private static final int REDUCE_TASKS = 4;
 
     private static final Map<String, ShuffleJobs.Job> JOBS =
             Map.of(
@@ -34,6 +35,9 @@ class CombinedConditionsTest {
                     "spark.authenticate", "true",
                     "spark.authenticate.secret", "secret",
                     "spark.network.maxRemoteBlockSizeFetchToMem", "64k",
+                    // A task has one request in flight and more to send when it reads records.
+                    "spark.reducer.maxSizeInFlight", "1m",
+                    "spark.reducer.maxReqsInFlight", "1",
                     "spark.executor.extraJavaOptions",
                             "-Djrdma.fabric=software -Djrdma.soft.loss=0.02");
 
@@ -78,25 +82,45 @@ class CombinedConditionsTest {
     private static void shouldHaveTheSameResultIfAnExecutorIsKilled(LocalCluster cluster)
             throws Exception {
         var shuffled =
-                ShuffleJobs.records(cluster.session(), RECORDS, VALUE_BYTES)
-                        .partitionBy(new HashPartitioner(PARTITIONS));
-        var expected = ShuffleJobs.read(shuffled, 0);
+                new RandomRecords(MAP_TASKS, RECORDS / MAP_TASKS, VALUE_BYTES)
+                        .distribute(ShuffleJobs.context(cluster.session()))
+                        .mapValues(value -> new Tuple2<>(ProcessHandle.current().pid(), value))
+                        .partitionBy(new HashPartitioner(REDUCE_TASKS));
+        var expected = ShuffleJobs.read(shuffled.mapValues(Tuple2::_2), 0);
+        // The executor with most map outputs, so that a task has to send several requests to it.
+        var victim =
+                shuffled.values().map(Tuple2::_1).countByValue().entrySet().stream()
+                        .max(Map.Entry.comparingByValue())
+                        .orElseThrow()
+                        .getKey();
         cluster.settle();
         var mapTasks = cluster.mapTasks();
-        var victim = cluster.anyExecutor();
+        var failedFetches = cluster.failedFetches();
 
         var read =
                 ShuffleJobs.read(
-                        shuffled.mapToPair(record -> {
-                            if (SparkEnv.get().executorId().equals(victim)) {
-                                Runtime.getRuntime().halt(1); // at its first record
+                        shuffled.mapValues(value -> {
+                            if (value._1().equals(victim)) {
+                                killUnlessThisProcess(victim);
                             }
-                            return record;
+                            return value._2();
                         }),
                         0);
 
         assertThat(read).isEqualTo(expected);
         cluster.settle();
+        assertThat(cluster.failedFetches())
+                .as("tasks whose fetches the kill affected")
+                .isGreaterThan(failedFetches);
         assertThat(cluster.mapTasks()).isGreaterThan(mapTasks);
+    }
+
+    /** Kills another process, and waits for its end. */
+    private static void killUnlessThisProcess(long pid) {
+        if (ProcessHandle.current().pid() != pid) {
+            ProcessHandle.of(pid)
+                    .filter(ProcessHandle::destroyForcibly)
+                    .ifPresent(killed -> killed.onExit().join());
+        }
     }
 }

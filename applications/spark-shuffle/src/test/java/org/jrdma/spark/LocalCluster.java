@@ -99,7 +99,9 @@ final class LocalCluster implements AutoCloseable {
                         new SparkListener() {
                             @Override
                             public void onTaskEnd(SparkListenerTaskEnd end) {
-                                if (end.reason() instanceof FetchFailed) {
+                                // Without an address, the task could not even try to fetch.
+                                if (end.reason() instanceof FetchFailed failed
+                                        && failed.bmAddress() != null) {
                                     failedFetches.increment();
                                 }
                                 if (end.taskType().equals("ShuffleMapTask")
@@ -183,7 +185,7 @@ final class LocalCluster implements AutoCloseable {
         return mapTasks.sum();
     }
 
-    /** The tasks that have failed because they could not read a block of a map task. */
+    /** The tasks that have failed because they could not read a block from another executor. */
     long failedFetches() {
         return failedFetches.sum();
     }
