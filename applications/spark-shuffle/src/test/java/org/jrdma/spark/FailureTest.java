@@ -1,12 +1,17 @@
 package org.jrdma.spark;
 
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.storage.ShuffleBlockFetcherIterator;
 import org.apache.spark.util.LongAccumulator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,7 +34,7 @@ class FailureTest {
     private static final int PAUSE_MILLIS = 20;
 
     private static final Duration BEFORE_FAILURE = Duration.ofSeconds(2);
-    private static final Duration FOREVER = Duration.ofDays(1);
+    private static final Duration MIN_WAIT = Duration.ofSeconds(2);
 
     private static LocalCluster cluster;
     private static long millisWithoutFailure;
@@ -116,16 +121,15 @@ class FailureTest {
 
     @Test
     @Order(2)
-    void shouldReadByRdmaIfALinkIsCutForThreeSeconds() throws Exception {
+    void shouldReadByRdmaIfALinkIsCutForSeconds() throws Exception {
         var byRdma = cluster.metric(Metric.BLOCKS_READ);
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
 
         var blocks = cluster.remoteBlocks();
         var wait = cluster.fetchWaitMillis();
 
-        readWithCutLink("link cut for three seconds", Duration.ofSeconds(3));
-        // Tasks have at most 1 MiB of blocks to read until they wait for the link.
-        assertThat(cluster.fetchWaitMillis()).isGreaterThan(wait + 1_000);
+        readWithCutLink("link cut until a task has waited", true);
+        assertThat(cluster.fetchWaitMillis()).isGreaterThanOrEqualTo(wait + MIN_WAIT.toMillis());
         cluster.awaitMetric(Metric.BLOCKS_READ, byRdma + cluster.remoteBlocks() - blocks);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isEqualTo(byTcp);
         awaitRelease();
@@ -136,7 +140,7 @@ class FailureTest {
     void shouldReadOverTcpIfALinkIsCutPermanently() throws Exception {
         var byTcp = cluster.metric(Metric.BLOCKS_BY_TCP);
 
-        readWithCutLink("link cut permanently", FOREVER);
+        readWithCutLink("link cut permanently", false);
         assertThat(cluster.metric(Metric.BLOCKS_BY_TCP)).isGreaterThan(byTcp);
         awaitRelease();
     }
@@ -145,10 +149,11 @@ class FailureTest {
      * Reads the shuffle, and checks that one executor has cut its link during this time, and that
      * no map task was repeated.
      */
-    private void readWithCutLink(String failure, Duration duration) throws Exception {
+    private void readWithCutLink(String failure, boolean isRestored) throws Exception {
         var mapTasks = cluster.mapTasks();
         var cuts = cluster.session().sparkContext().longAccumulator();
-        readDuring(failure, cutLinkAtFirstRecord(shuffled, cluster.anyExecutor(), duration, cuts));
+        readDuring(
+                failure, cutLinkAtFirstRecord(shuffled, cluster.anyExecutor(), isRestored, cuts));
         assertThat(cuts.value()).isEqualTo(1);
         cluster.settle();
         assertThat(cluster.mapTasks()).isEqualTo(mapTasks);
@@ -158,27 +163,44 @@ class FailureTest {
     private static JavaPairRDD<Long, byte[]> cutLinkAtFirstRecord(
             JavaPairRDD<Long, byte[]> records,
             String executor,
-            Duration duration,
+            boolean isRestored,
             LongAccumulator cuts) {
         var key = "test.link." + cuts.id();
         return records.mapToPair(record -> {
             if (SparkEnv.get().executorId().equals(executor)
                     && System.setProperty(key, "cut") == null) {
-                cutLink(duration);
+                CuttableLinkFabric.cutLink();
+                if (isRestored) {
+                    Thread.ofPlatform().daemon().start(FailureTest::restoreLinkAfterTaskHasWaited);
+                }
                 cuts.add(1);
             }
             return record;
         });
     }
 
-    private static void cutLink(Duration duration) {
-        CuttableLinkFabric.cutLink();
-        Thread.ofPlatform()
-                .daemon()
-                .start(() -> {
-                    sleep(duration);
-                    CuttableLinkFabric.restoreLink();
-                });
+    /** Restores the link of this executor when one of its tasks has waited for a while. */
+    private static void restoreLinkAfterTaskHasWaited() {
+        Map<Long, Long> waits;
+        do {
+            waits = waits();
+            sleep(MIN_WAIT);
+            waits.entrySet().retainAll(waits().entrySet());
+        } while (waits.isEmpty());
+        CuttableLinkFabric.restoreLink();
+    }
+
+    /**
+     * The threads of this executor that wait for a block, and how often each of them has waited.
+     */
+    private static Map<Long, Long> waits() {
+        return Arrays.stream(ManagementFactory.getThreadMXBean().dumpAllThreads(false, false))
+                .filter(thread -> thread.getThreadState() == Thread.State.WAITING)
+                .filter(thread ->
+                        Arrays.stream(thread.getStackTrace())
+                                .map(StackTraceElement::getClassName)
+                                .anyMatch(ShuffleBlockFetcherIterator.class.getName()::equals))
+                .collect(toMap(ThreadInfo::getThreadId, ThreadInfo::getWaitedCount));
     }
 
     private static void sleep(Duration duration) {
