@@ -14,7 +14,6 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.lang.ref.Reference;
 import java.lang.reflect.Array;
 import java.util.stream.Stream;
 
@@ -100,7 +99,7 @@ public final class Upcalls {
 
     /** Throws OutOfMemoryError here, where it does not terminate the JVM. */
     private static void checkFreeHeap() {
-        Reference.reachabilityFence(new byte[PREPARATION_BYTES]);
+        var _ = new byte[PREPARATION_BYTES];
     }
 
     /**
