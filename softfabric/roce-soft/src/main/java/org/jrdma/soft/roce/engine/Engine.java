@@ -268,7 +268,7 @@ public final class Engine {
     private void processDoorbells() {
         for (var queuePair = doorbells.takeAll(); queuePair != null; ) {
             var next = doorbells.next(queuePair);
-            if (queuePairs.find(queuePair.number()) == queuePair) { // It may have been destroyed.
+            if (queuePairs.find(queuePair.number()) == queuePair) { // not destroyed
                 try {
                     queuePair.flush();
                     activate(queuePair);
