@@ -270,8 +270,11 @@ final class ChannelDescriptor {
         lock.lock();
         try {
             closed = true;
-            input.wake();
-            output.wake();
+            try {
+                input.wake();
+            } finally {
+                output.wake();
+            }
             while (activeCalls > 0) {
                 noActiveCalls.awaitUninterruptibly();
             }

@@ -438,11 +438,20 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        var reset =
-                connection.isBypassed()
-                        && Objects.equals(ChannelOption.LINGER.read(endpoint.descriptor()), 0);
-        endpoint.close();
-        connection.close(reset);
+        // The JDK calls this method once, so each step must be executed even if an earlier one
+        // throws an OutOfMemoryError.
+        var reset = false;
+        try {
+            reset =
+                    connection.isBypassed()
+                            && Objects.equals(ChannelOption.LINGER.read(endpoint.descriptor()), 0);
+        } finally {
+            try {
+                endpoint.close();
+            } finally {
+                connection.close(reset);
+            }
+        }
     }
 
     /** Waits until the operations that were started in the previous blocking mode have ended. */

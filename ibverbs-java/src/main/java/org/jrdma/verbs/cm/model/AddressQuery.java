@@ -1,5 +1,6 @@
 package org.jrdma.verbs.cm.model;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.verbs.model.QueuePairType;
@@ -27,6 +28,14 @@ public record AddressQuery(
         boolean numeric,
         QueuePairType type,
         PortSpace portSpace) {
+
+    /** Creates a query. */
+    public AddressQuery {
+        Objects.requireNonNull(host, "host");
+        Objects.requireNonNull(service, "service");
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(portSpace, "portSpace");
+    }
 
     /** Returns a query for the address of a service to connect to, over a reliable connection. */
     public static AddressQuery to(String host, String service) {
