@@ -438,8 +438,7 @@ public final class StreamChannel extends FabricSocketChannel implements Selectab
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        // The JDK calls this method once, so each step must be executed even if an earlier one
-        // throws an OutOfMemoryError.
+        // Each step is executed even if memory is exhausted: the JDK calls this method once.
         var reset = false;
         try {
             reset =
