@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
@@ -108,21 +107,7 @@ class BlockDownloadTest extends BlockTransferFixture {
      * fetches.
      */
     private void takeAllBuffersAfterWrite(CompletableFuture<PooledBuffer> held) {
-        var lock = peer;
-        var isLocked = new CountDownLatch(1);
-        Thread.ofPlatform()
-                .daemon()
-                .start(() -> {
-                    synchronized (lock) {
-                        isLocked.countDown();
-                        held.complete(takeAllBuffers());
-                    }
-                });
-        try {
-            isLocked.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        runWithPeerLocked(() -> held.complete(takeAllBuffers()));
     }
 
     private PooledBuffer takeAllBuffers() {

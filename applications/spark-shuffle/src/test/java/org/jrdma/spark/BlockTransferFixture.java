@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -150,6 +151,33 @@ abstract class BlockTransferFixture {
         indexes.put(
                 new MapOutputIndex.Key(shuffle, map),
                 new MapOutputIndex(file, FILE_BYTES, offsets.toArray()));
+    }
+
+    /**
+     * Runs an action on another thread while holding the lock of the peer, and returns when that
+     * thread has the lock. Until the action ends, the thread of the peer continues with no fetch,
+     * because it first polls for new fetches, for which it needs the lock.
+     */
+    final void runWithPeerLocked(Runnable action) {
+        var lock = peer;
+        var isLocked = new CountDownLatch(1);
+        Thread.ofPlatform()
+                .daemon()
+                .start(() -> {
+                    synchronized (lock) {
+                        isLocked.countDown();
+                        action.run();
+                    }
+                });
+        awaitUninterruptibly(isLocked);
+    }
+
+    static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** A task that stores the blocks that it receives. */

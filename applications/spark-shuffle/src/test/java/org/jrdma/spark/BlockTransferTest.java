@@ -291,7 +291,7 @@ class BlockTransferTest extends BlockTransferFixture {
         afterFind =
                 () -> {
                     if (isFirst.getAndSet(false)) {
-                        delayReads(isDeregistered);
+                        runWithPeerLocked(() -> awaitUninterruptibly(isDeregistered));
                     }
                 };
         var task = new Task();
@@ -312,24 +312,6 @@ class BlockTransferTest extends BlockTransferFixture {
         assertThat(task.blocks).containsOnlyKeys("shuffle_0_1_0");
         task.release();
         awaitReturnOfBuffers();
-    }
-
-    /**
-     * Prevents the thread of the peer from reading located blocks until the latch is open. It first
-     * polls for new fetches, for which it needs the lock of the peer.
-     */
-    private void delayReads(CountDownLatch latch) {
-        var lock = peer;
-        var isLocked = new CountDownLatch(1);
-        Thread.ofPlatform()
-                .daemon()
-                .start(() -> {
-                    synchronized (lock) {
-                        isLocked.countDown();
-                        awaitUninterruptibly(latch);
-                    }
-                });
-        awaitUninterruptibly(isLocked);
     }
 
     @Test
@@ -409,14 +391,6 @@ class BlockTransferTest extends BlockTransferFixture {
         }
         assertThat(connections).hasValue(2);
         assertThat(value(Metric.CONNECTION_FAILURES)).isOne();
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private PeerFetcher peer(PeerFetcher.Timeouts timeouts) {
