@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskKilled;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
@@ -26,6 +27,7 @@ final class LocalCluster implements AutoCloseable {
 
     private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration READ_TIMEOUT = Duration.ofMinutes(2);
     private static final Duration RELEASE_TIMEOUT = Duration.ofMinutes(1);
     private static final String IDLE_TIMEOUT = "5s";
     private static final int EXECUTORS = 2;
@@ -35,7 +37,7 @@ final class LocalCluster implements AutoCloseable {
     private final LongAdder remoteBytesToFiles = new LongAdder();
     private final LongAdder fetchWaitMillis = new LongAdder();
     private final LongAdder mapTasks = new LongAdder();
-    private final LongAdder failedFetches = new LongAdder();
+    private final LongAdder interruptedReads = new LongAdder();
 
     /** The RDMA descriptors of an executor that has not read and not served a block. */
     private long idleDescriptors;
@@ -99,10 +101,8 @@ final class LocalCluster implements AutoCloseable {
                         new SparkListener() {
                             @Override
                             public void onTaskEnd(SparkListenerTaskEnd end) {
-                                // Without an address, the task could not even try to fetch.
-                                if (end.reason() instanceof FetchFailed failed
-                                        && failed.bmAddress() != null) {
-                                    failedFetches.increment();
+                                if (hasInterruptedRead(end)) {
+                                    interruptedReads.increment();
                                 }
                                 if (end.taskType().equals("ShuffleMapTask")
                                         && end.taskInfo().successful()) {
@@ -115,6 +115,16 @@ final class LocalCluster implements AutoCloseable {
                                 }
                             }
                         });
+    }
+
+    private static boolean hasInterruptedRead(SparkListenerTaskEnd end) {
+        return switch (end.reason()) {
+            // Without an address, the task could not even try to fetch.
+            case FetchFailed failed -> failed.bmAddress() != null;
+            // Another attempt of the stage ended while this task was trying to fetch again.
+            case TaskKilled _ -> end.taskType().equals("ResultTask");
+            default -> false;
+        };
     }
 
     void awaitExecutors(int count) throws InterruptedException {
@@ -185,9 +195,14 @@ final class LocalCluster implements AutoCloseable {
         return mapTasks.sum();
     }
 
-    /** The tasks that have failed because they could not read a block from another executor. */
-    long failedFetches() {
-        return failedFetches.sum();
+    /** The tasks that have ended without a result while they read from another executor. */
+    long interruptedReads() {
+        return interruptedReads.sum();
+    }
+
+    /** Waits for a further interrupted read, which can end later than the job. */
+    void awaitInterruptedRead(long before) throws InterruptedException {
+        await(READ_TIMEOUT, () -> interruptedReads() > before);
     }
 
     /** Waits until Spark has reported the metrics of all tasks. */
