@@ -138,9 +138,9 @@ final class ClientSession implements AutoCloseable {
     }
 
     /**
-     * Returns a number that changes when the client connects to a coordinator. If it has changed
-     * during a request for a lease, blocks or a lock, the new coordinator may not know what the
-     * previous one has granted.
+     * Returns a number that changes when the client connects to a coordinator, and when the session
+     * ends. If it has changed during a request for a lease, blocks or a lock, the coordinator may
+     * no longer know what was granted.
      */
     long term() {
         return term.get();
@@ -309,6 +309,7 @@ final class ClientSession implements AutoCloseable {
     private void sessionLost() {
         LOG.warn("{} has lost session {}", options.name(), Long.toHexString(session));
         validUntil = System.nanoTime();
+        term.incrementAndGet(); // before the files forget what the session had
         session = 0;
         registration.selectKey();
         files.sessionLost();

@@ -97,7 +97,9 @@ public final class FileHandle implements AutoCloseable {
     }
 
     /**
-     * Locks a range of bytes for this handle.
+     * Locks a range of bytes for this handle. If the session of the client ends while a lock is
+     * held, all accesses to the file fail with {@link org.jrdma.volume.model.Failure#SESSION_LOST},
+     * until all handles of the client for this file were closed and it is opened again.
      *
      * @param end the first byte after the range
      * @param isWaiting true to wait for other locks, up to the retry timeout of the client

@@ -72,8 +72,21 @@ final class FileLocks {
         return List.copyOf(locks);
     }
 
-    /** Reports that the session has ended. */
-    synchronized void sessionLost() {
+    /** Reports that the session has ended. Returns true if a lock was held. */
+    synchronized boolean sessionLost() {
+        var wereHeld = !locks.isEmpty();
         locks.clear();
+        return wereHeld;
+    }
+
+    /**
+     * Returns the exception for accesses after locks were lost. Without it, a program would
+     * continue to read and write, although another client may have locked the same bytes since.
+     */
+    static VolumeException lost(String name) {
+        return new VolumeException(
+                Failure.SESSION_LOST,
+                "The session ended, and with it the locks on %s. Close all handles of the file, and open it again."
+                        .formatted(name));
     }
 }

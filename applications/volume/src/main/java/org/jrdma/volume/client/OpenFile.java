@@ -481,13 +481,14 @@ final class OpenFile {
         encoder.writeList(locks.held(), (target, lock) -> lock.encode(target));
     }
 
-    /** Reports that the session has ended. */
+    /** Reports that the session has ended. Accesses fail from now on if anything was lost. */
     synchronized void sessionLost() {
-        if (lease != null && lease.content().isChanged()) {
+        if (locks.sessionLost()) {
+            failure = FileLocks.lost(name);
+        } else if (lease != null && lease.content().isChanged()) {
             failure = lost(null);
         }
         lease = null;
-        locks.sessionLost();
     }
 
     @Override

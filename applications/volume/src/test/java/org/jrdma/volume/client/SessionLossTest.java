@@ -158,6 +158,22 @@ class SessionLossTest {
         }
     }
 
+    /** Another client can have changed what the holder of the lock has read. */
+    @Test
+    void shouldRejectAccessesAfterTheSessionEndedWhileALockWasHeld() throws Exception {
+        assertThat(file.lock(0, 1, false, false)).isTrue();
+        file.force();
+        isCut = true;
+        try (var other = cluster.newClient("other").open(FILE, Creation.EXISTING, 0)) {
+            assertThat(other.lock(0, 1, false, true)).isTrue();
+            isCut = false;
+            assertThatTheNextWriteReportsTheLoss();
+            assertThatExceptionOfType(VolumeException.class)
+                    .isThrownBy(() -> file.read(0, block()))
+                    .withMessageContaining("the locks on /file");
+        }
+    }
+
     @Test
     void shouldReportASessionThatEndsDuringTheCommitOfARecall() throws Exception {
         file.write(0, block());
