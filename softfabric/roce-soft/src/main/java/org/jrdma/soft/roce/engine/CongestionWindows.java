@@ -34,18 +34,28 @@ final class CongestionWindows {
      * does not exist.
      */
     PathCongestionWindow enter(RoceGid remote, long now) {
-        var bytes = packetSender.preparePath(remote, pathBytes, now);
+        packetSender.preparePath(remote, now);
         for (var i = 0; i < paths.size(); i++) {
             if (paths.get(i).remote().equals(remote)) {
+                updateCapacity(paths.get(i));
                 paths.get(i).enter();
                 return paths.get(i);
             }
         }
         crowded.ensureCapacity(paths.size() + 1);
-        var path = new PathCongestionWindow(remote, bytes, now);
+        var path = new PathCongestionWindow(remote, packetSender.pathBytes(remote, pathBytes), now);
         path.enter();
         paths.add(path);
         return path;
+    }
+
+    /** Applies the current capacities of all paths. */
+    void updateCapacities() {
+        paths.forEach(this::updateCapacity);
+    }
+
+    private void updateCapacity(PathCongestionWindow path) {
+        path.capacity(packetSender.pathBytes(path.remote(), pathBytes));
     }
 
     /** Removes a user from a path, and the path itself if this was its last user. */

@@ -3,7 +3,6 @@ package org.jrdma.soft.roce.engine;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.random.RandomGenerator;
 import org.jrdma.ffi.linkage.ArrayQueue;
 import org.jrdma.soft.roce.memory.MemoryRegistry;
@@ -55,7 +54,7 @@ public final class Engine {
 
     private final CongestionWindows paths;
 
-    private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
+    private final Alarms alarms = new Alarms();
 
     private final List<GroupMember> groups = new ArrayList<>();
     private final Doorbells doorbells = new Doorbells();
@@ -299,8 +298,8 @@ public final class Engine {
         if (now >= paths.deadline()) {
             paths.age(now);
         }
-        while (nextAlarm() <= now) {
-            run(0, alarms.remove().action);
+        for (var due = alarms.poll(now); due != null; due = alarms.poll(now)) {
+            run(0, due);
         }
         var agent = management == null ? null : management.management();
         if (agent != null && agent.nextDeadline() <= now) {
@@ -315,21 +314,12 @@ public final class Engine {
         }
     }
 
-    /** An action that {@link #expireTimers} runs once, at or after a deadline. */
-    private record Alarm(long deadline, Runnable action) implements Comparable<Alarm> {
-
-        @Override
-        public int compareTo(Alarm other) {
-            return Long.compare(deadline, other.deadline);
-        }
-    }
-
     /**
      * Schedules an action that {@link #expireTimers} runs once, after a delay of {@code nanos}
      * nanoseconds. The action must not throw.
      */
     public void alarm(long nanos, Runnable action) {
-        alarms.add(new Alarm(now + nanos, action));
+        alarms.set(now + nanos, action);
     }
 
     private void run(int queuePair, Runnable action) {
@@ -344,10 +334,6 @@ public final class Engine {
         return management == null ? TimerQueue.NEVER : management.management().nextDeadline();
     }
 
-    private long nextAlarm() {
-        return alarms.isEmpty() ? TimerQueue.NEVER : alarms.peek().deadline;
-    }
-
     public long completions() {
         return completion.count();
     }
@@ -358,7 +344,7 @@ public final class Engine {
      */
     public long nextDeadline() {
         return Math.min(
-                Math.min(nextAlarm(), managementDeadline()),
+                Math.min(alarms.next(), managementDeadline()),
                 Math.min(timers.next(), paths.deadline()));
     }
 
@@ -457,6 +443,11 @@ public final class Engine {
     /** Returns the congestion window of a path and counts one more user of it. */
     PathCongestionWindow enterPath(RoceGid remote) {
         return paths.enter(remote, now);
+    }
+
+    /** Applies the current capacities of all paths after the sender has changed one of them. */
+    public void updatePaths() {
+        paths.updateCapacities();
     }
 
     void leavePath(QueuePair queuePair, PathCongestionWindow path) {

@@ -23,11 +23,17 @@ public interface NetworkPacketSender {
      * Prepares the path to a remote address, for a queue pair that connects to it or for an address
      * handle.
      *
-     * @param bytes the usual capacity of a path
      * @param now the time of the engine
-     * @return the number of bytes that may be in flight on the path
      */
-    default long preparePath(RoceGid remote, long bytes, long now) {
-        return bytes;
+    default void preparePath(RoceGid remote, long now) {}
+
+    /**
+     * Returns the number of bytes that may be in flight to a remote address. After a change, {@link
+     * Engine#updatePaths} must be called.
+     *
+     * @param usual the usual capacity of a path
+     */
+    default long pathBytes(RoceGid remote, long usual) {
+        return usual;
     }
 }

@@ -42,7 +42,7 @@ final class PathCongestionWindow {
     private static final int OVERHEAD = 768;
 
     private final RoceGid remote;
-    private final long maxWindow;
+    private long maxWindow;
     private long window;
 
     /**
@@ -143,6 +143,16 @@ final class PathCongestionWindow {
 
     RoceGid remote() {
         return remote;
+    }
+
+    /** Sets the number of bytes that may be in flight. After a change, the window grows anew. */
+    void capacity(long bytes) {
+        var limit = Math.max(MIN_WINDOW, bytes);
+        if (limit != maxWindow) {
+            maxWindow = limit;
+            window = Math.min(window, limit);
+            threshold = limit;
+        }
     }
 
     void enter() {

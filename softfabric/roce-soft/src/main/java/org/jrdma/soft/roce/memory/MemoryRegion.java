@@ -3,6 +3,7 @@ package org.jrdma.soft.roce.memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jrdma.ffi.linkage.PollingBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -233,10 +234,10 @@ public final class MemoryRegion {
      */
     public void close() {
         ACCESSES.getAndBitwiseOr(this, CLOSED);
-        // The thread spins instead of parking because an access copies at most one packet, which is
-        // fast.
-        while ((int) ACCESSES.getVolatile(this) != CLOSED) {
-            Thread.onSpinWait();
+        // The thread does not park, because an access copies at most one packet, which is fast. It
+        // yields, because the accessing thread may need the processor of this thread.
+        for (var polls = 0; (int) ACCESSES.getVolatile(this) != CLOSED; polls++) {
+            PollingBudget.pause(polls);
         }
     }
 }

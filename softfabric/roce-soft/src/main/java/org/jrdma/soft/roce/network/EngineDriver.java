@@ -73,6 +73,9 @@ final class EngineDriver {
     /** The index of the ring from which packets were last received. */
     private int ring;
 
+    /** The number of removals of outgoing rings that the engine knows. */
+    private int removals;
+
     /** The time of the last attempt to receive from the sockets. */
     private long socketsTried;
 
@@ -140,6 +143,10 @@ final class EngineDriver {
 
     private boolean receiveFromRings(SharedMemoryRings shared, long now) {
         shared.check(now);
+        if (shared.outgoing().removals() != removals) {
+            removals = shared.outgoing().removals();
+            engine.updatePaths();
+        }
         var incomingRings = shared.incoming();
         var left = RING_PACKETS;
         for (var i = 0; i < incomingRings.length && left > 0; i++) {
@@ -229,6 +236,7 @@ final class EngineDriver {
         if (unfinished || outgoing.isBlocked()) {
             return engine.now();
         }
-        return Math.min(engine.nextDeadline(), outgoing.nextDeadline());
+        var deadline = Math.min(engine.nextDeadline(), outgoing.nextDeadline());
+        return rings == null ? deadline : Math.min(deadline, rings.nextDeadline());
     }
 }

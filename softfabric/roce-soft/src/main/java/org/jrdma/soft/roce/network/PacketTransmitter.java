@@ -118,13 +118,19 @@ final class PacketTransmitter implements NetworkPacketSender {
     }
 
     @Override
-    public long preparePath(RoceGid remote, long bytes, long time) {
-        if (rings == null) {
-            return bytes;
+    public void preparePath(RoceGid remote, long time) {
+        if (rings != null) {
+            // The peer may have closed and reopened its port since the last check.
+            rings.poll(time);
+            rings.outgoing().prepare(remote);
         }
-        // The peer may have closed and reopened its port since the last check.
-        rings.poll(time);
-        return rings.outgoing().prepare(remote) ? OutgoingRings.PATH_BYTES : bytes;
+    }
+
+    @Override
+    public long pathBytes(RoceGid remote, long usual) {
+        return rings != null && rings.outgoing().find(remote.high(), remote.low()) != null
+                ? OutgoingRings.PATH_BYTES
+                : usual;
     }
 
     private @Nullable PacketRingWriter ringFor(PacketBuffer packet) {

@@ -205,7 +205,7 @@ public final class Port implements AutoCloseable {
 
     /** Prepares the path for datagrams to a remote address. */
     public void preparePath(RoceGid remote) {
-        run(engine -> outgoing.preparePath(remote, 0, engine.now()));
+        run(engine -> outgoing.preparePath(remote, engine.now()));
     }
 
     /**

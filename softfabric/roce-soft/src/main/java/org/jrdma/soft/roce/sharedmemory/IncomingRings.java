@@ -63,6 +63,11 @@ final class IncomingRings {
         return index;
     }
 
+    /** Returns the time at which {@link #process} must be called although nothing has happened. */
+    long nextDeadline() {
+        return listener.reopens();
+    }
+
     /** Returns the number of descriptors. */
     int count() {
         return 1 + connections.size();

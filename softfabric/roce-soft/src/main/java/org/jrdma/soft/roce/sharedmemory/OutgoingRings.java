@@ -35,6 +35,9 @@ public final class OutgoingRings {
     private final SeqPacketSocket.Packet message =
             new SeqPacketSocket.Packet(RingAnnouncement.BYTES, Arena.ofAuto());
 
+    /** The number of rings that {@link #removeClosed} has removed. */
+    private int removals;
+
     /** The ring that was used last. */
     private @Nullable PacketRingWriter last;
 
@@ -115,6 +118,11 @@ public final class OutgoingRings {
         }
     }
 
+    /** Returns the number of rings that were removed because their peer has ended or failed. */
+    public int removals() {
+        return removals;
+    }
+
     /** Makes the packets in all rings visible to the peers. */
     public void publish() {
         for (var i = 0; i < rings.size(); i++) {
@@ -155,6 +163,7 @@ public final class OutgoingRings {
             if (ring.isBroken() || set.isReady(first + i, SeqPacketSocket.READABLE)) {
                 LOG.debug("Packets from {} to {} no longer use shared memory", own, ring.peer());
                 rings.remove(i);
+                removals++;
                 ring.close();
                 changed.run();
             }

@@ -62,6 +62,13 @@ final class RingListener {
         return accepted < 0 ? null : OpenFile.of(accepted);
     }
 
+    /**
+     * Returns the time at which {@link #reopen} must be called; {@link Long#MAX_VALUE} if never.
+     */
+    long reopens() {
+        return socket == null ? reopens : Long.MAX_VALUE;
+    }
+
     /** Creates the socket again if its time has come. Returns true if that has succeeded. */
     boolean reopen(long now) {
         if (socket != null || now < reopens) {

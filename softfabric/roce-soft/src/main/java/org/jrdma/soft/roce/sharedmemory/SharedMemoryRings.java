@@ -112,6 +112,13 @@ public final class SharedMemoryRings implements AutoCloseable {
     }
 
     /**
+     * Returns the time at which {@link #poll} must be called although no descriptor has an event.
+     */
+    public long nextDeadline() {
+        return incoming.nextDeadline();
+    }
+
+    /**
      * Prepares for sleep: peers that append a packet from now on send a signal. Returns false if a
      * packet has already arrived, or {@link #poll} must remove a ring.
      */

@@ -61,12 +61,14 @@ class SharedMemoryRingsTest {
         try (var rings = new SharedMemoryRings(own, listener, USER, () -> {})) {
             rings.poll(1);
             assertThat(rings.descriptors()).containsExactly(-1);
+            assertThat(rings.nextDeadline()).isEqualTo(1_000_000_001);
             rings.poll(1_000_000_000);
             assertThatExceptionOfType(FabricException.class)
                     .isThrownBy(() -> peer.connection(own))
                     .withMessageContaining("ECONNREFUSED");
 
             rings.poll(1_000_000_001);
+            assertThat(rings.nextDeadline()).isEqualTo(Long.MAX_VALUE);
             peer.connection(own);
             rings.poll(1_000_000_001);
             assertThat(rings.descriptors()).hasSize(2).doesNotContain(-1);
