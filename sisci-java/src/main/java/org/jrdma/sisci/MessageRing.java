@@ -65,7 +65,13 @@ final class MessageRing {
      */
     private static final int SPINS = 1_000;
 
-    private static final long PAUSE_NANOS = 50_000;
+    private static final long FIRST_PAUSE_NANOS = 50_000;
+
+    /** A queue without messages for seconds needs less than a thousandth of a processor. */
+    private static final long MAX_PAUSE_NANOS = 5_000_000;
+
+    /** The number of pauses after which a pause is longer by {@link #FIRST_PAUSE_NANOS}. */
+    private static final int PAUSES_OF_EQUAL_LENGTH = 32;
 
     /** The lowest id of a segment whose id the library chooses. */
     static final int FIRST_FREE_ID = 0x10000;
@@ -74,17 +80,23 @@ final class MessageRing {
 
     /**
      * Pauses between two attempts to send or receive: spins during the first attempts, and then
-     * parks for 50 microseconds each time.
+     * parks. Each park takes a small part of the time that the thread has waited so far.
      */
     static void pause(int attempts, Object awaited) throws InterruptedIOException {
         if (attempts < SPINS) {
             Thread.onSpinWait();
         } else {
-            LockSupport.parkNanos(PAUSE_NANOS);
+            LockSupport.parkNanos(pauseNanos(attempts));
         }
         if (Thread.currentThread().isInterrupted()) {
             throw new InterruptedIOException("Interrupted while waiting for " + awaited);
         }
+    }
+
+    /** Returns how long a thread parks after a number of attempts. */
+    static long pauseNanos(int attempts) {
+        var step = 1L + (attempts - SPINS) / PAUSES_OF_EQUAL_LENGTH;
+        return Math.min(MAX_PAUSE_NANOS, step * FIRST_PAUSE_NANOS);
     }
 
     static boolean isCapacity(long bytes) {
