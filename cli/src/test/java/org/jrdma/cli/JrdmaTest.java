@@ -8,6 +8,7 @@ import java.io.StringWriter;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
@@ -157,11 +158,25 @@ class JrdmaTest {
         assertThat(errors.toString()).endsWith(" See jrdma --help.\n").hasLineCount(1);
     }
 
-    @Test
-    void shouldPrintTheHelpOfTheCommandThatHelpNames() {
-        assertThat(run("help", "perf")).isZero();
+    @ParameterizedTest
+    @CsvSource({
+        "help perf, jrdma perf ",
+        "help volume cp, jrdma volume cp ",
+        "volume help cp, jrdma volume cp ",
+        "nvme help serve, jrdma nvme serve "
+    })
+    void shouldPrintTheHelpOfTheCommandThatHelpNames(String line, String shown) {
+        assertThat(run(line.split(" "))).isZero();
 
-        assertThat(output.toString()).startsWith("Usage: jrdma perf ");
+        assertThat(output.toString()).startsWith("Usage: " + shown);
+    }
+
+    @Test
+    void shouldRejectHelpOfAnUnknownCommand() {
+        assertThat(run("help", "volume", "cpy")).isEqualTo(2);
+
+        assertThat(errors.toString())
+                .isEqualTo("Unknown argument: 'cpy'. Did you mean cp? See jrdma volume --help.\n");
     }
 
     @Test

@@ -1,7 +1,7 @@
 package org.jrdma.cli.nvme;
 
+import org.jrdma.cli.output.HelpCommand;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;

@@ -65,9 +65,11 @@ final class MeasuringSide implements AutoCloseable {
     Result measure(int bytes, Duration time) throws IOException {
         streamed = FIRST_BATCH;
         warmUp(time, slice -> slice(bytes, slice));
+        var lineBefore = CacheLineExchange.nanos();
         var measured =
                 RepeatedMeasurement.repeat(
                         time, bytes, messagesPerExchange(), slice -> slice(bytes, slice));
+        var lineAfter = CacheLineExchange.nanos();
         return new Result(
                 path.name(),
                 path.provider().fabric(),
@@ -75,8 +77,10 @@ final class MeasuringSide implements AutoCloseable {
                 bytes,
                 measured.latency(),
                 measured.bandwidth(),
-                measured.stable(),
-                CacheLineExchange.nanos(),
+                CacheLineExchange.isSteady(lineBefore, lineAfter)
+                        ? measured.stable()
+                        : Stability.NONE,
+                Math.max(lineBefore, lineAfter),
                 connection());
     }
 

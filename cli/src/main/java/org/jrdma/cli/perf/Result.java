@@ -7,7 +7,8 @@ import java.util.Optional;
  *
  * @param fabric the fabric; empty for sockets, which select a transport themselves
  * @param device the local RDMA device; empty if the path uses none
- * @param cacheLineNanos the result of {@link CacheLineExchange} after the measurement
+ * @param cacheLineNanos the result of {@link CacheLineExchange}, the longer one of before and after
+ *     the measurement
  * @param connection the description of the connection, as {@link LinkEnd#connection()} returns it
  */
 record Result(

@@ -9,6 +9,9 @@ package org.jrdma.cli.perf;
  */
 record Stability(boolean latency, boolean bandwidth) {
 
+    /** The stability of a measurement during which the machine has changed. */
+    static final Stability NONE = new Stability(false, false);
+
     /** The part of the heading of a table that explains {@link #mark}. */
     static final String LEGEND = "~: unstable";
 

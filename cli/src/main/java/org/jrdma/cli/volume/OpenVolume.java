@@ -9,6 +9,7 @@ import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.model.ConnectionDescription;
 
 /** A volume that a command uses, and its drive if there is a path to it. */
 final class OpenVolume implements AutoCloseable {
@@ -58,13 +59,15 @@ final class OpenVolume implements AutoCloseable {
         }
     }
 
-    /** Returns the path to the data, such as direct. */
+    /** Returns the path to the data, such as direct, and why no preferred transport is used. */
     String dataPath() {
-        return volume.state()
-                .data()
-                .connection()
-                .map(connection -> "redirected over " + connection.description())
-                .orElse("direct");
+        return volume.state().data().connection().map(OpenVolume::redirection).orElse("direct");
+    }
+
+    static String redirection(ConnectionDescription connection) {
+        var text = new StringBuilder("redirected over ").append(connection.description());
+        connection.unused().forEach(reason -> text.append("; not ").append(reason));
+        return text.toString();
     }
 
     Path path(String text) {
