@@ -26,12 +26,18 @@ public final class NativeComparison {
         long run(long rounds) throws VerbsException;
     }
 
-    private record Contest(String name, int operationsInRound, Work c, Work java) {}
+    /**
+     * A comparison of C and Java.
+     *
+     * @param bounds the time in nanoseconds that Java may add to an operation, with ordinary and
+     *     with critical calls; empty for none
+     */
+    private record Contest(String name, int operationsInRound, Work c, Work java, int... bounds) {}
 
     /** Prints a table. */
     public static void main(String[] arguments) throws FabricException {
-        System.out.println("| operation | calls | C, ns | Java, ns | Java adds, ns |");
-        System.out.println("|---|---|---|---|---|");
+        System.out.println("| operation | calls | C, ns | Java, ns | Java adds, ns | bound |");
+        System.out.println("|---|---|---|---|---|---|");
         for (var options :
                 List.of(
                         new DeviceOpenOption[0],
@@ -39,7 +45,7 @@ public final class NativeComparison {
             try (var loop = new PostAndPollLoop(options)) {
                 var critical = options.length > 0;
                 for (var contest : contests(loop, new HandWrittenLoop(loop, critical))) {
-                    compare(contest, critical ? "critical" : "ordinary");
+                    compare(contest, critical);
                 }
             }
         }
@@ -52,7 +58,9 @@ public final class NativeComparison {
                         "WRITE and poll",
                         1,
                         rounds -> provider.writeAndPoll(loop, 1, rounds),
-                        loop::writeAndPoll),
+                        loop::writeAndPoll,
+                        18,
+                        8),
                 new Contest(
                         "WRITE and poll, without the SDK",
                         1,
@@ -67,7 +75,9 @@ public final class NativeComparison {
                         "shared RECEIVE and poll",
                         1,
                         rounds -> provider.sharedReceiveAndPoll(loop, rounds),
-                        loop::sharedReceiveAndPoll),
+                        loop::sharedReceiveAndPoll,
+                        25,
+                        25),
                 new Contest(
                         "WRITE in a chain of " + PostAndPollLoop.BATCH,
                         PostAndPollLoop.BATCH,
@@ -82,7 +92,9 @@ public final class NativeComparison {
                         "WRITE and poll, extended interfaces",
                         1,
                         rounds -> provider.extendedWriteAndPoll(loop, 1, rounds),
-                        loop::extendedWriteAndPoll),
+                        loop::extendedWriteAndPoll,
+                        45,
+                        25),
                 new Contest(
                         "WRITE in a chain of %d, extended interfaces"
                                 .formatted(PostAndPollLoop.BATCH),
@@ -92,7 +104,7 @@ public final class NativeComparison {
                         loop::extendedChainAndPoll));
     }
 
-    private static void compare(Contest contest, String calls) throws VerbsException {
+    private static void compare(Contest contest, boolean critical) throws VerbsException {
         var c = new double[TURNS];
         var java = new double[TURNS];
         for (var turn = -TURNS_TO_WARM_UP; turn < TURNS; turn++) {
@@ -105,12 +117,13 @@ public final class NativeComparison {
         }
         System.out.printf(
                 Locale.ROOT,
-                "| %s | %s | %.1f | %.1f | %.1f |%n",
+                "| %s | %s | %.1f | %.1f | %.1f | %s |%n",
                 contest.name,
-                calls,
+                critical ? "critical" : "ordinary",
                 Median.of(c),
                 Median.of(java),
-                Median.of(java) - Median.of(c));
+                Median.of(java) - Median.of(c),
+                contest.bounds.length == 0 ? "" : "at most " + contest.bounds[critical ? 1 : 0]);
     }
 
     private static double nanosOfOne(Contest contest, Work work) throws VerbsException {

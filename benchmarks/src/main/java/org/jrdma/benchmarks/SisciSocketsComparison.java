@@ -110,8 +110,7 @@ public final class SisciSocketsComparison {
             }
             System.out.printf(
                     Locale.ROOT,
-                    "| %d idle streams, of both processes, %% of a processor | %.2f | | | below"
-                            + " 1.00 |%n",
+                    "| %d idle streams, of both processes, %% of a processor | %.2f | | | below 1.00 |%n",
                     IDLE_STREAMS,
                     idlePercent(child.toHandle()));
             for (var channel : idle) {

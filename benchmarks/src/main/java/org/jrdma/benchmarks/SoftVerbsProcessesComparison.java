@@ -156,7 +156,11 @@ public final class SoftVerbsProcessesComparison {
         } else {
             exchangeDatagrams(true);
         }
-        return (System.nanoTime() - begin) / 1e3 / ROUND_TRIPS;
+        var micros = (System.nanoTime() - begin) / 1e3 / ROUND_TRIPS;
+        if (workload == 's') {
+            drain();
+        }
+        return micros;
     }
 
     private void sendAndReceive(boolean first) throws VerbsException {
@@ -175,7 +179,10 @@ public final class SoftVerbsProcessesComparison {
                 send.signaled(turn % 16 == 0).tryPost();
             }
         }
-        // The program that has sent the last message polls until it has been acknowledged.
+    }
+
+    /** Polls until the last message that this program has sent has been acknowledged. */
+    private void drain() {
         for (var end = System.nanoTime() + 1_000_000; System.nanoTime() < end; ) {
             cursor.poll();
             while (cursor.next()) {
@@ -281,7 +288,10 @@ public final class SoftVerbsProcessesComparison {
             }
             stream.write(word.flip());
             switch (workload) {
-                case 's' -> sendAndReceive(false);
+                case 's' -> {
+                    sendAndReceive(false);
+                    drain();
+                }
                 case 'd' -> exchangeDatagrams(false);
                 case 't' -> {
                     for (var i = 0; i < WRITES; i++) {
