@@ -40,7 +40,7 @@ public final class SisciSocketsComparison {
     private static final int STREAM_TURNS_TO_WARM_UP = 5;
     private static final int ROUNDS = 500;
     private static final int SLOW_ROUNDS = 50;
-    private static final int IDLE_STREAMS = 20;
+    private static final int IDLE_STREAMS = 1_000;
     private static final Duration IDLE = Duration.ofSeconds(8);
 
     /** The pause before a message to a parked receiver. It is longer than a receiver spins. */
@@ -110,9 +110,16 @@ public final class SisciSocketsComparison {
             }
             System.out.printf(
                     Locale.ROOT,
-                    "| %d idle streams, of both processes, %% of a processor | %.2f | | | below 1.00 |%n",
+                    "| %,d idle streams, of both processes, %% of a processor | %.2f | | | below 1.00 |%n",
                     IDLE_STREAMS,
                     idlePercent(child.toHandle()));
+            compare(
+                    "round trip of 64 bytes whose receiver has parked, beside the idle streams, us",
+                    sisci,
+                    tcp,
+                    SLOW_ROUNDS,
+                    PAUSE_NANOS,
+                    "at most 1.1");
             for (var channel : idle) {
                 channel.close();
             }

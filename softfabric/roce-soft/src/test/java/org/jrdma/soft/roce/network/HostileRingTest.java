@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -288,6 +289,13 @@ class HostileRingTest {
         }
         attacker.get();
         checkHonestTraffic();
+        System.out.printf(
+                Locale.ROOT,
+                "Random stores into %,d rings to a port and %,d rings from it for %d s; %,d exchanges of its other peer%n",
+                rings.get(),
+                replaced.get(),
+                DURATION.toSeconds(),
+                2 * id);
     }
 
     /**
