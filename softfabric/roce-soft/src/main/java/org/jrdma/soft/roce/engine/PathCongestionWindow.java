@@ -145,7 +145,10 @@ final class PathCongestionWindow {
         return remote;
     }
 
-    /** Sets the number of bytes that may be in flight. After a change, the window grows anew. */
+    /**
+     * Sets the number of bytes that may be in flight. A new capacity lets the window grow fast
+     * again.
+     */
     void capacity(long bytes) {
         var limit = Math.max(MIN_WINDOW, bytes);
         if (limit != maxWindow) {
