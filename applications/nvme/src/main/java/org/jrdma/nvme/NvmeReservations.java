@@ -146,13 +146,18 @@ public final class NvmeReservations {
         execute(IoOpcode.RESERVATION_RELEASE, ReservationAction.CLEAR, key, 0);
     }
 
+    /** Returns the identifier of this host, as it is in a {@link #report()}. */
+    public HostIdentifier host() {
+        return drive.controller().options().hostIdentifier();
+    }
+
     /**
      * Reads the registrants and the reservation. Registrants after the first 510 are omitted.
      *
      * @throws FabricException if the controller refuses the command or fails
      */
     public ReservationReport report() throws FabricException {
-        var isExtended = drive.controller().options().hostIdentifier().isExtended();
+        var isExtended = host().isExtended();
         try {
             return report(isExtended);
         } catch (NvmeException e) {

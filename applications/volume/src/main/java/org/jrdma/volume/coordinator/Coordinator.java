@@ -76,7 +76,7 @@ public final class Coordinator implements AutoCloseable {
         this.epoch = epoch;
         this.sessionTimeout = sessionTimeout;
         this.state = new JournaledMetadata(recovery.namespace(), journal);
-        this.sessions = new SessionTable(state, fence, sessionTimeout, epoch);
+        this.sessions = new SessionTable(state, fence, sessionTimeout, epoch, this::end);
         this.files = new FileRequests(state, sessions, MAX_WAIT.toNanos());
         this.folders = new PathRequests(state, sessions, MAX_WAIT.toNanos());
         Thread.ofVirtual().name("volume-sessions-" + epoch).start(this::tick);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Change;
@@ -46,16 +47,26 @@ final class SessionTable {
     private final Fence fence;
     private final Duration timeout;
     private final long epoch;
+    private final Consumer<String> roleLost;
     private final Map<Long, Session> sessions = new LinkedHashMap<>();
     private long lastSession;
     private boolean isClosed;
     private long lastCheck = System.nanoTime();
 
-    SessionTable(JournaledMetadata state, Fence fence, Duration timeout, long epoch) {
+    /**
+     * @param roleLost ends the coordinator, for a reason. Called without the lock
+     */
+    SessionTable(
+            JournaledMetadata state,
+            Fence fence,
+            Duration timeout,
+            long epoch,
+            Consumer<String> roleLost) {
         this.state = state;
         this.fence = fence;
         this.timeout = timeout;
         this.epoch = epoch;
+        this.roleLost = roleLost;
         this.lastSession = epoch << 24;
         this.leases =
                 new LeaseTable(
@@ -296,7 +307,7 @@ final class SessionTable {
 
     /**
      * Ends a session. Failed attempts are repeated, because the leases of the session remain until
-     * then.
+     * then, unless the drive refuses them because another node leads.
      */
     private void exclude(Session session) {
         try {
@@ -305,6 +316,10 @@ final class SessionTable {
                     tryExclude(session);
                     return;
                 } catch (FabricException | RuntimeException e) {
+                    if (Fence.isRefusal(e)) {
+                        roleLost.accept("another node has excluded this one from the drive");
+                        return;
+                    }
                     if (attempt == 1) {
                         LOG.error("Cannot end {}. The attempts are repeated.", session, e);
                     }

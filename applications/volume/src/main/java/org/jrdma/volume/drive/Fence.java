@@ -42,7 +42,8 @@ public interface Fence {
      * method has returned.
      *
      * @return false if the caller must wait for the end of the lease of that node
-     * @throws FabricException if the drive fails
+     * @throws FabricException if the drive fails, or {@linkplain #isRefusal refuses} this because
+     *     another node has excluded the calling one
      */
     boolean exclude(long key) throws FabricException;
 

@@ -1,6 +1,8 @@
 package org.jrdma.volume.drive;
 
+import java.util.OptionalLong;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.NvmeReservations;
 import org.jrdma.nvme.model.ReservationReport.Registrant;
 import org.jrdma.nvme.model.ReservationType;
@@ -22,9 +24,6 @@ final class ReservationFence implements Fence {
     private final NvmeReservations reservations;
     private final Guard guard;
 
-    /** The key that this node has registered; 0 before. */
-    private volatile long own;
-
     ReservationFence(NvmeReservations reservations, Guard guard) {
         this.reservations = reservations;
         this.guard = guard;
@@ -34,7 +33,6 @@ final class ReservationFence implements Fence {
     public void register(long key) throws FabricException {
         guard.check();
         reservations.registerOrReplace(key);
-        own = key;
     }
 
     @Override
@@ -54,15 +52,25 @@ final class ReservationFence implements Fence {
 
     @Override
     public boolean exclude(long key) throws FabricException {
-        var isRegistered =
-                reservations.report().registrants().stream()
-                        .map(Registrant::key)
-                        .anyMatch(registered -> registered == key);
-        if (!isRegistered || key == own) {
+        var registrants = reservations.report().registrants();
+        var own = // read from the drive, which this node may have opened again since it registered
+                registrants.stream()
+                        .filter(registrant -> registrant.host().equals(reservations.host()))
+                        .mapToLong(Registrant::key)
+                        .findAny();
+        if (registrants.stream().noneMatch(registrant -> registrant.key() == key)
+                || own.equals(OptionalLong.of(key))) {
             return false; // a node that registers with another key may still be writing
         }
-        reservations.preempt(own, key, TYPE);
-        return true;
+        try {
+            reservations.preempt(own.orElse(0), key, TYPE);
+            return true;
+        } catch (NvmeException e) {
+            if (own.isEmpty() || !Fence.isRefusal(e)) {
+                throw e;
+            }
+            return exclude(key); // one of the nodes is no longer registered
+        }
     }
 
     @Override

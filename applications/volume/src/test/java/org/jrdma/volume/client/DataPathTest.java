@@ -21,6 +21,7 @@ import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.Fence;
+import org.jrdma.volume.drive.PermissiveFence;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.DataPathState;
 import org.jrdma.volume.model.VolumeException;
@@ -153,18 +154,10 @@ class DataPathTest {
 
         @Override
         public Fence fence() {
-            return new Fence() {
+            return new PermissiveFence() {
                 @Override
                 public void register(long key) {
                     registrations.incrementAndGet();
-                }
-
-                @Override
-                public void lead(long key, long predecessor) {}
-
-                @Override
-                public boolean exclude(long key) {
-                    return false;
                 }
             };
         }

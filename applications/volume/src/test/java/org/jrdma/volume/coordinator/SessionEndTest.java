@@ -6,8 +6,11 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.nvme.NvmeException;
+import org.jrdma.nvme.model.Status;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.drive.PermissiveFence;
 import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.PeerConnection;
@@ -68,13 +71,7 @@ class SessionEndTest {
     void shouldExcludeAClientAfterAFailureOfTheDrive() throws Exception {
         var attempts = new AtomicInteger();
         var fence =
-                new Fence() {
-                    @Override
-                    public void register(long key) {}
-
-                    @Override
-                    public void lead(long key, long predecessor) {}
-
+                new PermissiveFence() {
                     @Override
                     public boolean exclude(long key) throws FabricException {
                         if (attempts.incrementAndGet() == 1) {
@@ -87,6 +84,24 @@ class SessionEndTest {
             awaitLeaseOfKilledClient(coordinator);
 
             assertThat(attempts).hasValueGreaterThan(1);
+        }
+    }
+
+    @Test
+    void shouldEndTheCoordinatorWhenTheDriveRefusesToExcludeAClient() throws Exception {
+        var fence =
+                new PermissiveFence() {
+                    @Override
+                    public boolean exclude(long key) throws FabricException {
+                        throw new NvmeException(
+                                "preempt", "drive", Status.RESERVATION_CONFLICT.encode());
+                    }
+                };
+        try (var coordinator = start(fence)) {
+            var _ = TestClient.open(coordinator, DEAD);
+
+            assertThat(coordinator.ended().get())
+                    .isEqualTo("another node has excluded this one from the drive");
         }
     }
 }

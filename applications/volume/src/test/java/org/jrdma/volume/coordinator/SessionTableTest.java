@@ -28,7 +28,7 @@ class SessionTableTest {
         var state = new JournaledMetadata(recovery.namespace(), journal);
         state.lock.lock();
         try {
-            var sessions = new SessionTable(state, Fence.BY_CLOCK, TIMEOUT, 1);
+            var sessions = new SessionTable(state, Fence.BY_CLOCK, TIMEOUT, 1, _ -> {});
             var session =
                     sessions.hello(
                             0,

@@ -138,6 +138,47 @@ class DriveTest {
     }
 
     @Test
+    void shouldExcludeAHostAfterTheCoordinatorHasOpenedTheDriveAgain() throws Exception {
+        try (var arena = Arena.ofShared();
+                var storage = BlockStorage.inMemory(16_384, 512)) {
+            var subsystem = new Subsystem("serial 3", "shared drive");
+            var _ = subsystem.addNamespace(storage);
+            try (var first = new Host(arena, subsystem, 1)) {
+                first.drive.fence().lead(11, 0);
+            }
+            try (var first = new Host(arena, subsystem, 1);
+                    var second = new Host(arena, subsystem, 2)) {
+                second.drive.fence().register(22);
+                second.write();
+
+                assertThat(first.drive.fence().exclude(11)).isFalse();
+                assertThat(first.drive.fence().exclude(22)).isTrue();
+                assertThatThrownBy(second::write).hasMessageContaining("reservation");
+                first.write();
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseAnExclusionByAHostThatWasExcluded() throws Exception {
+        try (var arena = Arena.ofShared();
+                var storage = BlockStorage.inMemory(16_384, 512)) {
+            var subsystem = new Subsystem("serial 4", "shared drive");
+            var _ = subsystem.addNamespace(storage);
+            try (var first = new Host(arena, subsystem, 1);
+                    var second = new Host(arena, subsystem, 2);
+                    var third = new Host(arena, subsystem, 3)) {
+                first.drive.fence().lead(11, 0);
+                third.drive.fence().register(33);
+                second.drive.fence().lead(22, 11);
+
+                assertThatThrownBy(() -> first.drive.fence().exclude(33)).matches(Fence::isRefusal);
+                third.write();
+            }
+        }
+    }
+
+    @Test
     void shouldCreateAVolumeOnADriveThatAnEarlierCoordinatorHasReserved() throws Exception {
         var subsystem = new Subsystem("serial", "drive of a test");
         try (var storage = BlockStorage.inMemory(4096, BYTES);
