@@ -242,10 +242,16 @@ final class SessionTable {
 
     /**
      * Excludes the client of a session from the drive, because it uses another path and an earlier
-     * write may be pending at the drive. The session continues.
+     * write may be pending at the drive. The session continues. Releases the lock meanwhile, so
+     * that a slow drive does not delay other requests.
      */
     byte[] excludeFromDrive(Session session) throws FabricException {
-        var _ = fence.exclude(session.key); // if no key is registered, the drive refuses its writes
+        state.lock.unlock();
+        try {
+            var _ = fence.exclude(session.key); // if no key is registered, the drive refuses writes
+        } finally {
+            state.lock.lock();
+        }
         return ReplyEncoding.empty();
     }
 

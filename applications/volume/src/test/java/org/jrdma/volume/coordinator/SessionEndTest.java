@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeException;
@@ -13,6 +15,7 @@ import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.drive.PermissiveFence;
 import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.PeerConnection;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.junit.jupiter.api.Test;
@@ -31,9 +34,13 @@ class SessionEndTest {
     private final PeerConnection alive = (_, _) -> ByteBuffer.wrap(ReplyEncoding.empty());
 
     private static Coordinator start(Fence fence) throws FabricException {
+        return start(fence, SESSION_TIMEOUT);
+    }
+
+    private static Coordinator start(Fence fence, Duration sessionTimeout) throws FabricException {
         var drive = new MemoryDrive(4096);
         var _ = VolumeFormatter.create(drive);
-        return new Coordinator(drive, fence, 1, SESSION_TIMEOUT, () -> {});
+        return new Coordinator(drive, fence, 1, sessionTimeout, () -> {});
     }
 
     /** Sends heartbeats until the coordinator grants the lease of a client that was killed. */
@@ -84,6 +91,41 @@ class SessionEndTest {
             awaitLeaseOfKilledClient(coordinator);
 
             assertThat(attempts).hasValueGreaterThan(1);
+        }
+    }
+
+    @Test
+    void shouldAcceptHeartbeatsWhileTheDriveExcludesAClient() throws Exception {
+        var isExcluding = new CountDownLatch(1);
+        var permission = new CountDownLatch(1);
+        var fence =
+                new PermissiveFence() {
+                    @Override
+                    public boolean exclude(long key) throws FabricException {
+                        isExcluding.countDown();
+                        try {
+                            permission.await();
+                        } catch (InterruptedException e) {
+                            throw new VolumeException("Interrupted", e);
+                        }
+                        return true;
+                    }
+                };
+        try (var coordinator = start(fence, Duration.ofMinutes(1))) {
+            var client = TestClient.open(coordinator, alive);
+            var other = TestClient.open(coordinator, alive);
+            var exclusion = new FutureTask<>(() -> client.call(Operation.EXCLUDE, _ -> {}));
+            Thread.ofPlatform().start(exclusion);
+            isExcluding.await();
+
+            client.heartbeat();
+            other.heartbeat();
+            assertThat(exclusion).isNotDone();
+
+            permission.countDown();
+            exclusion.get().end();
+        } finally {
+            permission.countDown();
         }
     }
 
