@@ -478,6 +478,7 @@ final class ClientSession implements AutoCloseable {
         heartbeats.interrupt();
         connecting.lock();
         try {
+            registration.end();
             var current = attached;
             if (current != null) {
                 try {

@@ -33,6 +33,8 @@ final class DriveRegistration {
     /** The epoch in which the registration has failed; -1 if it has not. */
     private long failedIn = NONE;
 
+    private boolean isEnded;
+
     /**
      * @param fence the fence; empty if the client has no drive, or registers no key
      */
@@ -63,7 +65,7 @@ final class DriveRegistration {
      * confirmed the session.
      */
     synchronized void register(long epoch) {
-        if (fence.isEmpty() || registeredIn == epoch) {
+        if (isEnded || fence.isEmpty() || registeredIn == epoch) {
             return;
         }
         accesses.writeLock().lock();
@@ -97,6 +99,25 @@ final class DriveRegistration {
     synchronized void registerIfFailed() {
         if (failedIn != NONE) {
             register(failedIn);
+        }
+    }
+
+    /**
+     * Removes the registration, because the client ends. Waits for accesses in progress. If the
+     * drive fails, the coordinator removes the registration.
+     */
+    synchronized void end() {
+        isEnded = true;
+        if (fence.isEmpty() || !isRegistered()) {
+            return;
+        }
+        accesses.writeLock().lock();
+        try {
+            fence.get().unregister(key);
+        } catch (FabricException | IllegalStateException e) {
+            LOG.debug("{} remains registered at its drive: {}", client, e.getMessage());
+        } finally {
+            accesses.writeLock().unlock();
         }
     }
 

@@ -276,9 +276,21 @@ final class SessionTable {
                 .toList();
     }
 
-    /** Ends a session whose client has stopped to use the drives. */
+    /**
+     * Ends a session whose client has stopped to use the drives. Removes the registration of a
+     * client that could not do this itself, because its path to the drive does not work.
+     */
     void goodbye(long id) throws FabricException {
-        remove(known(id));
+        var session = known(id);
+        try {
+            var _ = excludeFromDrive(session);
+        } catch (FabricException e) {
+            end(session, "the drive did not exclude it: " + e.getMessage()); // repeats the attempt
+            return;
+        }
+        if (isKnown(session)) {
+            remove(session);
+        }
     }
 
     /**

@@ -9,6 +9,11 @@ final class ClockFence implements Fence {
     }
 
     @Override
+    public void unregister(long key) {
+        // every node can write
+    }
+
+    @Override
     public void lead(long key, long predecessor) {
         // the lease of the predecessor has ended
     }

@@ -14,6 +14,13 @@ record DriveGroupFence(List<Fence> fences) implements Fence {
     }
 
     @Override
+    public void unregister(long key) throws FabricException {
+        for (var fence : fences) {
+            fence.unregister(key);
+        }
+    }
+
+    @Override
     public void lead(long key, long predecessor) throws FabricException {
         for (var fence : fences) {
             fence.lead(key, predecessor);

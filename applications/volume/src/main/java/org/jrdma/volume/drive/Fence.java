@@ -28,6 +28,15 @@ public interface Fence {
     void register(long key) throws FabricException;
 
     /**
+     * Removes the registration of this node, which no longer writes. Has no effect if this node is
+     * not registered with the key, or leads: the registration of a coordinator remains until its
+     * successor leads, because the drive would otherwise accept the writes of all nodes.
+     *
+     * @throws FabricException if the drive fails
+     */
+    void unregister(long key) throws FabricException;
+
+    /**
      * Allows the writes of this node as the coordinator, and excludes its predecessor and all nodes
      * that have not registered.
      *

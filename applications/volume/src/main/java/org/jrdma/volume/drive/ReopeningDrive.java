@@ -200,6 +200,11 @@ public final class ReopeningDrive implements Drive {
         }
 
         @Override
+        public void unregister(long key) throws FabricException {
+            run(drive -> drive.fence().unregister(key));
+        }
+
+        @Override
         public void lead(long key, long predecessor) throws FabricException {
             run(drive -> drive.fence().lead(key, predecessor));
         }

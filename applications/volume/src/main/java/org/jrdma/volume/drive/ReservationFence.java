@@ -36,6 +36,19 @@ final class ReservationFence implements Fence {
     }
 
     @Override
+    public void unregister(long key) throws FabricException {
+        for (var registrant : reservations.report().registrants()) {
+            if (isOwn(registrant) && registrant.key() == key && !registrant.isHolder()) {
+                reservations.unregister(key);
+            }
+        }
+    }
+
+    private boolean isOwn(Registrant registrant) {
+        return registrant.host().equals(reservations.host());
+    }
+
+    @Override
     public void lead(long key, long predecessor) throws FabricException {
         register(key);
         if (predecessor != key) {
@@ -54,10 +67,7 @@ final class ReservationFence implements Fence {
     public boolean exclude(long key) throws FabricException {
         var registrants = reservations.report().registrants();
         var own = // read from the drive, which this node may have opened again since it registered
-                registrants.stream()
-                        .filter(registrant -> registrant.host().equals(reservations.host()))
-                        .mapToLong(Registrant::key)
-                        .findAny();
+                registrants.stream().filter(this::isOwn).mapToLong(Registrant::key).findAny();
         if (registrants.stream().noneMatch(registrant -> registrant.key() == key)
                 || own.equals(OptionalLong.of(key))) {
             return false; // a node that registers with another key may still be writing

@@ -345,6 +345,11 @@ class DataPathTest {
         }
 
         @Override
+        public void unregister(long key) {
+            isRegistered = false;
+        }
+
+        @Override
         public void lead(long key, long predecessor) {}
 
         @Override

@@ -1,15 +1,19 @@
 package org.jrdma.volume.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.model.Status;
+import org.jrdma.volume.Conditions;
 import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.drive.MemoryDrive;
 import org.jrdma.volume.drive.PermissiveFence;
@@ -41,6 +45,18 @@ class SessionEndTest {
         var drive = new MemoryDrive(4096);
         var _ = VolumeFormatter.create(drive);
         return new Coordinator(drive, fence, 1, sessionTimeout, () -> {});
+    }
+
+    private static Fence failingOnce(AtomicInteger attempts) {
+        return new PermissiveFence() {
+            @Override
+            public boolean exclude(long key) throws FabricException {
+                if (attempts.incrementAndGet() == 1) {
+                    throw new VolumeException("The drive fails on purpose");
+                }
+                return true;
+            }
+        };
     }
 
     /** Sends heartbeats until the coordinator grants the lease of a client that was killed. */
@@ -77,20 +93,40 @@ class SessionEndTest {
     @Test
     void shouldExcludeAClientAfterAFailureOfTheDrive() throws Exception {
         var attempts = new AtomicInteger();
-        var fence =
-                new PermissiveFence() {
-                    @Override
-                    public boolean exclude(long key) throws FabricException {
-                        if (attempts.incrementAndGet() == 1) {
-                            throw new VolumeException("The drive fails on purpose");
-                        }
-                        return true;
-                    }
-                };
-        try (var coordinator = start(fence)) {
+        try (var coordinator = start(failingOnce(attempts))) {
             awaitLeaseOfKilledClient(coordinator);
 
             assertThat(attempts).hasValueGreaterThan(1);
+        }
+    }
+
+    @Test
+    void shouldRemoveTheRegistrationOfAClientThatEndsItsSession() throws Exception {
+        var excluded = new ConcurrentLinkedQueue<Long>();
+        var fence =
+                new PermissiveFence() {
+                    @Override
+                    public boolean exclude(long key) {
+                        return excluded.add(key);
+                    }
+                };
+        try (var coordinator = start(fence, Duration.ofMinutes(1))) {
+            TestClient.open(coordinator, alive).call(Operation.GOODBYE, _ -> {}).end();
+
+            assertThat(excluded).containsExactly(TestClient.KEY);
+        }
+    }
+
+    @Test
+    void shouldRepeatTheRemovalOfARegistrationThatHasFailed() throws Exception {
+        var attempts = new AtomicInteger();
+        try (var coordinator = start(failingOnce(attempts), Duration.ofMinutes(1))) {
+            var client = TestClient.open(coordinator, alive);
+            client.call(Operation.GOODBYE, _ -> {}).end();
+
+            var _ = Conditions.await(() -> Optional.of(attempts).filter(each -> each.get() > 1));
+            assertThatThrownBy(client::heartbeat).hasMessageContaining("has ended");
+            assertThat(coordinator.ended()).isNotDone();
         }
     }
 

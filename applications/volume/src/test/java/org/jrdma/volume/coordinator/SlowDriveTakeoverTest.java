@@ -98,6 +98,9 @@ class SlowDriveTakeoverTest {
         }
 
         @Override
+        public void unregister(long key) {}
+
+        @Override
         public void lead(long key, long predecessor) {}
 
         @Override

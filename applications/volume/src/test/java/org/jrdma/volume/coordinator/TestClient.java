@@ -18,6 +18,9 @@ import org.jrdma.volume.protocol.StatusReportEncoding;
 /** Sends single requests to a coordinator in this process. */
 final class TestClient {
 
+    /** The key for the fence of the drive. */
+    static final long KEY = 7;
+
     private final Coordinator coordinator;
     private final PeerConnection link;
     private final long session;
@@ -29,7 +32,7 @@ final class TestClient {
         this.coordinator = coordinator;
         this.link = link;
         var hello = RequestHeader.of(Operation.HELLO, earlier).encoder();
-        hello.writeLong(7);
+        hello.writeLong(KEY);
         hello.writeText("test");
         hello.writeList(addresses, Encoder::writeText);
         this.session = ReplyEncoding.decode(send(hello)).readLong();

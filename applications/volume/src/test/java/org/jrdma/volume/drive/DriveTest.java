@@ -160,6 +160,30 @@ class DriveTest {
     }
 
     @Test
+    void shouldRefuseTheWritesOfAHostThatHasRemovedItsRegistration() throws Exception {
+        try (var arena = Arena.ofShared();
+                var storage = BlockStorage.inMemory(16_384, 512)) {
+            var subsystem = new Subsystem("serial 5", "shared drive");
+            var _ = subsystem.addNamespace(storage);
+            try (var first = new Host(arena, subsystem, 1);
+                    var second = new Host(arena, subsystem, 2);
+                    var third = new Host(arena, subsystem, 3)) {
+                first.drive.fence().lead(11, 0);
+                second.drive.fence().register(22);
+                second.drive.fence().unregister(23); // not the key of the host
+                second.write();
+                second.drive.fence().unregister(22);
+                second.drive.fence().unregister(22);
+                assertThatThrownBy(second::write).hasMessageContaining("reservation");
+
+                first.drive.fence().unregister(11); // the drive would accept all writes
+                first.write();
+                assertThatThrownBy(third::write).hasMessageContaining("reservation");
+            }
+        }
+    }
+
+    @Test
     void shouldRefuseAnExclusionByAHostThatWasExcluded() throws Exception {
         try (var arena = Arena.ofShared();
                 var storage = BlockStorage.inMemory(16_384, 512)) {

@@ -12,6 +12,9 @@ public class PermissiveFence implements Fence {
     public void register(long key) throws FabricException {}
 
     @Override
+    public void unregister(long key) throws FabricException {}
+
+    @Override
     public void lead(long key, long predecessor) throws FabricException {}
 
     @Override

@@ -27,13 +27,17 @@ public final class StoppableNvmeHost implements AutoCloseable {
     private final MemorySegment bar = arena.allocate(0x4000, 4096);
     private final StoppableModel model;
     private final DeviceHost device;
-    private final InProcessControllerAccess access;
-    private final NvmeBlockDrive drive;
+    private InProcessControllerAccess access;
+    private NvmeBlockDrive drive;
 
     /** Starts a controller of a drive and opens it. */
     public StoppableNvmeHost(Subsystem subsystem) throws FabricException {
         model = new StoppableModel(subsystem.newController());
         device = DeviceHost.start(model, List.of(bar));
+        open();
+    }
+
+    private void open() throws FabricException {
         access = new InProcessControllerAccess(device, bar, 1);
         var nvme =
                 Nvme.open(
@@ -42,6 +46,13 @@ public final class StoppableNvmeHost implements AutoCloseable {
                                 .adminTimeout(TIMEOUT)
                                 .hostIdentifier(HostIdentifier.of(LAST_HOST.incrementAndGet())));
         drive = new NvmeBlockDrive(nvme, nvme.namespaces().getFirst(), TIMEOUT);
+    }
+
+    /** Opens the drive again with the same controller, but as another host, such as a process. */
+    public void openAsAnotherHost() throws FabricException {
+        drive.close();
+        access.close();
+        open();
     }
 
     /** Returns the drive, which is closed with this object. */
