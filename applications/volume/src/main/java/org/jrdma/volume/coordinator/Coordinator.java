@@ -1,5 +1,7 @@
 package org.jrdma.volume.coordinator;
 
+import static java.util.stream.Collectors.toSet;
+
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.UUID;
@@ -11,6 +13,7 @@ import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Journal;
 import org.jrdma.volume.metadata.Names;
 import org.jrdma.volume.metadata.Recovery;
+import org.jrdma.volume.metadata.SessionRecord;
 import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
@@ -51,9 +54,10 @@ public final class Coordinator implements AutoCloseable {
     private boolean hasFreedRemovedFiles;
 
     /**
-     * Starts an epoch. Reads the journal and writes a snapshot.
+     * Starts an epoch. Reads the journal and writes a snapshot. Excludes all nodes from the drive
+     * that have no session.
      *
-     * @param fence excludes clients from the drive
+     * @param fence excludes nodes from the drive. This node leads
      * @param sessionTimeout the time after which a client that sends no heartbeat may no longer use
      *     the drives
      * @param guard throws if another node may be the coordinator
@@ -76,6 +80,10 @@ public final class Coordinator implements AutoCloseable {
         this.epoch = epoch;
         this.sessionTimeout = sessionTimeout;
         this.state = new JournaledMetadata(recovery.namespace(), journal);
+        fence.excludeUnknown(
+                recovery.namespace().sessions().values().stream()
+                        .map(SessionRecord::key)
+                        .collect(toSet()));
         this.sessions = new SessionTable(state, fence, sessionTimeout, epoch, this::end);
         this.files = new FileRequests(state, sessions, MAX_WAIT.toNanos());
         this.folders = new PathRequests(state, sessions, MAX_WAIT.toNanos());

@@ -32,6 +32,9 @@ public final class Takeover implements AutoCloseable {
     private volatile @Nullable Coordinator coordinator;
     private volatile boolean isClosed;
 
+    /** True if this node may be registered at the fence. */
+    private boolean isRegistered;
+
     /** True after a failure that was logged. */
     private boolean isFailing;
 
@@ -108,11 +111,15 @@ public final class Takeover implements AutoCloseable {
             release();
         } else if (record.observe()) {
             takeOver();
+        } else if (isRegistered) {
+            fence.unregister(key); // otherwise, the drive accepts the writes of this standby
+            isRegistered = false;
         }
     }
 
     private void takeOver() throws FabricException, InterruptedException {
         var predecessor = record.observed().orElseThrow();
+        isRegistered = true;
         fence.register(key); // this node may have been excluded when it lost an earlier term
         if (!record.observe()) { // the registration can take long
             return;

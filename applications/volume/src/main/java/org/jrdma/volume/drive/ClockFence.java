@@ -1,5 +1,7 @@
 package org.jrdma.volume.drive;
 
+import java.util.Set;
+
 /** The fence of drives that accept every write. */
 final class ClockFence implements Fence {
 
@@ -21,6 +23,11 @@ final class ClockFence implements Fence {
     @Override
     public boolean exclude(long key) {
         return false;
+    }
+
+    @Override
+    public void excludeUnknown(Set<Long> known) {
+        // every node can write
     }
 
     @Override

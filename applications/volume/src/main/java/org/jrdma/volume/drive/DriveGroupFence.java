@@ -1,6 +1,7 @@
 package org.jrdma.volume.drive;
 
 import java.util.List;
+import java.util.Set;
 import org.jrdma.ffi.FabricException;
 
 /** The fence of a drive that consists of several drives. */
@@ -34,6 +35,13 @@ record DriveGroupFence(List<Fence> fences) implements Fence {
             isEnforced &= fence.exclude(key);
         }
         return isEnforced;
+    }
+
+    @Override
+    public void excludeUnknown(Set<Long> known) throws FabricException {
+        for (var fence : fences) {
+            fence.excludeUnknown(known);
+        }
     }
 
     @Override

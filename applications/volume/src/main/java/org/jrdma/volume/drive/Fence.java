@@ -1,6 +1,7 @@
 package org.jrdma.volume.drive;
 
 import java.util.List;
+import java.util.Set;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.model.Status;
@@ -55,6 +56,15 @@ public interface Fence {
      *     another node has excluded the calling one
      */
     boolean exclude(long key) throws FabricException;
+
+    /**
+     * Excludes all other nodes that are registered with keys that the coordinator does not know,
+     * such as standbys that tried to become the coordinator.
+     *
+     * @param known the keys of the nodes that may write
+     * @throws FabricException as {@link #exclude}
+     */
+    void excludeUnknown(Set<Long> known) throws FabricException;
 
     /** Returns true if a drive has refused an access, because its node may not write. */
     static boolean isRefusal(Throwable failure) {

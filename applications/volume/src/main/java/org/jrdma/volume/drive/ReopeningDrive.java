@@ -2,6 +2,7 @@ package org.jrdma.volume.drive;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.VolumeException;
 import org.jspecify.annotations.Nullable;
@@ -212,6 +213,11 @@ public final class ReopeningDrive implements Drive {
         @Override
         public boolean exclude(long key) throws FabricException {
             return access(drive -> drive.fence().exclude(key));
+        }
+
+        @Override
+        public void excludeUnknown(Set<Long> known) throws FabricException {
+            run(drive -> drive.fence().excludeUnknown(known));
         }
 
         @Override

@@ -1,6 +1,7 @@
 package org.jrdma.volume.drive;
 
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.NvmeReservations;
@@ -80,6 +81,15 @@ final class ReservationFence implements Fence {
                 throw e;
             }
             return exclude(key); // one of the nodes is no longer registered
+        }
+    }
+
+    @Override
+    public void excludeUnknown(Set<Long> known) throws FabricException {
+        for (var registrant : reservations.report().registrants()) {
+            if (!isOwn(registrant) && !known.contains(registrant.key())) {
+                var _ = exclude(registrant.key());
+            }
         }
     }
 

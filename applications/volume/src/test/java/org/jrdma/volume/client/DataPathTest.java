@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -356,6 +357,9 @@ class DataPathTest {
         public boolean exclude(long key) {
             return false;
         }
+
+        @Override
+        public void excludeUnknown(Set<Long> known) {}
     }
 
     @Test

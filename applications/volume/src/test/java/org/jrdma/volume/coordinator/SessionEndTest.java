@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.NvmeException;
 import org.jrdma.nvme.model.Status;
@@ -127,6 +129,27 @@ class SessionEndTest {
             var _ = Conditions.await(() -> Optional.of(attempts).filter(each -> each.get() > 1));
             assertThatThrownBy(client::heartbeat).hasMessageContaining("has ended");
             assertThat(coordinator.ended()).isNotDone();
+        }
+    }
+
+    @Test
+    void shouldExcludeNodesWithoutASessionWhenTheCoordinatorStarts() throws Exception {
+        var drive = new MemoryDrive(4096);
+        var _ = VolumeFormatter.create(drive);
+        try (var former =
+                new Coordinator(drive, Fence.BY_CLOCK, 1, Duration.ofMinutes(1), () -> {})) {
+            var _ = TestClient.open(former, alive);
+        }
+        var known = new AtomicReference<Set<Long>>();
+        var fence =
+                new PermissiveFence() {
+                    @Override
+                    public void excludeUnknown(Set<Long> keys) {
+                        known.set(keys);
+                    }
+                };
+        try (var _ = new Coordinator(drive, fence, 2, Duration.ofMinutes(1), () -> {})) {
+            assertThat(known.get()).containsExactly(TestClient.KEY);
         }
     }
 

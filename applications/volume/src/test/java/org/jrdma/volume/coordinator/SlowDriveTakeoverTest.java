@@ -109,6 +109,9 @@ class SlowDriveTakeoverTest {
         }
 
         @Override
+        public void excludeUnknown(Set<Long> known) {}
+
+        @Override
         public void close() {
             drive.close();
         }

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import org.jrdma.ffi.FabricException;
@@ -178,6 +179,29 @@ class DriveTest {
 
                 first.drive.fence().unregister(11); // the drive would accept all writes
                 first.write();
+                assertThatThrownBy(third::write).hasMessageContaining("reservation");
+            }
+        }
+    }
+
+    @Test
+    void shouldExcludeHostsThatTheCoordinatorDoesNotKnow() throws Exception {
+        try (var arena = Arena.ofShared();
+                var storage = BlockStorage.inMemory(16_384, 512)) {
+            var subsystem = new Subsystem("serial 6", "shared drive");
+            var _ = subsystem.addNamespace(storage);
+            try (var first = new Host(arena, subsystem, 1);
+                    var second = new Host(arena, subsystem, 2);
+                    var third = new Host(arena, subsystem, 3)) {
+                first.drive.fence().lead(11, 0);
+                second.drive.fence().register(22);
+                third.drive.fence().register(33);
+                third.write();
+
+                first.drive.fence().excludeUnknown(Set.of(22L));
+
+                first.write();
+                second.write();
                 assertThatThrownBy(third::write).hasMessageContaining("reservation");
             }
         }

@@ -1,5 +1,6 @@
 package org.jrdma.volume.drive;
 
+import java.util.Set;
 import org.jrdma.ffi.FabricException;
 
 /** A fence that excludes no node, of which a test overrides methods. */
@@ -21,4 +22,7 @@ public class PermissiveFence implements Fence {
     public boolean exclude(long key) throws FabricException {
         return false;
     }
+
+    @Override
+    public void excludeUnknown(Set<Long> known) throws FabricException {}
 }
