@@ -2,7 +2,6 @@ package org.jrdma.volume;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.jrdma.volume.coordinator.Coordinator;
 import org.jrdma.volume.coordinator.Takeover;
 import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.drive.Fence;
 import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.Superblock;
 import org.jrdma.volume.metadata.VolumeCheck;
@@ -71,7 +71,7 @@ public final class VolumeServer implements AutoCloseable {
                 new Takeover(
                         drive,
                         drive.fence(),
-                        new SecureRandom().nextLong() | 1,
+                        Fence.randomKey(),
                         options.lease(),
                         options.sessionTimeout());
         try {
@@ -96,7 +96,7 @@ public final class VolumeServer implements AutoCloseable {
      */
     public static void create(Drive drive) throws FabricException {
         // the drive may refuse the writes of all nodes but an earlier coordinator
-        drive.fence().lead(new SecureRandom().nextLong() | 1, 0);
+        drive.fence().lead(Fence.randomKey(), 0);
         var _ = VolumeFormatter.create(drive);
     }
 

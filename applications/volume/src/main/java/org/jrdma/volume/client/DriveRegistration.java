@@ -1,6 +1,5 @@
 package org.jrdma.volume.client;
 
-import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -25,7 +24,7 @@ final class DriveRegistration {
     private final String client;
     private final Optional<Fence> fence;
     private final ReentrantReadWriteLock accesses = new ReentrantReadWriteLock();
-    private long key = randomKey();
+    private long key = Fence.randomKey();
 
     /** The epoch in which the key was registered; -1 if it was not. */
     private long registeredIn = NONE;
@@ -43,10 +42,6 @@ final class DriveRegistration {
         this.fence = fence;
     }
 
-    private static long randomKey() {
-        return new SecureRandom().nextLong() | 1;
-    }
-
     /** Returns the key of the current session; 0 if this client registers none. */
     synchronized long key() {
         return fence.isPresent() ? key : 0;
@@ -54,7 +49,7 @@ final class DriveRegistration {
 
     /** Selects another key, because the session has ended. */
     synchronized void selectKey() {
-        key = randomKey();
+        key = Fence.randomKey();
         registeredIn = NONE;
         failedIn = NONE;
     }

@@ -1,5 +1,6 @@
 package org.jrdma.volume.drive;
 
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
 import org.jrdma.ffi.FabricException;
@@ -65,6 +66,11 @@ public interface Fence {
      * @throws FabricException as {@link #exclude}
      */
     void excludeUnknown(Set<Long> known) throws FabricException;
+
+    /** Returns a key that no other node has. */
+    static long randomKey() {
+        return new SecureRandom().nextLong() | 1;
+    }
 
     /** Returns true if a drive has refused an access, because its node may not write. */
     static boolean isRefusal(Throwable failure) {

@@ -45,7 +45,7 @@ record GroupLabel(UUID group, int index, int count, int stripeBlocks) {
     }
 
     /**
-     * Makes drives the members of a new group.
+     * Makes drives the members of a new group. No other node may use them.
      *
      * @throws VolumeException if a drive has no room for data
      */
@@ -54,6 +54,9 @@ record GroupLabel(UUID group, int index, int count, int stripeBlocks) {
             if (drive.blocks() <= BLOCKS) {
                 throw Drive.tooSmall(drive.toString(), drive.blocks() * Drive.BLOCK_BYTES);
             }
+        }
+        for (var drive : drives) { // it may refuse the writes of all nodes but a former coordinator
+            drive.fence().lead(Fence.randomKey(), 0);
         }
         var group = UUID.randomUUID();
         for (var i = 0; i < drives.size(); i++) {

@@ -246,6 +246,44 @@ class DriveTest {
         }
     }
 
+    @Test
+    void shouldCreateGroupsAndReduceAMirrorOnDrivesThatHaveServedAVolume() throws Exception {
+        try (var storage = BlockStorage.inMemory(4096, BYTES);
+                var otherStorage = BlockStorage.inMemory(4096, BYTES);
+                var arena = Arena.ofShared()) {
+            var subsystem = new Subsystem("serial 7", "drive of a test");
+            var _ = subsystem.addNamespace(storage);
+            var other = new Subsystem("serial 8", "another drive of a test");
+            var _ = other.addNamespace(otherStorage);
+            try (var first = new Host(arena, subsystem, 1);
+                    var second = new Host(arena, other, 1)) {
+                serve(MirroredDrive.create(List.of(first.drive, second.drive)));
+            }
+            try (var first = new Host(arena, subsystem, 2)) {
+                var mirror = MirroredDrive.openIncomplete(List.of(first.drive));
+                assertThatThrownBy(first::write).hasMessageContaining("reservation");
+                mirror.reduce();
+                assertThat(VolumeServer.check(mirror)).isEmpty();
+                serve(mirror);
+            }
+            try (var first = new Host(arena, subsystem, 3);
+                    var second = new Host(arena, other, 3)) {
+                serve(StripedDrive.create(List.of(first.drive, second.drive), 4));
+            }
+            try (var first = new Host(arena, subsystem, 4);
+                    var second = new Host(arena, other, 4)) {
+                serve(MirroredDrive.create(List.of(first.drive, second.drive)));
+            }
+        }
+    }
+
+    /** Creates a volume, and reserves the drive as its coordinator does. */
+    private static void serve(Drive drive) throws FabricException {
+        VolumeServer.create(drive);
+        drive.fence().lead(11, 0);
+        assertThat(VolumeServer.check(drive)).isEmpty();
+    }
+
     /** A host with a controller of its own. */
     private static final class Host implements AutoCloseable {
 
