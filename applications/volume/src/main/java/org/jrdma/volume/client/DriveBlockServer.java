@@ -29,6 +29,10 @@ public final class DriveBlockServer {
     private final long firstBlock;
     private final ClientSession own;
     private final Map<Long, Served> sessions = new ConcurrentHashMap<>();
+
+    /** The last {@link ClientSession#term} in which entries of earlier terms were removed. */
+    private volatile long cleanedIn;
+
     private volatile boolean isClosed;
 
     /** The last {@link ClientSession#term} in which the drive has refused a change. */
@@ -39,10 +43,22 @@ public final class DriveBlockServer {
         /** Held for reading by requests, and for writing to revoke the session. */
         private final ReentrantReadWriteLock requests = new ReentrantReadWriteLock();
 
-        /** The connection to the coordinator that has confirmed the session. */
-        private volatile long confirmedIn;
+        /**
+         * The {@link ClientSession#term} in which the coordinator has confirmed or revoked the
+         * session.
+         */
+        private volatile long term;
 
         private boolean isRevoked;
+
+        /** Returns true if this is an entry of an earlier term, whose requests are completed. */
+        boolean isUnusedIn(long current) {
+            if (term >= current || !requests.writeLock().tryLock()) {
+                return false;
+            }
+            requests.writeLock().unlock();
+            return true;
+        }
 
         void revoke() {
             requests.writeLock().lock();
@@ -98,10 +114,7 @@ public final class DriveBlockServer {
         var served = served(header.session());
         served.requests.readLock().lock();
         try {
-            if (isClosed
-                    || served.isRevoked
-                    || served.confirmedIn != own.term()
-                    || !own.isValid()) {
+            if (isClosed || served.isRevoked || served.term != own.term() || !own.isValid()) {
                 throw new VolumeException(
                         Failure.SESSION_LOST,
                         "This node does not serve session %x".formatted(header.session()));
@@ -115,13 +128,44 @@ public final class DriveBlockServer {
     private Served served(long session) throws FabricException {
         var known = sessions.get(session);
         var term = own.term();
-        if (known != null && known.confirmedIn == term) {
+        if (known != null && known.term == term) {
             return known;
         }
         own.call(Operation.VALIDATE, encoder -> encoder.writeLong(session)).end();
-        var served = sessions.computeIfAbsent(session, _ -> new Served());
-        served.confirmedIn = term;
-        return served;
+        removeUnused(term);
+        return entry(session, term);
+    }
+
+    /** Returns the entry of a session, which remains until a later term. */
+    private Served entry(long session, long term) {
+        return java.util.Objects.requireNonNull(
+                sessions.compute(
+                        session,
+                        (_, known) -> {
+                            var served = known == null ? new Served() : known;
+                            served.term = term;
+                            return served;
+                        }));
+    }
+
+    /**
+     * Removes the entries of earlier terms: the coordinator confirms their sessions again, except
+     * those that it has revoked.
+     */
+    private void removeUnused(long term) {
+        if (cleanedIn < term) {
+            cleanedIn = term;
+            for (var session : sessions.keySet()) {
+                var _ =
+                        sessions.computeIfPresent(
+                                session, (_, served) -> served.isUnusedIn(term) ? null : served);
+            }
+        }
+    }
+
+    /** Returns the number of sessions that this node remembers, for tests. */
+    int sessions() {
+        return sessions.size();
     }
 
     private void access(RequestHeader header, Decoder request, MemorySegment bulk)
@@ -197,7 +241,7 @@ public final class DriveBlockServer {
 
     /** Stops to serve a session. Returns when its pending requests are completed. */
     private void revoke(long session) {
-        sessions.computeIfAbsent(session, _ -> new Served()).revoke();
+        entry(session, own.term()).revoke();
     }
 
     /** Stops to serve all sessions. Returns when the pending requests are completed. */

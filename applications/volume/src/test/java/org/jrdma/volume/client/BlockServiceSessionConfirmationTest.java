@@ -1,6 +1,7 @@
 package org.jrdma.volume.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
@@ -10,6 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
@@ -27,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BlockServiceSessionConfirmationTest {
 
+    private static final long OWN_SESSION = 1;
     private static final long OTHER_SESSION = 7;
 
     /** True if the session of the other client has ended. */
@@ -51,7 +55,7 @@ class BlockServiceSessionConfirmationTest {
             var reply = ReplyEncoding.encoder();
             switch (RequestHeader.decode(new Decoder(request)).operation()) {
                 case HELLO -> {
-                    reply.writeLong(1);
+                    reply.writeLong(OWN_SESSION);
                     reply.writeBoolean(false);
                     reply.writeLong(1);
                     reply.writeLong(60_000);
@@ -126,8 +130,13 @@ class BlockServiceSessionConfirmationTest {
 
     private static void write(DriveBlockServer service, Operation operation)
             throws FabricException {
+        write(service, operation, OTHER_SESSION);
+    }
+
+    private static void write(DriveBlockServer service, Operation operation, long session)
+            throws FabricException {
         try (var arena = Arena.ofConfined()) {
-            var request = RequestHeader.of(operation, OTHER_SESSION).encoder();
+            var request = RequestHeader.of(operation, session).encoder();
             request.writeLong(5);
             ReplyEncoding.decode(
                             service.handle(
@@ -158,12 +167,92 @@ class BlockServiceSessionConfirmationTest {
             hasEnded.set(true);
             write(service); // the coordinator would have revoked the session before it ended
 
-            isLost.set(true);
             var term = own.term();
-            var _ = own.call(Operation.CAPACITY, _ -> {});
+            startTerm(own);
             assertThat(own.term()).isGreaterThan(term);
             assertThatThrownBy(() -> write(service)).hasMessageContaining("The session has ended");
             assertThat(forwarded).isEmpty();
+        }
+    }
+
+    private void startTerm(ClientSession own) throws FabricException {
+        isLost.set(true);
+        var _ = own.call(Operation.CAPACITY, _ -> {});
+    }
+
+    private static void revoke(DriveBlockServer service) {
+        var request = RequestHeader.of(Operation.REVOKE, OWN_SESSION).encoder();
+        request.writeLong(OTHER_SESSION);
+        var reply = service.handleRevocation(ByteBuffer.wrap(request.bytes()));
+        assertThatCode(() -> ReplyEncoding.decode(reply)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void shouldForgetTheSessionsOfEarlierTerms() throws FabricException {
+        try (var own = newSession()) {
+            var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
+            write(service);
+            revoke(service);
+            write(service, Operation.WRITE_BLOCKS, 8);
+            write(service, Operation.WRITE_BLOCKS, 9);
+            assertThatThrownBy(() -> write(service)).hasMessageContaining("does not serve");
+            assertThat(service.sessions()).isEqualTo(3);
+
+            startTerm(own);
+            write(service, Operation.WRITE_BLOCKS, 9);
+            assertThat(service.sessions()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldWaitForARequestOfAnEarlierTermWhenItsSessionIsRevoked() throws Exception {
+        var isWriting = new CountDownLatch(1);
+        var permission = new CountDownLatch(1);
+        var isFirst = new AtomicBoolean(true);
+        var hasWritten = new AtomicBoolean();
+        var drive =
+                new LocalCluster.CutDrive(new MemoryDrive(10)) {
+                    @Override
+                    public void write(long block, MemorySegment source) throws VolumeException {
+                        if (isFirst.getAndSet(false)) {
+                            isWriting.countDown();
+                            try {
+                                permission.await();
+                            } catch (InterruptedException e) {
+                                throw new VolumeException("Interrupted", e);
+                            }
+                            hasWritten.set(true);
+                        }
+                    }
+                };
+        try (var own = newSession()) {
+            var service = new DriveBlockServer(drive, 0, own);
+            var pending =
+                    new FutureTask<>(() -> {
+                        write(service);
+                        return true;
+                    });
+            Thread.ofPlatform().start(pending);
+            isWriting.await();
+            startTerm(own);
+            write(service, Operation.WRITE_BLOCKS, 8);
+            var hadWritten = new AtomicBoolean();
+            var revocation =
+                    Thread.ofPlatform()
+                            .start(() -> {
+                                revoke(service);
+                                hadWritten.set(hasWritten.get());
+                            });
+            while (revocation.isAlive() && revocation.getState() != Thread.State.WAITING) {
+                Thread.sleep(5);
+            }
+            permission.countDown();
+            revocation.join();
+
+            assertThat(hadWritten).isTrue();
+            assertThat(pending.get()).isTrue();
+        } finally {
+            permission.countDown();
         }
     }
 
