@@ -65,11 +65,11 @@ public final class CreateCommand implements Callable<Integer> {
     @Option(
             names = "--overwrite",
             description =
-                    "Create the volume in an existing file or on a lent drive, whose content is lost. No server may use the drive.")
+                    "Create the volume in an existing file or on a lent drive, whose content is lost. Fails while a server uses a volume on the drive. If its last coordinator was killed, the command first waits 5 s to find out that no server runs.")
     private boolean isOverwriting;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         if (mebibytes < 4 || mebibytes > MAX_MEBIBYTES) {
             throw new ParameterException(
                     command.commandLine(),
@@ -122,15 +122,20 @@ public final class CreateCommand implements Callable<Integer> {
         return stripeKibibytes() * KIBIBYTE / Drive.BLOCK_BYTES;
     }
 
-    private void checkOverwriting() throws IOException {
-        for (var drive : name.members()) {
-            if (!isOverwriting && !isNewFile(drive)) {
+    private void checkOverwriting() throws IOException, InterruptedException {
+        var existing = name.members().stream().filter(drive -> !isNewFile(drive)).toList();
+        for (var drive : existing) {
+            if (!isOverwriting) {
                 throw new IOException(
                         "%s %s. With --overwrite, its content is replaced by an empty volume."
                                 .formatted(
                                         drive,
                                         drive.isDevice() ? "is a device" : "exists already"));
             }
+            UnusedVolume.requireOn(drive);
+        }
+        if (name.isStriped() && existing.equals(name.members())) {
+            UnusedVolume.requireOnStripes(name);
         }
     }
 

@@ -296,6 +296,29 @@ class VolumeCommandTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"one, one", "'mirror:one,two', one", "'stripes:one,two', 'stripes:one,two'"})
+    void shouldNotReplaceAVolumeThatAServerUses(String volume, String replaced) throws Exception {
+        var drives = inFolder(volume);
+        var name = inFolder(replaced);
+        assertThat(run("create", "--size", "16", drives)).startsWith("Created a volume of ");
+        try (var server = serve(new DriveName(drives).open())) {
+            assertThat(server.state().isServingBlocks()).isTrue();
+            assertThat(execute("create", "--overwrite", name)).isOne();
+            assertThat(errors)
+                    .asString()
+                    .isEqualTo(
+                            "A server uses the volume in %s. Stop all servers first.\n"
+                                    .formatted(name));
+        }
+        assertThat(run("check", drives)).endsWith(" is consistent.\n");
+        assertThat(run("create", "--overwrite", name)).startsWith("Created a volume of ");
+    }
+
+    private String inFolder(String drives) {
+        return drives.replaceAll("(one|two)", folder + "/$1");
+    }
+
+    @ParameterizedTest
     @CsvSource({"stripes, 35127296", "mirror, 17821696"})
     void shouldUseAVolumeOnSeveralDrives(String kind, long bytes) throws Exception {
         var drives = "%s:%s/one,%s/two".formatted(kind, folder, folder);
