@@ -168,8 +168,9 @@ final class DataPathSelector implements AutoCloseable {
                     throw e;
                 }
                 if (isWrite && e instanceof MissingReplyException) {
-                    // the data server may still execute the write, also after a later one
-                    awaitUninterruptibly(started + options.callTimeout().toNanos());
+                    // the data server may still execute the write, also after a later one; it has
+                    // received the last part of the write at any time until the failure
+                    sleepUninterruptibly(options.callTimeout());
                 }
                 if (isClosed || deadline.hasPassed()) {
                     throw deadline.missed(
@@ -216,11 +217,12 @@ final class DataPathSelector implements AutoCloseable {
         };
     }
 
-    private static void awaitUninterruptibly(long end) {
+    private static void sleepUninterruptibly(Duration duration) {
+        var end = Deadline.after(duration);
         var isInterrupted = false;
-        for (var left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+        while (!end.hasPassed()) {
             try {
-                Thread.sleep(Duration.ofNanos(left));
+                Thread.sleep(Duration.ofNanos(end.remainingNanos()));
             } catch (InterruptedException _) {
                 isInterrupted = true;
             }

@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +16,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
@@ -481,37 +479,6 @@ class DataPathTest {
 
             assertThat(other.attributes(FILE).size()).isEqualTo(20); // the client has committed it
             assertThat(flushes).hasValueGreaterThan(before);
-        }
-    }
-
-    @Test
-    void shouldWaitForALateRedirectedWriteBeforeItFails() throws Exception {
-        var _ = cluster.coordinator();
-        var _ = cluster.serveBlocks(0);
-        var callTimeout = Duration.ofMillis(700);
-        var lastSent = new AtomicLong();
-        try (var client =
-                new VolumeClient(
-                        new ClientOptions(
-                                "client",
-                                List.of(List.of("0")),
-                                List.of(),
-                                true,
-                                callTimeout,
-                                Duration.ofMillis(200)),
-                        cutting(
-                                new AtomicBoolean(),
-                                () -> {
-                                    lastSent.set(System.nanoTime());
-                                    throw new VolumeException("The reply was lost");
-                                }),
-                        Optional.empty())) {
-            var file = client.open(FILE, Creation.NEW, 0644);
-            Thread.sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
-            assertThatThrownBy(() -> file.write(0, bytes(4096, 'a')))
-                    .hasMessageContaining("No path to the data works");
-
-            assertThat(System.nanoTime() - lastSent.get()).isGreaterThan(callTimeout.toNanos() / 2);
         }
     }
 }
