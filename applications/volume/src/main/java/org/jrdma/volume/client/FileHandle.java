@@ -151,13 +151,11 @@ public final class FileHandle implements AutoCloseable {
             isClosed = true;
             held = List.copyOf(locks);
         }
-        try {
+        try (VolumeClient.Release _ = () -> client.close(file)) {
             for (var lock : held) {
                 file.locks().unlock(lock);
             }
             file.force();
-        } finally {
-            client.close(file);
         }
     }
 }

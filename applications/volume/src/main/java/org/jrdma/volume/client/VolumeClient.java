@@ -352,10 +352,8 @@ public final class VolumeClient implements AutoCloseable {
                     return;
                 }
             }
-            try {
+            try (Release _ = () -> release(file)) {
                 file.close();
-            } finally {
-                release(file);
             }
         } finally {
             synchronized (files) {
@@ -365,6 +363,13 @@ public final class VolumeClient implements AutoCloseable {
             }
             opening.writeLock().unlock();
         }
+    }
+
+    /** Runs after a failure, too. Its own failure is then suppressed. */
+    @FunctionalInterface
+    interface Release extends AutoCloseable {
+        @Override
+        void close() throws FabricException;
     }
 
     private void release(OpenFile file) throws FabricException {
