@@ -12,7 +12,6 @@ import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.BlockRangeEncoding;
 import org.jrdma.volume.protocol.LeaseMode;
-import org.jrdma.volume.protocol.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,14 +24,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class OpenFile {
 
-    /** The number of blocks that are reserved together: 4 MiB. */
-    private static final long RESERVED_BLOCKS = 1024;
-
     private static final long MAX_PART_BYTES = 4 << 20;
 
     private final ClientSession session;
     private final DataPathSelector paths;
     private final long id;
+    private final WriterRequests requests;
     private final String name;
 
     /** Held for reading during an access, and for writing while the lease changes. */
@@ -58,6 +55,7 @@ final class OpenFile {
         this.session = session;
         this.paths = paths;
         this.id = attributes.id();
+        this.requests = new WriterRequests(session, id);
         this.revision = attributes.revision();
         this.name = name;
         this.locks = new FileLocks(session, id);
@@ -249,18 +247,10 @@ final class OpenFile {
     private void allocate(FileContent content, long missing) throws FabricException {
         while (true) {
             var term = session.term();
-            var reply =
-                    session.call(
-                            Operation.ALLOCATE,
-                            encoder -> {
-                                encoder.writeLong(id);
-                                encoder.writeLong(missing);
-                                encoder.writeLong(Math.max(missing, RESERVED_BLOCKS));
-                                encoder.writeLong(content.lastDriveBlock());
-                            });
+            var blocks = requests.allocate(content, missing);
             synchronized (this) {
                 if (session.term() == term) { // otherwise, the new coordinator does not know them
-                    content.reserve(BlockRangeEncoding.decode(reply));
+                    content.reserve(blocks);
                     return;
                 }
             }
@@ -283,14 +273,7 @@ final class OpenFile {
 
     private Attributes requestTruncation(FileContent content, long size) throws FabricException {
         try {
-            return Attributes.decode(
-                    session.callOnce(
-                            content.session(),
-                            Operation.TRUNCATE,
-                            encoder -> {
-                                encoder.writeLong(id);
-                                encoder.writeLong(size);
-                            }));
+            return requests.truncate(content, size);
         } catch (FabricException | RuntimeException e) {
             synchronized (this) {
                 if (lease != null && lease.content() == content) {
@@ -335,17 +318,7 @@ final class OpenFile {
         }
         for (var first = 0; ; first += Change.MAX_EXTENTS) {
             var part = added.subList(first, Math.min(added.size(), first + Change.MAX_EXTENTS));
-            var reply =
-                    session.callOnce(
-                            content.session(),
-                            Operation.COMMIT,
-                            encoder -> {
-                                encoder.writeLong(id);
-                                encoder.writeLong(content.size());
-                                encoder.writeLong(content.modified());
-                                encoder.writeList(part, (target, extent) -> extent.encode(target));
-                            });
-            changed(Attributes.decode(reply));
+            changed(requests.commit(content, part));
             if (first + Change.MAX_EXTENTS >= added.size()) {
                 break;
             }
