@@ -144,7 +144,7 @@ final class VolumeOperations implements FuseOperations {
             case NO_SPACE -> ENOSPC;
             case INVALID -> errno.einval();
             case LOCKED -> EAGAIN;
-            case UNAVAILABLE, SESSION_LOST, NOT_COORDINATOR, MALFORMED -> errno.eio();
+            case UNAVAILABLE, SESSION_LOST, NOT_COORDINATOR, MALFORMED, DATA_LOST -> errno.eio();
         };
     }
 

@@ -133,7 +133,12 @@ final class DataPathSelector implements AutoCloseable {
         run(lease, true, drive -> drive.write(block, source));
     }
 
-    /** Makes the writes durable that were completed before. */
+    /**
+     * Makes the writes durable that were completed before.
+     *
+     * @throws VolumeException with {@link Failure#DATA_LOST} if that is impossible, although a
+     *     flush over another path could succeed
+     */
     void flush() throws FabricException {
         run(0, false, Drive::flush);
     }
@@ -160,6 +165,9 @@ final class DataPathSelector implements AutoCloseable {
                     return;
                 }
             } catch (FabricException | IllegalStateException e) {
+                if (e instanceof VolumeException known && known.failure() == Failure.DATA_LOST) {
+                    throw e;
+                }
                 if (path != null && !Thread.currentThread().isInterrupted()) {
                     failed(path, String.valueOf(e.getMessage()), started);
                 }

@@ -263,7 +263,7 @@ final class OpenFile {
                 write(content -> {
                     commit(content);
                     if (size > content.size() && content.zeroEndOfLastBlock()) {
-                        paths.flush();
+                        flush();
                     }
                     changed(requestTruncation(content, size));
                     content.truncated(size);
@@ -284,22 +284,39 @@ final class OpenFile {
         }
     }
 
+    /**
+     * Makes written data durable. A loss is recorded: a repetition could succeed, and then blocks
+     * would be committed whose content was lost.
+     */
+    private void flush() throws FabricException {
+        synchronized (this) {
+            checkFailure();
+        }
+        try {
+            paths.flush();
+        } catch (VolumeException e) {
+            if (e.failure() == Failure.DATA_LOST) {
+                synchronized (this) {
+                    failure = e;
+                }
+            }
+            throw e;
+        }
+    }
+
     /** Makes everything durable that was written before. */
     void force() throws FabricException {
         if (isWriter()) {
             var _ =
                     write(content -> {
                         if (!content.needsFlush()) {
-                            paths.flush(); // otherwise, commit() does it
+                            flush(); // otherwise, commit() does it
                         }
                         commit(content);
                         return true;
                     });
         } else {
-            synchronized (this) {
-                checkFailure();
-            }
-            paths.flush(); // the written data was committed when the lease was given up
+            flush(); // the written data was committed when the lease was given up
         }
     }
 
@@ -314,7 +331,7 @@ final class OpenFile {
         }
         var added = content.added();
         if (content.needsFlush()) {
-            paths.flush();
+            flush();
         }
         for (var first = 0; ; first += Change.MAX_EXTENTS) {
             var part = added.subList(first, Math.min(added.size(), first + Change.MAX_EXTENTS));

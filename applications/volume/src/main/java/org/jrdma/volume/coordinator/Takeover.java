@@ -121,7 +121,8 @@ public final class Takeover implements AutoCloseable {
         var predecessor = record.observed().orElseThrow();
         isRegistered = true;
         fence.register(key); // this node may have been excluded when it lost an earlier term
-        if (!record.observe()) { // the registration can take long
+        drive.flush(); // a node whose flushes fail would only delay the takeover of another node
+        if (!record.observe()) { // the registration or the flush can take long
             return;
         }
         var taken = record.tryTake(key);

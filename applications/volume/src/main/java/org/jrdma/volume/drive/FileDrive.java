@@ -10,25 +10,34 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
+import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A plain file as a drive. Several processes of one host can open it at the same time.
  *
  * <p>The file is mapped, because an interrupt of a thread closes a {@link FileChannel}. Calls take
  * as long as the file system needs.
+ *
+ * <p>If a flush fails, all later flushes fail, until the file is opened again. The system reports
+ * the loss of written data to one flush only, so that a later or concurrent flush would succeed.
  */
 public final class FileDrive implements Drive {
 
     private final Path file;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
+    private final Consumer<MemorySegment> force;
+    private @Nullable VolumeException failedFlush;
 
     /** Prevents close() from unmapping the file during a call. */
     private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
 
-    private FileDrive(Path file) throws VolumeException {
+    private FileDrive(Path file, Consumer<MemorySegment> force) throws VolumeException {
         this.file = file;
+        this.force = force;
         try (var channel =
                 FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             var bytes = channel.size() / BLOCK_BYTES * BLOCK_BYTES;
@@ -73,11 +82,20 @@ public final class FileDrive implements Drive {
      * @throws VolumeException if the file cannot be opened or has no block
      */
     public static FileDrive open(Path file) throws VolumeException {
+        return open(file, MemorySegment::force);
+    }
+
+    /**
+     * Opens an existing file.
+     *
+     * @param force makes mapped memory durable
+     */
+    static FileDrive open(Path file, Consumer<MemorySegment> force) throws VolumeException {
         if (!Files.isRegularFile(file)) {
             throw new VolumeException(
                     "Cannot open the drive %s: it is not a regular file".formatted(file));
         }
-        return new FileDrive(file);
+        return new FileDrive(file, force);
     }
 
     @Override
@@ -106,8 +124,20 @@ public final class FileDrive implements Drive {
     }
 
     @Override
-    public void flush() throws VolumeException {
-        access("flush", memory::force);
+    public synchronized void flush() throws VolumeException {
+        if (failedFlush == null) {
+            try {
+                access("flush", () -> force.accept(memory));
+                return;
+            } catch (VolumeException e) {
+                failedFlush = e;
+            }
+        }
+        throw new VolumeException(
+                Failure.DATA_LOST,
+                "A flush of %s has failed, so that written data may be lost. Open the drive again."
+                        .formatted(file),
+                failedFlush);
     }
 
     private void access(String operation, Runnable access) throws VolumeException {

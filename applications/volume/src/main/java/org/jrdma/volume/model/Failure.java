@@ -25,5 +25,7 @@ public enum Failure {
     /** This node is not the coordinator. */
     NOT_COORDINATOR,
     /** The stored or received data are damaged. */
-    MALFORMED
+    MALFORMED,
+    /** The drive has lost data that was not durable. */
+    DATA_LOST
 }

@@ -1,11 +1,13 @@
 package org.jrdma.volume.drive;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.jrdma.volume.drive.DriveAssertions.assertRejects;
 import static org.jrdma.volume.drive.DriveAssertions.assertStoresBlocks;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.Nvme;
 import org.jrdma.nvme.NvmeOptions;
@@ -24,6 +27,7 @@ import org.jrdma.nvme.soft.BlockStorage;
 import org.jrdma.nvme.soft.Subsystem;
 import org.jrdma.soft.sisci.device.DeviceHost;
 import org.jrdma.volume.VolumeServer;
+import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +78,33 @@ class DriveTest {
             drive.close();
             drive.close();
             assertThatThrownBy(() -> drive.read(0, data)).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    /** Linux reports a failed write-back once, so that the next flush would succeed. */
+    @Test
+    void shouldFailAllFlushesOfAFileAfterAFailedOneUntilItIsOpenedAgain() throws FabricException {
+        var file = folder.resolve("drive");
+        FileDrive.create(file, 10).close();
+        var isFailing = new AtomicBoolean(true);
+        try (var drive =
+                FileDrive.open(
+                        file,
+                        memory -> {
+                            if (isFailing.getAndSet(false)) {
+                                throw new UncheckedIOException(new IOException("on purpose"));
+                            }
+                            memory.force();
+                        })) {
+            for (var i = 0; i < 2; i++) {
+                assertThatThrownBy(drive::flush)
+                        .isInstanceOf(VolumeException.class)
+                        .extracting(e -> ((VolumeException) e).failure())
+                        .isEqualTo(Failure.DATA_LOST);
+            }
+        }
+        try (var drive = FileDrive.open(file)) {
+            assertThatCode(drive::flush).doesNotThrowAnyException();
         }
     }
 
