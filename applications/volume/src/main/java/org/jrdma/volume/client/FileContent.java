@@ -312,6 +312,14 @@ final class FileContent {
         return true;
     }
 
+    /** Appends zeros, which need no blocks. */
+    void extend(long newSize) throws FabricException {
+        var _ = zeroEndOfLastBlock();
+        modified = Attributes.now();
+        isChanged = true;
+        size = newSize;
+    }
+
     /** Applies a new size that was committed. */
     void truncated(long newSize) {
         var _ = extents.truncate(Namespace.blocks(newSize));

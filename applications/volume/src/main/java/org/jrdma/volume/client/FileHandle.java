@@ -5,15 +5,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.protocol.ByteLock;
 
 /**
  * An open file. Data that was written is visible to all clients at once, and durable after {@link
  * #force()} or {@link #close()}.
  *
+ * <p>A read or write of less than 4 MiB is atomic while no node fails: other threads and clients do
+ * not change its bytes during a read, and find all or none of the bytes of a write. A larger access
+ * consists of such parts. The bytes of an append are always consecutive. Until a larger append has
+ * returned, others can find zeros in place of its bytes, which remain if it fails.
+ *
  * <p>Owned by its {@link VolumeClient}. Safe for use by multiple threads.
  */
 public final class FileHandle implements AutoCloseable {
+
+    /**
+     * The largest part of an access for which the client keeps its lease. It limits the time for
+     * which a recall waits, and the numbers of reserved blocks and new extents.
+     */
+    private static final long MAX_PART_BYTES = 4 << 20;
 
     private static final AtomicLong OWNERS = new AtomicLong();
 
@@ -47,7 +59,16 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if no path to the data or no coordinator works
      */
     public int read(long position, MemorySegment target) throws FabricException {
-        return file().read(position, target);
+        var done = 0;
+        while (true) {
+            var start = position + done;
+            var part = target.asSlice(done, partBytes(start, target.byteSize() - done));
+            var count = file().read(start, part);
+            done += count;
+            if (count < part.byteSize() || done == target.byteSize()) {
+                return done;
+            }
+        }
     }
 
     /**
@@ -56,7 +77,14 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if the volume is full, or no path to the data or no coordinator works
      */
     public void write(long position, MemorySegment source) throws FabricException {
-        file().write(position, source);
+        OpenFile.checkEnd(position, source.byteSize());
+        var done = 0L;
+        do {
+            var start = position + done;
+            var part = source.asSlice(done, partBytes(start, source.byteSize() - done));
+            file().write(start, part);
+            done += part.byteSize();
+        } while (done < source.byteSize());
     }
 
     /**
@@ -66,7 +94,18 @@ public final class FileHandle implements AutoCloseable {
      * @throws FabricException if the volume is full, or no path to the data or no coordinator works
      */
     public long append(MemorySegment source) throws FabricException {
-        return file().append(source);
+        var bytes = source.byteSize();
+        if (bytes <= MAX_PART_BYTES) {
+            return file().append(source) + bytes;
+        }
+        var start = file().extend(bytes); // other appends come after all parts
+        write(start, source);
+        return start + bytes;
+    }
+
+    /** Returns the size of the next part, so that all later parts start with a block. */
+    private static long partBytes(long position, long bytes) {
+        return Math.min(bytes, MAX_PART_BYTES - position % Drive.BLOCK_BYTES);
     }
 
     /**

@@ -19,12 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An access holds {@code use} for reading. It acquires a lease first if necessary, and keeps it
  * until the coordinator recalls it. A recall waits for the accesses, commits the written data, and
- * gives up the lease. Each lease serves at least the access for which it was acquired. Safe for use
- * by multiple threads.
+ * gives up the lease. Each lease serves at least the access for which it was acquired. So accesses
+ * must be small: {@link FileHandle} divides others. Safe for use by multiple threads.
  */
 final class OpenFile {
-
-    private static final long MAX_PART_BYTES = 4 << 20;
 
     private final ClientSession session;
     private final DataPathSelector paths;
@@ -212,35 +210,43 @@ final class OpenFile {
                 });
     }
 
-    /** Appends bytes, and returns the position after them. */
+    /** Appends bytes, and returns their position. */
     long append(MemorySegment source) throws FabricException {
         return write(content -> {
-            checkEnd(content.size(), source.byteSize());
-            writeNow(content, content.size(), source);
-            return content.size();
+            var end = content.size();
+            checkEnd(end, source.byteSize());
+            writeNow(content, end, source);
+            return end;
         });
     }
 
-    private static void checkEnd(long position, long bytes) throws VolumeException {
+    /** Appends zeros that need no blocks, and returns their position. */
+    long extend(long bytes) throws FabricException {
+        return write(content -> {
+            var end = content.size();
+            checkEnd(end, bytes);
+            content.extend(end + bytes);
+            return end;
+        });
+    }
+
+    /** Checks that a file may have these bytes. */
+    static void checkEnd(long position, long bytes) throws VolumeException {
         if (position > Attributes.MAX_SIZE - bytes) {
             throw new VolumeException(
                     Failure.INVALID, "A file has up to %d bytes".formatted(Attributes.MAX_SIZE));
         }
     }
 
-    /** Writes in parts, so that the numbers of reserved blocks and new extents are limited. */
     private void writeNow(FileContent content, long position, MemorySegment source)
             throws FabricException {
-        for (var done = 0L; done < source.byteSize(); done += MAX_PART_BYTES) {
-            var bytes = Math.min(MAX_PART_BYTES, source.byteSize() - done);
-            var missing = content.missingBlocks(position + done, bytes);
-            if (missing > 0) {
-                allocate(content, missing);
-            }
-            content.write(position + done, source.asSlice(done, bytes));
-            if (content.added().size() >= Change.MAX_EXTENTS / 2) {
-                commit(content);
-            }
+        var missing = content.missingBlocks(position, source.byteSize());
+        if (missing > 0) {
+            allocate(content, missing);
+        }
+        content.write(position, source);
+        if (content.added().size() >= Change.MAX_EXTENTS / 2) {
+            commit(content);
         }
     }
 
