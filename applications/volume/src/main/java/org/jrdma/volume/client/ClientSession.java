@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
@@ -61,11 +61,11 @@ final class ClientSession implements AutoCloseable {
 
     private final SessionFileCallbacks files;
     private final DriveRegistration registration;
-    private final ReentrantLock connecting = new ReentrantLock();
+    private final ConnectLock connecting = new ConnectLock();
     private final Thread heartbeats;
 
     private final RequestNumbers numbers = new RequestNumbers();
-    private volatile @Nullable Attached attached;
+    private final AtomicReference<@Nullable Attached> attached = new AtomicReference<>();
     private volatile long session;
 
     /** Counts the connections to coordinators. Increases before the leases are reported. */
@@ -157,7 +157,7 @@ final class ClientSession implements AutoCloseable {
      * @param client the session of the client
      */
     RedirectedDrive coordinatorDrive(long client, long blocks) throws VolumeException {
-        var current = attached;
+        var current = attached.get();
         if (current == null) {
             throw new VolumeException("This node is not connected to a coordinator");
         }
@@ -171,7 +171,7 @@ final class ClientSession implements AutoCloseable {
 
     /** Returns the connections of this client. */
     ClientReport state() {
-        var current = attached;
+        var current = attached.get();
         return new ClientReport(
                 options.name(),
                 SoftwareVersion.text(),
@@ -262,7 +262,7 @@ final class ClientSession implements AutoCloseable {
                 if (e.failure() == Failure.NOT_COORDINATOR) {
                     detach(current, e);
                 } else if (e.failure() == Failure.SESSION_LOST) {
-                    lose(current);
+                    lose(current, deadline);
                 } else {
                     throw e;
                 }
@@ -273,37 +273,35 @@ final class ClientSession implements AutoCloseable {
 
     private void pause(Deadline deadline, Operation operation, @Nullable FabricException cause)
             throws FabricException {
+        checkOpen();
+        RequestRetry.pause(deadline, operation, cause);
+    }
+
+    private void checkOpen() {
         if (isClosed) {
             throw new IllegalStateException("The volume is closed");
         }
-        RequestRetry.pause(deadline, operation, cause);
     }
 
     /** Closes a failed connection, so that the next request connects again. */
     private void detach(Attached failed, FabricException reason) {
-        connecting.lock();
-        try {
-            if (attached == failed) {
-                attached = null;
-                LOG.info("{} lost its coordinator: {}", options.name(), reason.getMessage());
-            }
-        } finally {
-            connecting.unlock();
+        if (attached.compareAndSet(failed, null)) {
+            LOG.info("{} lost its coordinator: {}", options.name(), reason.getMessage());
         }
         CoordinatorConnector.closeLater(failed.connection());
     }
 
-    private void lose(Attached lost) {
-        connecting.lock();
+    private void lose(Attached lost, Deadline deadline) throws FabricException {
+        CoordinatorConnector.closeLater(lost.connection());
+        connecting.lock(deadline);
         try {
             if (session == lost.session()) {
                 sessionLost();
-                attached = null;
+                attached.set(null);
             }
         } finally {
             connecting.unlock();
         }
-        CoordinatorConnector.closeLater(lost.connection());
     }
 
     private void sessionLost() {
@@ -316,23 +314,26 @@ final class ClientSession implements AutoCloseable {
     }
 
     private Attached attached(Deadline deadline) throws FabricException {
-        var current = attached;
+        var current = attached.get();
         if (current != null) {
             return current;
         }
-        connecting.lock();
+        connecting.lock(deadline);
         try {
-            while (attached == null) {
+            for (current = attached.get(); current == null; current = attached.get()) {
+                checkOpen();
                 try {
                     attach(coordinators.tryNext(connectTimeout()));
+                    connecting.attempted(null);
                 } catch (FabricException e) {
+                    connecting.attempted(e);
                     if (session == 0 && e instanceof OtherVolumeException) {
                         throw e; // another attempt cannot succeed
                     }
                     pause(deadline, Operation.HELLO, e);
                 }
             }
-            return java.util.Objects.requireNonNull(attached);
+            return current;
         } finally {
             connecting.unlock();
         }
@@ -340,7 +341,7 @@ final class ClientSession implements AutoCloseable {
 
     private void attach(Route route) {
         var current = new Attached(route, session);
-        attached = current;
+        attached.set(current);
         route.redirection()
                 .ifPresent(redirection -> {
                     LOG.info(
@@ -350,7 +351,7 @@ final class ClientSession implements AutoCloseable {
                             redirection.reason());
                     CoordinatorConnector.probe(
                             options.name(),
-                            () -> attached == current && !isClosed,
+                            () -> attached.get() == current && !isClosed,
                             () -> replace(current));
                 });
     }
@@ -360,11 +361,11 @@ final class ClientSession implements AutoCloseable {
         var connection = coordinators.open(redirected.route().coordinator(), connectTimeout());
         connecting.lock();
         try {
-            if (attached != redirected || isClosed) {
+            // the session does not continue over both connections
+            if (isClosed || !attached.compareAndSet(redirected, null)) {
                 CoordinatorConnector.closeLater(connection);
                 return;
             }
-            attached = null; // the session does not continue over both connections
             CoordinatorConnector.closeLater(redirected.connection());
             attach(coordinators.startDirect(connection));
             LOG.info("{} reaches the coordinator again", options.name());
@@ -462,7 +463,7 @@ final class ClientSession implements AutoCloseable {
             return true;
         } catch (FabricException e) {
             if (e instanceof VolumeException known && known.failure() == Failure.SESSION_LOST) {
-                lose(current);
+                lose(current, deadline);
             } else {
                 detach(current, e);
             }
@@ -479,7 +480,7 @@ final class ClientSession implements AutoCloseable {
         connecting.lock();
         try {
             registration.end();
-            var current = attached;
+            var current = attached.get();
             if (current != null) {
                 try {
                     var _ =

@@ -29,12 +29,18 @@ final class RequestRetry {
         try {
             Thread.sleep(PAUSE);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new VolumeException("Interrupted while waiting for the coordinator", e);
+            throw interrupted(e);
         }
     }
 
-    private static FabricException missed(
+    /** Returns the exception for a wait that was interrupted. */
+    static VolumeException interrupted(InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new VolumeException("Interrupted while waiting for the coordinator", cause);
+    }
+
+    /** Returns the exception for a request that was not executed before its deadline. */
+    static FabricException missed(
             Deadline deadline, Operation operation, @Nullable FabricException cause) {
         var event =
                 operation == Operation.HELLO
