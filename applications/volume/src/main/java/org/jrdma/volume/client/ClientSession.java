@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use by multiple threads.
  */
-final class ClientSession implements AutoCloseable {
+final class ClientSession {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClientSession.class);
     private static final long ANY_SESSION = 0;
@@ -472,9 +472,13 @@ final class ClientSession implements AutoCloseable {
         return false;
     }
 
-    /** Ends the session. The client no longer uses the drives. */
-    @Override
-    public void close() {
+    /**
+     * Closes the connection. The client no longer uses the drives.
+     *
+     * @param isEnding true to end the session. Otherwise, the coordinator ends it later, after it
+     *     has excluded this client from the drive
+     */
+    void close(boolean isEnding) {
         isClosed = true;
         heartbeats.interrupt();
         connecting.lock();
@@ -482,16 +486,14 @@ final class ClientSession implements AutoCloseable {
             registration.end();
             var current = attached.get();
             if (current != null) {
-                try {
-                    var _ =
-                            current.connection()
-                                    .call(
-                                            RequestHeader.of(Operation.GOODBYE, session).message(),
-                                            timeout);
+                try (var connection = current.connection()) {
+                    if (isEnding) {
+                        var goodbye = RequestHeader.of(Operation.GOODBYE, session).message();
+                        var _ = connection.call(goodbye, timeout);
+                    }
                 } catch (FabricException e) {
                     LOG.debug("The coordinator ends the session later: {}", e.getMessage());
                 }
-                current.connection().close();
             }
         } finally {
             connecting.unlock();

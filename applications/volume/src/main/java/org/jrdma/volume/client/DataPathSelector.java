@@ -35,6 +35,7 @@ final class DataPathSelector implements AutoCloseable {
     private final ClientSession session;
     private final @Nullable Drive direct;
     private final long blocks;
+    private final LateWrites lateWrites;
     private volatile @Nullable DirectOrRedirectedDataPath current;
 
     /**
@@ -82,6 +83,7 @@ final class DataPathSelector implements AutoCloseable {
         this.session = session;
         this.direct = direct.orElse(null);
         this.blocks = blocks;
+        this.lateWrites = new LateWrites(session);
         this.current = direct.map(DirectOrRedirectedDataPath.Direct::new).orElse(null);
         this.hasHadPath = direct.isPresent();
         this.reason = direct.isPresent() ? "the client has started" : "the client has no drive";
@@ -161,7 +163,7 @@ final class DataPathSelector implements AutoCloseable {
             @Nullable DirectOrRedirectedDataPath path = null;
             try {
                 path = path();
-                if (run(path, lease, access)) {
+                if (run(path, lease, isWrite, access)) {
                     return;
                 }
             } catch (FabricException | IllegalStateException e) {
@@ -172,7 +174,6 @@ final class DataPathSelector implements AutoCloseable {
                     failed(path, String.valueOf(e.getMessage()), started);
                 }
                 if (e instanceof BufferInUseException) { // a repetition would use the same memory
-                    excludeFromDrive(e);
                     throw e;
                 }
                 if (isWrite && e instanceof MissingReplyException) {
@@ -192,17 +193,21 @@ final class DataPathSelector implements AutoCloseable {
         }
     }
 
-    /** Prevents an effect of a failed write after the lease was returned. */
-    private void excludeFromDrive(Exception failure) {
-        try {
-            session.excludeFromDrive();
-        } catch (FabricException e) {
-            failure.addSuppressed(e);
+    /**
+     * Prevents that a direct write that has failed takes effect from now on. Called before another
+     * client can write to the same blocks.
+     *
+     * @throws FabricException if neither the drive nor the coordinator prevents it
+     */
+    void preventLateWrites() throws FabricException {
+        if (direct != null) {
+            lateWrites.prevent(direct, current instanceof DirectOrRedirectedDataPath.Direct);
         }
     }
 
     /** Returns false if the session or the lease has ended, so that there was no access. */
-    private boolean run(DirectOrRedirectedDataPath path, long lease, Access access)
+    private boolean run(
+            DirectOrRedirectedDataPath path, long lease, boolean isWrite, Access access)
             throws FabricException {
         return switch (path) {
             case DirectOrRedirectedDataPath.Direct(var drive) -> {
@@ -214,6 +219,11 @@ final class DataPathSelector implements AutoCloseable {
                     }
                     access.run(drive);
                     yield true;
+                } catch (Throwable e) {
+                    if (isWrite) {
+                        lateWrites.failed();
+                    }
+                    throw e;
                 } finally {
                     lock.unlock();
                 }
@@ -369,16 +379,21 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     private void probeDirect() throws FabricException {
-        if (direct == null || current instanceof DirectOrRedirectedDataPath.Direct) {
+        if (direct == null) {
             return;
         }
-        try (var arena = Arena.ofConfined()) {
-            direct.read(0, arena.allocate(Drive.BLOCK_BYTES));
+        var isUsed = current instanceof DirectOrRedirectedDataPath.Direct;
+        if (!isUsed) {
+            try (var arena = Arena.ofConfined()) {
+                direct.read(0, arena.allocate(Drive.BLOCK_BYTES));
+            }
         }
         if (session.isValid()) {
             session.registration().registerIfFailed();
         }
-        returnToDirect(direct);
+        if (!isUsed) {
+            returnToDirect(direct);
+        }
     }
 
     private synchronized void returnToDirect(Drive drive) {

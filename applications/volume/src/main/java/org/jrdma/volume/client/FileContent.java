@@ -282,6 +282,11 @@ final class FileContent {
         added.add(extent);
     }
 
+    /**
+     * Makes the blocks of a failed write available to this client. The drive refuses later accesses
+     * of this client until the write has no effect any more, and writes over another path are
+     * preceded by an exclusion. Other clients get the blocks after the lease was returned.
+     */
     private synchronized void endWriting() {
         for (var range : List.copyOf(writing.ranges())) {
             reserved.release(range);

@@ -278,6 +278,7 @@ final class OpenFile {
     }
 
     private Attributes requestTruncation(FileContent content, long size) throws FabricException {
+        paths.preventLateWrites(); // to blocks that will belong to other files
         try {
             return requests.truncate(content, size);
         } catch (FabricException | RuntimeException e) {

@@ -128,9 +128,16 @@ public final class VolumeClient implements AutoCloseable {
                 if (file != null) {
                     file.recall(number, keep);
                 }
+                if (keep != LeaseMode.WRITE) {
+                    paths.preventLateWrites();
+                }
                 return ByteBuffer.wrap(ReplyEncoding.empty());
-            } catch (VolumeException e) {
-                return ByteBuffer.wrap(ReplyEncoding.failure(e));
+            } catch (FabricException e) { // the coordinator repeats the recall
+                var failure =
+                        e instanceof VolumeException known
+                                ? known
+                                : new VolumeException(String.valueOf(e.getMessage()), e);
+                return ByteBuffer.wrap(ReplyEncoding.failure(failure));
             }
         }
     }
@@ -373,6 +380,7 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     private void release(OpenFile file) throws FabricException {
+        paths.preventLateWrites(); // otherwise, the coordinator keeps the lease until it recalls it
         try {
             var _ = session.call(Operation.CLOSE, encoder -> encoder.writeLong(file.id()));
         } catch (VolumeException e) {
@@ -384,7 +392,8 @@ public final class VolumeClient implements AutoCloseable {
 
     /**
      * Commits the data written to all files, and ends the session. Waits for accesses in progress.
-     * Failures are logged.
+     * Failures are logged. If the drive may still execute a write that has failed, the session ends
+     * after its timeout.
      */
     @Override
     public void close() {
@@ -399,7 +408,18 @@ public final class VolumeClient implements AutoCloseable {
         if (server != null) {
             server.close();
         }
+        var isEnding = preventsLateWrites();
         paths.close();
-        session.close();
+        session.close(isEnding);
+    }
+
+    private boolean preventsLateWrites() {
+        try {
+            paths.preventLateWrites();
+            return true;
+        } catch (FabricException e) {
+            LOG.warn("The coordinator ends the session later, because a write may be pending", e);
+            return false;
+        }
     }
 }

@@ -23,6 +23,7 @@ import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.Operation;
 import org.jrdma.volume.protocol.ReplyEncoding;
 import org.jrdma.volume.protocol.RequestHeader;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +41,12 @@ class BlockServiceSessionConfirmationTest {
 
     /** The requests with data that have reached the coordinator. */
     private final List<Operation> forwarded = new ArrayList<>();
+
+    private final ClientSession own;
+
+    BlockServiceSessionConfirmationTest() throws FabricException {
+        own = newSession();
+    }
 
     /** A coordinator that knows the session of the data server, and that of another client. */
     private final class Coordinator implements ServerConnector.Connection {
@@ -159,23 +166,26 @@ class BlockServiceSessionConfirmationTest {
                 options, (_, _, _) -> new Coordinator(), new NoFiles(), Optional.empty());
     }
 
-    @Test
-    void shouldConfirmSessionsAgainAfterItHasConnectedToACoordinator() throws FabricException {
-        try (var own = newSession()) {
-            var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
-            write(service);
-            hasEnded.set(true);
-            write(service); // the coordinator would have revoked the session before it ended
-
-            var term = own.term();
-            startTerm(own);
-            assertThat(own.term()).isGreaterThan(term);
-            assertThatThrownBy(() -> write(service)).hasMessageContaining("The session has ended");
-            assertThat(forwarded).isEmpty();
-        }
+    @AfterEach
+    void closeSession() {
+        own.close(true);
     }
 
-    private void startTerm(ClientSession own) throws FabricException {
+    @Test
+    void shouldConfirmSessionsAgainAfterItHasConnectedToACoordinator() throws FabricException {
+        var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
+        write(service);
+        hasEnded.set(true);
+        write(service); // the coordinator would have revoked the session before it ended
+
+        var term = own.term();
+        startTerm();
+        assertThat(own.term()).isGreaterThan(term);
+        assertThatThrownBy(() -> write(service)).hasMessageContaining("The session has ended");
+        assertThat(forwarded).isEmpty();
+    }
+
+    private void startTerm() throws FabricException {
         isLost.set(true);
         var _ = own.call(Operation.CAPACITY, _ -> {});
     }
@@ -189,19 +199,17 @@ class BlockServiceSessionConfirmationTest {
 
     @Test
     void shouldForgetTheSessionsOfEarlierTerms() throws FabricException {
-        try (var own = newSession()) {
-            var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
-            write(service);
-            revoke(service);
-            write(service, Operation.WRITE_BLOCKS, 8);
-            write(service, Operation.WRITE_BLOCKS, 9);
-            assertThatThrownBy(() -> write(service)).hasMessageContaining("does not serve");
-            assertThat(service.sessions()).isEqualTo(3);
+        var service = new DriveBlockServer(new MemoryDrive(10), 0, own);
+        write(service);
+        revoke(service);
+        write(service, Operation.WRITE_BLOCKS, 8);
+        write(service, Operation.WRITE_BLOCKS, 9);
+        assertThatThrownBy(() -> write(service)).hasMessageContaining("does not serve");
+        assertThat(service.sessions()).isEqualTo(3);
 
-            startTerm(own);
-            write(service, Operation.WRITE_BLOCKS, 9);
-            assertThat(service.sessions()).isEqualTo(1);
-        }
+        startTerm();
+        write(service, Operation.WRITE_BLOCKS, 9);
+        assertThat(service.sessions()).isEqualTo(1);
     }
 
     @Test
@@ -225,7 +233,7 @@ class BlockServiceSessionConfirmationTest {
                         }
                     }
                 };
-        try (var own = newSession()) {
+        try {
             var service = new DriveBlockServer(drive, 0, own);
             var pending =
                     new FutureTask<>(() -> {
@@ -234,7 +242,7 @@ class BlockServiceSessionConfirmationTest {
                     });
             Thread.ofPlatform().start(pending);
             isWriting.await();
-            startTerm(own);
+            startTerm();
             write(service, Operation.WRITE_BLOCKS, 8);
             var hadWritten = new AtomicBoolean();
             var revocation =
@@ -258,15 +266,13 @@ class BlockServiceSessionConfirmationTest {
 
     @Test
     void shouldForwardWritesThatTheDriveRefusesOnlyOnce() throws FabricException {
-        try (var own = newSession()) {
-            var service = new DriveBlockServer(new ReservedDrive(new MemoryDrive(10)), 0, own);
-            write(service);
-            assertThat(forwarded).containsExactly(Operation.FORWARDED_WRITE);
+        var service = new DriveBlockServer(new ReservedDrive(new MemoryDrive(10)), 0, own);
+        write(service);
+        assertThat(forwarded).containsExactly(Operation.FORWARDED_WRITE);
 
-            assertThatThrownBy(() -> write(service, Operation.FORWARDED_WRITE))
-                    .hasMessageContaining("conflict with a reservation");
-            assertThat(forwarded).hasSize(1);
-        }
+        assertThatThrownBy(() -> write(service, Operation.FORWARDED_WRITE))
+                .hasMessageContaining("conflict with a reservation");
+        assertThat(forwarded).hasSize(1);
     }
 
     /**
@@ -274,11 +280,9 @@ class BlockServiceSessionConfirmationTest {
      */
     @Test
     void shouldNotReplyIfAForwardedWriteHasNoReply() throws FabricException {
-        try (var own = newSession()) {
-            var service = new DriveBlockServer(new ReservedDrive(new MemoryDrive(10)), 0, own);
-            write(service);
-            isLost.set(true);
-            assertThatThrownBy(() -> write(service)).isInstanceOf(MissingReplyException.class);
-        }
+        var service = new DriveBlockServer(new ReservedDrive(new MemoryDrive(10)), 0, own);
+        write(service);
+        isLost.set(true);
+        assertThatThrownBy(() -> write(service)).isInstanceOf(MissingReplyException.class);
     }
 }
