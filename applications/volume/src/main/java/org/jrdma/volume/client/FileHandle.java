@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.protocol.ByteLock;
@@ -33,6 +34,10 @@ public final class FileHandle implements AutoCloseable {
     private final OpenFile file;
     private final long owner = OWNERS.incrementAndGet();
     private final List<ByteLock> locks = new ArrayList<>();
+
+    /** Held for reading while a lock is requested, and for writing to wait for that. */
+    private final ReentrantReadWriteLock locking = new ReentrantReadWriteLock();
+
     private volatile boolean isClosed;
 
     FileHandle(VolumeClient client, OpenFile file) {
@@ -144,17 +149,28 @@ public final class FileHandle implements AutoCloseable {
      * @param isWaiting true to wait for other locks, up to the retry timeout of the client
      * @return false if another handle has a conflicting lock
      * @throws FabricException if no coordinator works
+     * @throws IllegalStateException if this handle is closed, also during this call
      */
     public boolean lock(long start, long end, boolean isShared, boolean isWaiting)
             throws FabricException {
         var lock = new ByteLock(owner, start, end, isShared);
-        if (!file().locks().lock(lock, isWaiting)) {
-            return false;
+        locking.readLock().lock();
+        try {
+            if (!file().locks().lock(lock, isWaiting, this::checkOpen)) {
+                return false;
+            }
+            synchronized (locks) {
+                locks.add(lock);
+            }
+            checkOpen(); // close() waits for this method, and then releases the lock
+            return true;
+        } finally {
+            locking.readLock().unlock();
         }
-        synchronized (locks) {
-            locks.add(lock);
-        }
-        return true;
+    }
+
+    private void checkOpen() {
+        var _ = file();
     }
 
     /**
@@ -176,25 +192,38 @@ public final class FileHandle implements AutoCloseable {
     }
 
     /**
-     * Makes the written data durable, and releases all locks of this handle.
+     * Makes the written data durable, and releases all locks of this handle. Ends the calls that
+     * wait for a lock.
      *
      * @throws FabricException if data was lost, or no path to the data or no coordinator works
      */
     @Override
     public void close() throws FabricException {
-        List<ByteLock> held;
         synchronized (locks) {
             if (isClosed) {
                 return;
             }
             isClosed = true;
-            held = List.copyOf(locks);
         }
+        var held = awaitLocks();
         try (VolumeClient.Release _ = () -> client.close(file)) {
+            file.locks().release(); // before the coordinator closes the file
             for (var lock : held) {
                 file.locks().unlock(lock);
             }
             file.force();
+        }
+    }
+
+    /** Waits for calls that request a lock, and returns the locks. */
+    private List<ByteLock> awaitLocks() {
+        locking.writeLock().lock();
+        try {
+            synchronized (locks) {
+                return List.copyOf(locks);
+            }
+        } finally {
+            locking.writeLock().unlock();
         }
     }
 }

@@ -2,14 +2,21 @@ package org.jrdma.volume.client;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.ByteLock;
 import org.jrdma.volume.protocol.Operation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The locks of this client on the bytes of a file. Safe for use by multiple threads. */
 final class FileLocks {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FileLocks.class);
 
     private final ClientSession session;
     private final long file;
@@ -17,13 +24,27 @@ final class FileLocks {
     /** Guarded by this object. */
     private final List<ByteLock> locks = new ArrayList<>();
 
+    /**
+     * The locks that the coordinator must release: it may have granted them, although this client
+     * does not hold them. Their order is guarded by {@link #releasing}.
+     */
+    private final Queue<ByteLock> unreleased = new ConcurrentLinkedQueue<>();
+
+    private final ReentrantLock releasing = new ReentrantLock();
+
     FileLocks(ClientSession session, long file) {
         this.session = session;
         this.file = file;
     }
 
-    /** Locks a range of bytes. Returns false if another owner has a conflicting lock. */
-    boolean lock(ByteLock lock, boolean isWaiting) throws FabricException {
+    /**
+     * Locks a range of bytes.
+     *
+     * @param check throws an unchecked exception to end the wait for other locks
+     * @return false if another owner has a conflicting lock
+     */
+    boolean lock(ByteLock lock, boolean isWaiting, Runnable check) throws FabricException {
+        release();
         while (true) {
             var term = session.term();
             try {
@@ -31,14 +52,17 @@ final class FileLocks {
                         session.call(
                                 Operation.LOCK,
                                 encoder -> {
+                                    check.run(); // the session repeats the request while it waits
                                     encoder.writeLong(file);
                                     lock.encode(encoder);
                                     encoder.writeBoolean(isWaiting);
                                 });
-            } catch (VolumeException e) {
-                if (e.failure() == Failure.LOCKED) {
+            } catch (FabricException | RuntimeException e) {
+                if (e instanceof VolumeException known && known.failure() == Failure.LOCKED) {
                     return false;
                 }
+                unreleased.add(lock);
+                Thread.ofVirtual().name("volume-unlock-" + file).start(this::releaseLater);
                 throw e;
             }
             synchronized (this) {
@@ -52,18 +76,47 @@ final class FileLocks {
 
     /** Unlocks a range that was locked. */
     void unlock(ByteLock lock) throws FabricException {
-        boolean wasHeld;
         synchronized (this) {
-            wasHeld = locks.remove(lock);
+            if (!locks.remove(lock)) {
+                return;
+            }
         }
-        if (wasHeld) {
-            var _ =
-                    session.call(
-                            Operation.UNLOCK,
-                            encoder -> {
-                                encoder.writeLong(file);
-                                lock.encode(encoder);
-                            });
+        unreleased.add(lock);
+        release();
+    }
+
+    /**
+     * Lets the coordinator release the locks that this client does not hold. A request for a lock
+     * that has failed is not executed afterwards, because this client has connected again.
+     */
+    void release() throws FabricException {
+        if (unreleased.isEmpty()) {
+            return;
+        }
+        releasing.lock(); // a later lock of the same bytes must not be released
+        try {
+            for (var next = unreleased.peek(); next != null; next = unreleased.peek()) {
+                var lock = next;
+                session.call(
+                                Operation.UNLOCK,
+                                encoder -> {
+                                    encoder.writeLong(file);
+                                    lock.encode(encoder);
+                                })
+                        .end();
+                var _ = unreleased.remove();
+            }
+        } finally {
+            releasing.unlock();
+        }
+    }
+
+    /** The thread that has requested the lock may be interrupted, and must not wait. */
+    private void releaseLater() {
+        try {
+            release();
+        } catch (FabricException | IllegalStateException e) {
+            LOG.debug("Locks of file {} are released later: {}", file, e.getMessage());
         }
     }
 
