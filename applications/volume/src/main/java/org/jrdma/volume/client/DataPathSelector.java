@@ -206,8 +206,7 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     /** Returns false if the session or the lease has ended, so that there was no access. */
-    private boolean run(
-            DirectOrRedirectedDataPath path, long lease, boolean isWrite, Access access)
+    private boolean run(DirectOrRedirectedDataPath path, long lease, boolean isWrite, Access access)
             throws FabricException {
         return switch (path) {
             case DirectOrRedirectedDataPath.Direct(var drive) -> {

@@ -45,21 +45,19 @@ class LargeAccessTest {
     LargeAccessTest() throws Exception {
         cluster = new LocalCluster(8192, 1);
         connector =
-                new RecordingConnector(
-                        (addresses, incoming, timeout) ->
-                                cluster.connector()
-                                        .connect(
-                                                addresses,
-                                                request -> executeRecall(incoming, request),
-                                                timeout));
+                new RecordingConnector((addresses, incoming, timeout) ->
+                        cluster.connector()
+                                .connect(
+                                        addresses,
+                                        request -> executeRecall(incoming, request),
+                                        timeout));
         file =
                 cluster.newClient("client", Optional.of(new HookedDrive()), connector)
                         .open(FILE, Creation.NEW, 0644);
         other = cluster.newClient("other").open(FILE, Creation.EXISTING, 0);
     }
 
-    private ByteBuffer executeRecall(
-            UnaryOperator<ByteBuffer> incoming, ByteBuffer request) {
+    private ByteBuffer executeRecall(UnaryOperator<ByteBuffer> incoming, ByteBuffer request) {
         recall = Thread.currentThread();
         return incoming.apply(request);
     }
@@ -132,13 +130,11 @@ class LargeAccessTest {
     void shouldLetAnotherClientReadDuringAWrite() throws Exception {
         var accesses = new CompletableFuture<CompletableFuture<Void>>();
         var target = bytes(1, '?');
-        duringAccess.set(
-                () ->
-                        accesses.complete(
-                                startAccessOfAnotherClient(
-                                        () -> {
-                                            var _ = other.read(0, target);
-                                        })));
+        duringAccess.set(() ->
+                accesses.complete(
+                        startAccessOfAnotherClient(() -> {
+                            var _ = other.read(0, target);
+                        })));
         file.write(0, bytes(BYTES, 'a'));
 
         assertThat(connector.count(Operation.LEASE)).isGreaterThan(1);
@@ -153,11 +149,9 @@ class LargeAccessTest {
         var _ = read(other); // so that the client has only a lease for reading
         var before = connector.count(Operation.LEASE);
         var accesses = new CompletableFuture<CompletableFuture<Void>>();
-        duringAccess.set(
-                () ->
-                        accesses.complete(
-                                startAccessOfAnotherClient(
-                                        () -> other.write(BYTES - 1, bytes(1, 'b')))));
+        duringAccess.set(() ->
+                accesses.complete(
+                        startAccessOfAnotherClient(() -> other.write(BYTES - 1, bytes(1, 'b')))));
         var target = bytes(BYTES, '?');
         assertThat(file.read(0, target)).isEqualTo(BYTES);
 
@@ -171,13 +165,11 @@ class LargeAccessTest {
     void shouldKeepTheBytesOfAnAppendTogether() throws Exception {
         file.write(0, bytes(5, '-'));
         var accesses = new CompletableFuture<CompletableFuture<Void>>();
-        duringAccess.set(
-                () ->
-                        accesses.complete(
-                                startAccessOfAnotherClient(
-                                        () -> {
-                                            var _ = other.append(bytes(7, 'b'));
-                                        })));
+        duringAccess.set(() ->
+                accesses.complete(
+                        startAccessOfAnotherClient(() -> {
+                            var _ = other.append(bytes(7, 'b'));
+                        })));
         assertThat(file.append(bytes(BYTES, 'a'))).isEqualTo(5 + BYTES);
 
         accesses.get().get();

@@ -104,8 +104,7 @@ class LateRedirectedWriteTest {
             assertThatThrownBy(() -> file.write(0, data))
                     .hasMessageContaining("No path to the data works");
 
-            assertThat(System.nanoTime() - lastSent)
-                    .isGreaterThanOrEqualTo(CALL_TIMEOUT.toNanos());
+            assertThat(System.nanoTime() - lastSent).isGreaterThanOrEqualTo(CALL_TIMEOUT.toNanos());
             isWriting.set(false);
         }
     }
