@@ -174,6 +174,22 @@ class LateDirectWriteTest {
         }
     }
 
+    /** No node serves blocks, so that the client has only this path. */
+    @Test
+    void shouldBeFollowedByARegistrationWhenTheDriveWorks() throws Exception {
+        failToWrite();
+        try (var other = openWithAnotherClient()) {
+            other.write(0, block('c'));
+            drive.restore();
+            while (!drive.isRegistered) {
+                Thread.sleep(10);
+            }
+            file.write(0, block('d'));
+
+            assertThat(first(other)).isEqualTo('d');
+        }
+    }
+
     @Test
     void shouldNotExcludeAClientWhoseDriveExecutesLaterAccesses() throws Exception {
         failToWrite();
