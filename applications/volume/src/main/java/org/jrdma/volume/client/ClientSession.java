@@ -433,8 +433,7 @@ final class ClientSession {
         while (!isClosed) {
             try {
                 Thread.sleep(timeout.dividedBy(4));
-                var deadline = Deadline.after(timeout);
-                var _ = heartbeat(deadline);
+                var _ = heartbeat(Deadline.after(timeout));
             } catch (FabricException e) {
                 LOG.debug("{} has no coordinator: {}", options.name(), e.getMessage());
             } catch (InterruptedException | IllegalStateException e) {
