@@ -13,6 +13,8 @@ import org.jrdma.volume.model.Failure;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the conclusions from the history of a client. */
 class ClientHistoryTest {
@@ -30,7 +32,7 @@ class ClientHistoryTest {
     }
 
     private RecordedClientHistory read() throws IOException {
-        return RecordedClientHistory.read(file, registers);
+        return RecordedClientHistory.read(file, System.nanoTime(), registers);
     }
 
     private void write(long value) {
@@ -52,8 +54,9 @@ class ClientHistoryTest {
         assertThat(registers.violations()).singleElement().asString().contains("old value");
     }
 
-    @Test
-    void shouldAcceptThatAKilledClientOrALostSessionLosesWritesThatAreNotDurable()
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void shouldAcceptThatAKilledClientOrALostSessionLosesWritesThatAreNotDurable(long value)
             throws IOException {
         write(1);
         log.durable(DataFile.REGISTERS);
@@ -62,10 +65,35 @@ class ClientHistoryTest {
         write(3);
         log.begin(Kind.WRITE, 1, 4);
         var _ = read();
+        readLater(value);
+
+        assertThat(registers.violations()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {2, 3, 4, 5})
+    void shouldRejectThatALostWriteTakesEffectLater(long value) throws IOException {
+        write(1);
+        log.durable(DataFile.REGISTERS);
+        log.begin(Kind.WRITE, 1, 2);
+        log.rejected(Failure.NO_SPACE);
+        write(3);
+        log.begin(Kind.WRITE, 1, 4);
+        log.sessionLost();
+        log.begin(Kind.WRITE, 1, 5);
+        var _ = read();
         readLater(1);
-        readLater(2);
-        readLater(3);
-        readLater(4);
+        readLater(value);
+
+        assertThat(registers.violations()).singleElement().asString().contains("older value");
+    }
+
+    @Test
+    void shouldAcceptThatAClientThatWasNotKilledRetriesAWrite() throws IOException {
+        log.begin(Kind.WRITE, 1, 1);
+        var _ = RecordedClientHistory.read(file, RegisterHistoryChecker.NEVER, registers);
+        readLater(0);
+        readLater(1);
 
         assertThat(registers.violations()).isEmpty();
     }

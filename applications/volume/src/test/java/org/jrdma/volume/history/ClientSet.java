@@ -1,7 +1,9 @@
 package org.jrdma.volume.history;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -20,6 +22,7 @@ final class ClientSet {
     private final long seed;
     private final List<ClientProcess> clients = new CopyOnWriteArrayList<>();
     private final AtomicInteger started = new AtomicInteger();
+    private final Map<Integer, Long> killed = new HashMap<>();
 
     ClientSet(HistoryVolume volume, long seed) {
         this.volume = volume;
@@ -45,6 +48,14 @@ final class ClientSet {
     /** Returns the number of clients that were started. */
     int started() {
         return started.get();
+    }
+
+    /**
+     * Returns a time at which a client had been killed; {@link RegisterHistoryChecker#NEVER} if it
+     * was not.
+     */
+    long killed(int client) {
+        return killed.getOrDefault(client, RegisterHistoryChecker.NEVER);
     }
 
     /** Throws if a client has failed. */
@@ -74,6 +85,7 @@ final class ClientSet {
     /** Kills a client, and starts another one on its host. */
     ClientProcess replace(ClientProcess client) throws IOException, InterruptedException {
         client.kill();
+        killed.put(client.number(), System.nanoTime());
         var next = start(client.host());
         clients.set(clients.indexOf(client), next);
         return next;

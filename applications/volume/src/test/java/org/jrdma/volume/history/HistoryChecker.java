@@ -28,11 +28,13 @@ final class HistoryChecker {
     private final RegisterHistoryChecker registers = new RegisterHistoryChecker();
     private final List<RecordedClientHistory> clients = new ArrayList<>();
 
-    /** Reads the histories of clients with the numbers from 0. */
-    HistoryChecker(HistoryVolume volume, int clients, long seed) throws IOException {
+    /** Reads the histories of all clients that were started. */
+    HistoryChecker(HistoryVolume volume, ClientSet clients, long seed) throws IOException {
         this.seed = "seed " + seed;
-        for (var client = 0; client < clients; client++) {
-            this.clients.add(RecordedClientHistory.read(volume.history(client), registers));
+        for (var client = 0; client < clients.started(); client++) {
+            this.clients.add(
+                    RecordedClientHistory.read(
+                            volume.history(client), clients.killed(client), registers));
         }
     }
 

@@ -71,15 +71,20 @@ final class RecordedClientHistory {
         this.registers = registers;
     }
 
-    /** Reads a file, and adds its registers to those of other clients. */
-    static RecordedClientHistory read(Path file, RegisterHistoryChecker registers)
+    /**
+     * Reads a file, and adds its registers to those of other clients.
+     *
+     * @param killed a time at which the client had been killed; {@link
+     *     RegisterHistoryChecker#NEVER} if it was not
+     */
+    static RecordedClientHistory read(Path file, long killed, RegisterHistoryChecker registers)
             throws IOException {
         var history = new RecordedClientHistory(file, registers);
         if (Files.exists(file)) { // otherwise, the client was killed before its first operation
             var text = Files.readString(file);
             text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach(history::add);
         }
-        history.loseUnfinished();
+        history.loseUnfinished(killed);
         return history;
     }
 
@@ -97,12 +102,12 @@ final class RecordedClientHistory {
             case REJECTED -> {
                 var started = current == null ? lastTime : current.time();
                 rejections.add(new Rejection(Failure.valueOf(words[2]), started, time));
-                reject();
+                reject(time);
             }
             case DURABLE -> durable(DataFile.valueOf(words[2]));
             case LOST -> {
                 unknown++;
-                loseUnfinished();
+                loseUnfinished(time);
             }
             case ERROR -> errors.add("%s: %s".formatted(file.getFileName(), words[2]));
         }
@@ -176,34 +181,29 @@ final class RecordedClientHistory {
     }
 
     /** The volume was full. An append that was rejected has no effect; a write can have a part. */
-    private void reject() {
+    private void reject(long time) {
         var started = current;
         if (started != null && started.kind() == Kind.APPEND) {
             maybeAppended.remove(started.first());
             current = null;
         }
-        loseUnfinishedOperation();
+        loseUnfinishedOperation(time);
     }
 
-    private void loseUnfinished() {
+    /** The session or the process ended before a time. */
+    private void loseUnfinished(long ended) {
         notDurable.forEach(each ->
-                registers.wrote(
-                        each.register(),
-                        each.value(),
-                        each.started(),
-                        RegisterHistoryChecker.NEVER));
+                registers.mayHaveWritten(
+                        each.register(), each.value(), each.started(), each.ended()));
         notDurable.clear();
         extension = NONE;
-        loseUnfinishedOperation();
+        loseUnfinishedOperation(ended);
     }
 
-    private void loseUnfinishedOperation() {
+    private void loseUnfinishedOperation(long ended) {
         if (current != null && current.kind() == Kind.WRITE) {
-            registers.wrote(
-                    (int) current.first(),
-                    current.second(),
-                    current.time(),
-                    RegisterHistoryChecker.NEVER);
+            registers.mayHaveWritten(
+                    (int) current.first(), current.second(), current.time(), ended);
         }
         current = null;
     }

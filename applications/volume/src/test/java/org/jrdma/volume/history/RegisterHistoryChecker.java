@@ -1,39 +1,54 @@
 package org.jrdma.volume.history;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The history of registers that several clients write and read. Each write has a unique value. The
- * times of all clients are those of one monotonic clock.
+ * The history of registers in a file that several clients write and read. Each write has a unique
+ * value. The times of all clients are those of one monotonic clock.
  *
- * <p>A write whose result is unknown may take effect at any later time.
+ * <p>The result of a write can be unknown. Each access takes effect while its client has a lease on
+ * the file, and the lease of a writer is exclusive. A client starts no access under its lease after
+ * it was killed or has lost its session, so an access that starts later, of any client, shows that
+ * this lease has ended. Therefore, the unknown write has taken effect before all accesses that
+ * started later, or never takes effect. The session of a suspended client counts as lost when the
+ * client notices it.
  */
 final class RegisterHistoryChecker {
 
-    /** The end of a write whose result is unknown. */
+    /** The end of an unknown write of a client that may still retry it. */
     static final long NEVER = Long.MAX_VALUE;
 
-    private record Operation(int register, long value, long started, long ended) {}
+    private record Write(long value, long started, long ended, boolean isAcknowledged) {}
 
-    /** A read that has found parts of several writes. */
-    private record TornRead(int register, Set<Long> values, long started, long ended) {}
+    /** A read, which has several values if it has found parts of several writes. */
+    private record Read(Set<Long> values, long started, long ended) {}
 
-    private final List<Operation> writes = new ArrayList<>();
-    private final List<Operation> reads = new ArrayList<>();
-    private final List<TornRead> tornReads = new ArrayList<>();
+    private final Map<Integer, Register> registers = new TreeMap<>();
+
+    private Register register(int number) {
+        return registers.computeIfAbsent(number, _ -> new Register());
+    }
 
     /** Adds a write, which ended when it was acknowledged. */
     void wrote(int register, long value, long started, long ended) {
-        writes.add(new Operation(register, value, started, ended));
+        register(register).add(new Write(value, started, ended, true));
+    }
+
+    /**
+     * Adds a write that took effect, took effect in a part, was lost or had no effect.
+     *
+     * @param ended the time after which the client executed no part of it: when it was
+     *     acknowledged, rejected, or the client lost its session or was killed; otherwise {@link
+     *     #NEVER}
+     */
+    void mayHaveWritten(int register, long value, long started, long ended) {
+        register(register).add(new Write(value, started, ended, false));
     }
 
     /**
@@ -42,118 +57,96 @@ final class RegisterHistoryChecker {
      * @param values the values of the parts of the register
      */
     void read(int register, Set<Long> values, long started, long ended) {
-        if (values.size() == 1) {
-            reads.add(new Operation(register, values.iterator().next(), started, ended));
-        } else {
-            tornReads.add(new TornRead(register, values, started, ended));
-        }
+        register(register).reads.add(new Read(values, started, ended));
     }
 
     /** Returns descriptions of all reads that the writes do not explain. */
     List<String> violations() {
         var violations = new ArrayList<String>();
-        var writesOf = byRegister(writes);
-        byRegister(reads)
-                .forEach((register, list) ->
-                        check(list, writesOf.getOrDefault(register, List.of()), violations));
-        for (var read : tornReads) {
-            checkTorn(read, writesOf.getOrDefault(read.register(), List.of()), violations);
-        }
+        registers.forEach((number, register) -> {
+            for (var violation : register.violations()) {
+                violations.add("register %d: %s".formatted(number, violation));
+            }
+        });
         return violations;
     }
 
-    /**
-     * A write whose result is unknown can have taken effect in a part. All other writes replace all
-     * parts.
-     */
-    private static void checkTorn(TornRead read, List<Operation> writes, List<String> violations) {
-        var parts =
-                read.values().stream()
-                        .map(value ->
-                                new Operation(read.register(), value, read.started(), read.ended()))
-                        .toList();
-        for (var part : parts) {
-            check(List.of(part), writes, violations);
-        }
-        var unknown =
-                writes.stream()
-                        .filter(write -> write.ended() == NEVER)
-                        .map(Operation::value)
-                        .collect(Collectors.toSet());
-        if (read.values().stream().filter(value -> !unknown.contains(value)).count() > 1) {
-            violations.add("%s contains parts of several acknowledged writes".formatted(read));
-        }
-    }
+    private static final class Register {
 
-    private static Map<Integer, List<Operation>> byRegister(List<Operation> operations) {
-        Map<Integer, List<Operation>> result = new TreeMap<>();
-        for (var each : operations) {
-            result.computeIfAbsent(each.register(), _ -> new ArrayList<>()).add(each);
-        }
-        return result;
-    }
+        private final List<Write> writes = new ArrayList<>();
+        private final Map<Long, Write> writeOf = new HashMap<>();
+        private final List<Read> reads = new ArrayList<>();
 
-    private static void check(
-            List<Operation> reads, List<Operation> writes, List<String> violations) {
-        var sources = new HashMap<Long, Operation>();
-        writes.forEach(write -> sources.put(write.value(), write));
-        var acknowledged = new LatestBefore(writes, Operation::started);
-        var known = reads.stream().filter(read -> sources.containsKey(read.value())).toList();
-        var observed = new LatestBefore(known, read -> sources.get(read.value()).started());
-        for (var read : reads) {
-            var source = sources.get(read.value());
-            if (source == null && read.value() != 0) {
-                violations.add("%s returned a value that no client has written".formatted(read));
-                continue;
-            }
-            if (source != null && source.started() > read.ended()) {
-                violations.add("%s returned a value from the future: %s".formatted(read, source));
-            }
-            var ended = source == null ? Long.MIN_VALUE : source.ended();
-            var newer = acknowledged.find(read.started());
-            if (newer != null && newer.started() > ended) {
-                violations.add(
-                        "%s returned an old value, although %s was acknowledged"
-                                .formatted(read, newer));
-                continue;
-            }
-            var earlier = observed.find(read.started());
-            if (earlier != null && sources.get(earlier.value()).started() > ended) {
-                violations.add("%s returned an older value than %s".formatted(read, earlier));
-            }
-        }
-    }
-
-    /** Finds the operation with the latest time of all operations that ended before a time. */
-    private static final class LatestBefore {
-
-        private final List<Operation> byEnd;
-        private final List<Operation> latest = new ArrayList<>();
-
-        LatestBefore(List<Operation> operations, ToLongFunction<Operation> time) {
-            byEnd =
-                    operations.stream()
-                            .filter(each -> each.ended() != NEVER)
-                            .sorted(Comparator.comparingLong(Operation::ended))
-                            .toList();
-            for (var each : byEnd) {
-                var previous = latest.isEmpty() ? each : latest.getLast();
-                latest.add(time.applyAsLong(each) > time.applyAsLong(previous) ? each : previous);
-            }
+        Register() {
+            add(new Write(0, Long.MIN_VALUE, Long.MIN_VALUE, true));
         }
 
-        @Nullable Operation find(long time) {
-            var low = 0;
-            var high = byEnd.size();
-            while (low < high) {
-                var middle = (low + high) >>> 1;
-                if (byEnd.get(middle).ended() < time) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
+        void add(Write write) {
+            writes.add(write);
+            writeOf.put(write.value(), write);
+        }
+
+        List<String> violations() {
+            var violations = new ArrayList<String>();
+            for (var read : reads) {
+                for (var value : read.values()) {
+                    var write = writeOf.get(value);
+                    if (write == null) {
+                        violations.add("%s has a value that no client wrote".formatted(read));
+                    } else {
+                        check(read, write, violations);
+                    }
+                }
+                if (read.values().stream().filter(this::isAcknowledged).count() > 1) {
+                    violations.add("%s has parts of several acknowledged writes".formatted(read));
                 }
             }
-            return low == 0 ? null : latest.get(low - 1);
+            return violations;
+        }
+
+        private boolean isAcknowledged(long value) {
+            var write = writeOf.get(value);
+            return write != null && write.isAcknowledged();
+        }
+
+        private void check(Read read, Write write, List<String> violations) {
+            if (write.started() > read.ended()) {
+                violations.add("%s has a value from the future: %s".formatted(read, write));
+            }
+            writes.stream()
+                    .filter(other -> other.isAcknowledged() && other.started() > write.ended())
+                    .filter(other -> other.ended() < read.started())
+                    .findFirst()
+                    .ifPresent(newer ->
+                            violations.add(
+                                    "%s has an old value: %s was acknowledged after %s"
+                                            .formatted(read, newer, write)));
+            reads.stream()
+                    .filter(other -> other.ended() > write.ended())
+                    .filter(other -> other.ended() < read.started() && isAfter(other, write))
+                    .findFirst()
+                    .ifPresent(earlier ->
+                            violations.add(
+                                    "%s has an older value than %s: %s"
+                                            .formatted(read, earlier, write)));
+        }
+
+        /**
+         * Returns true if a read shows that the value of a write was replaced, or never written.
+         */
+        private boolean isAfter(Read read, Write write) {
+            return !read.values().contains(write.value())
+                    && Math.max(read.started(), lastStart(read)) > write.ended();
+        }
+
+        /** Returns the start of the last write of a value that a read has found. */
+        private long lastStart(Read read) {
+            return read.values().stream()
+                    .map(writeOf::get)
+                    .filter(Objects::nonNull)
+                    .mapToLong(Write::started)
+                    .max()
+                    .orElse(Long.MIN_VALUE);
         }
     }
 }

@@ -128,7 +128,7 @@ class VolumeConsistencyUnderFaultsTest {
     }
 
     private void check(Nemesis nemesis, StaleJournalWriteDetector epochs) throws IOException {
-        var checker = new HistoryChecker(volume, clients.started(), seed);
+        var checker = new HistoryChecker(volume, clients, seed);
         System.out.printf(
                 "Faults: %s, %d clients, epochs 1 to %d%n%s%n",
                 nemesis.counts(), clients.started(), epochs.newest(), checker.summary());
