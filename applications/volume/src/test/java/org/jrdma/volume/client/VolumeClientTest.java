@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -12,14 +14,18 @@ import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.MemoryDrive;
+import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.metadata.VolumeFormatter;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
 import org.jrdma.volume.protocol.FolderEntry;
+import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -249,13 +255,22 @@ class VolumeClientTest {
     @Test
     void shouldExcludeConflictingLocks() throws Exception {
         var first = cluster.newClient("first");
-        var second = cluster.newClient("second");
+        var requests = new AtomicInteger();
+        var second =
+                cluster.newClient(
+                        "second",
+                        Optional.of(cluster.drive()),
+                        (addresses, incoming, timeout) ->
+                                new LockCounter(
+                                        cluster.connector().connect(addresses, incoming, timeout),
+                                        requests));
         try (var a = first.open(FILE, Creation.NEW, 0644);
                 var b = second.open(FILE, Creation.EXISTING, 0)) {
             assertThat(a.lock(0, 10, false, false)).isTrue();
             assertThat(b.lock(9, 20, true, false)).isFalse();
             assertThat(b.lock(10, 20, true, false)).isTrue();
             assertThat(a.lock(15, 16, true, false)).isTrue();
+            requests.set(0);
             var waiting =
                     CompletableFuture.supplyAsync(() -> {
                         try {
@@ -264,9 +279,33 @@ class VolumeClientTest {
                             throw new java.io.UncheckedIOException(e);
                         }
                     });
+            while (requests.get() < 2
+                    && !waiting.isDone()) { // the reply to the first one is: retry
+                Thread.sleep(5);
+            }
             assertThat(waiting).isNotDone();
             a.unlock(0, 10, false);
             assertThat(waiting.get()).isTrue();
+        }
+    }
+
+    /** A connection that counts the requests for locks. */
+    private static final class LockCounter extends DelegatingConnection {
+
+        private final AtomicInteger requests;
+
+        LockCounter(ServerConnector.Connection connection, AtomicInteger requests) {
+            super(connection);
+            this.requests = requests;
+        }
+
+        @Override
+        public ByteBuffer call(ByteBuffer request, Duration timeout) throws FabricException {
+            var header = RequestHeader.decode(new Decoder(request.duplicate()));
+            if (header.operation() == org.jrdma.volume.protocol.Operation.LOCK) {
+                requests.incrementAndGet();
+            }
+            return super.call(request, timeout);
         }
     }
 
@@ -294,7 +333,7 @@ class VolumeClientTest {
 
     @Test
     void shouldEndTheSessionOfAClientThatDoesNotRespond() throws Exception {
-        var isCut = new java.util.concurrent.atomic.AtomicBoolean();
+        var isCut = new AtomicBoolean();
         var connector = cluster.connector();
         var silent =
                 cluster.newClient(
@@ -335,11 +374,9 @@ class VolumeClientTest {
     /** A connection that can be cut in both directions. */
     private static final class CutConnection extends DelegatingConnection {
 
-        private final java.util.concurrent.atomic.AtomicBoolean isCut;
+        private final AtomicBoolean isCut;
 
-        CutConnection(
-                ServerConnector.Connection connection,
-                java.util.concurrent.atomic.AtomicBoolean isCut) {
+        CutConnection(ServerConnector.Connection connection, AtomicBoolean isCut) {
             super(connection);
             this.isCut = isCut;
         }
@@ -352,23 +389,20 @@ class VolumeClientTest {
         }
 
         @Override
-        public java.nio.ByteBuffer call(java.nio.ByteBuffer request, java.time.Duration timeout)
-                throws FabricException {
+        public ByteBuffer call(ByteBuffer request, Duration timeout) throws FabricException {
             check();
             return super.call(request, timeout);
         }
 
         @Override
-        public java.nio.ByteBuffer send(
-                java.nio.ByteBuffer request, MemorySegment source, java.time.Duration timeout)
+        public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration timeout)
                 throws FabricException {
             check();
             return super.send(request, source, timeout);
         }
 
         @Override
-        public java.nio.ByteBuffer receive(
-                java.nio.ByteBuffer request, MemorySegment target, java.time.Duration timeout)
+        public ByteBuffer receive(ByteBuffer request, MemorySegment target, Duration timeout)
                 throws FabricException {
             check();
             return super.receive(request, target, timeout);
