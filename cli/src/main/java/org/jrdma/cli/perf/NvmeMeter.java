@@ -3,7 +3,6 @@ package org.jrdma.cli.perf;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Random;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.nvme.DmaMemory;
@@ -11,7 +10,7 @@ import org.jrdma.nvme.NvmeDrive;
 import org.jrdma.nvme.NvmeNamespace;
 import org.jrdma.nvme.NvmeQueue;
 
-/** Measures random transfers through one queue. */
+/** Measures transfers through one queue. */
 final class NvmeMeter implements AutoCloseable {
 
     /** The limit of the memory for samples: a controller may execute millions per second. */
@@ -21,9 +20,9 @@ final class NvmeMeter implements AutoCloseable {
     private final NvmeNamespace namespace;
     private final DmaMemory memory;
     private final NvmeResult.Operation operation;
+    private final AccessOrder order;
     private final int bytes;
     private final int maxCommandBytes;
-    private final Random random = new Random(1);
     private final Samples samples = new Samples();
 
     /** The times of submission of the pending transfers, by their contexts. */
@@ -35,10 +34,11 @@ final class NvmeMeter implements AutoCloseable {
     private long completed;
 
     /** Opens a queue and fills it. */
-    private NvmeMeter(NvmeDrive drive, NvmeResult.Operation operation, int depth, int bytes)
+    private NvmeMeter(NvmeDrive drive, NvmeResult.Operation operation, int depth, AccessOrder order)
             throws FabricException {
         this.operation = operation;
-        this.bytes = bytes;
+        this.order = order;
+        this.bytes = order.accessBytes();
         maxCommandBytes = drive.maxTransferBytes();
         starts = new long[depth];
         pendingCommands = new int[depth];
@@ -60,15 +60,19 @@ final class NvmeMeter implements AutoCloseable {
      * stable.
      *
      * @param depth the number of pending transfers
-     * @param bytes the size of each transfer, which consists of several commands if it exceeds the
+     * @param order the transfers, each of which consists of several commands if it exceeds the
      *     maximum of the controller
      */
     static RepeatedMeasurement measure(
-            NvmeDrive drive, NvmeResult.Operation operation, int depth, int bytes, Duration time)
+            NvmeDrive drive,
+            NvmeResult.Operation operation,
+            int depth,
+            AccessOrder order,
+            Duration time)
             throws IOException {
-        try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
+        try (var meter = new NvmeMeter(drive, operation, depth, order)) {
             meter.run(time);
-            var measured = RepeatedMeasurement.repeat(time, bytes, 1, meter::slice);
+            var measured = RepeatedMeasurement.repeat(time, meter.bytes, 1, meter::slice);
             meter.drain();
             return measured;
         }
@@ -84,11 +88,11 @@ final class NvmeMeter implements AutoCloseable {
             NvmeDrive drive,
             List<NvmeResult.Operation> operations,
             int depth,
-            int bytes,
+            AccessOrder order,
             Duration time)
             throws IOException {
         for (var operation : operations) {
-            try (var meter = new NvmeMeter(drive, operation, depth, bytes)) {
+            try (var meter = new NvmeMeter(drive, operation, depth, order)) {
                 RepeatedMeasurement.warmUp(time, meter::slice);
                 meter.drain();
             }
@@ -156,8 +160,7 @@ final class NvmeMeter implements AutoCloseable {
     }
 
     private void submit(int context) {
-        var transfers = namespace.bytes() / bytes;
-        var firstBlock = random.nextLong(transfers) * (bytes >> namespace.blockShift());
+        var firstBlock = order.nextPosition() >> namespace.blockShift();
         starts[context] = System.nanoTime();
         for (var done = 0; done < bytes; done += maxCommandBytes) {
             var block = firstBlock + (done >> namespace.blockShift());

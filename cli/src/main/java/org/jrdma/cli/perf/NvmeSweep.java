@@ -81,13 +81,13 @@ public final class NvmeSweep {
             List<NvmeResult.Operation> operations,
             int warmUpDepth)
             throws IOException {
-        NvmeMeter.warmUp(drive, operations, warmUpDepth, PAGE_BYTES, time);
+        NvmeMeter.warmUp(drive, operations, warmUpDepth, randomPages(drive), time);
         for (var operation : operations) {
             if (!output.isJson()) {
                 out().println(NvmeResult.header(kind, operation));
             }
             for (var depth : depths) {
-                var measured = NvmeMeter.measure(drive, operation, depth, PAGE_BYTES, time);
+                var measured = NvmeMeter.measure(drive, operation, depth, randomPages(drive), time);
                 var result =
                         new NvmeResult(
                                 kind,
@@ -102,6 +102,11 @@ public final class NvmeSweep {
                 }
             }
         }
+    }
+
+    private static AccessOrder randomPages(NvmeDrive drive) {
+        var bytes = drive.namespaces().getFirst().bytes();
+        return new AccessOrder(AccessOrder.Pattern.RANDOM, PAGE_BYTES, bytes);
     }
 
     /**

@@ -8,34 +8,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 
 /** Measures accesses to a file of a volume, one at a time. */
 final class VolumeMeter {
 
     private final FileChannel file;
     private final NvmeResult.Operation operation;
-    private final VolumeResult.Pattern pattern;
+    private final AccessOrder order;
     private final ByteBuffer buffer;
-
-    /** The number of blocks of the file. */
-    private final long blocks;
-
-    private final Random random = new Random(1);
     private final Samples samples = new Samples();
-    private long next;
 
     private VolumeMeter(
             MeasuredVolume volume,
             NvmeResult.Operation operation,
-            VolumeResult.Pattern pattern,
-            int bytes)
-            throws IOException {
+            AccessOrder.Pattern pattern,
+            int bytes) {
         this.file = volume.file();
         this.operation = operation;
-        this.pattern = pattern;
+        this.order = new AccessOrder(pattern, bytes, MeasuredVolume.FILE_BYTES);
         this.buffer = volume.buffer(bytes);
-        this.blocks = file.size() / bytes;
     }
 
     /**
@@ -47,7 +38,7 @@ final class VolumeMeter {
     static VolumeResult measure(
             MeasuredVolume volume,
             NvmeResult.Operation operation,
-            VolumeResult.Pattern pattern,
+            AccessOrder.Pattern pattern,
             int bytes,
             Duration time)
             throws IOException {
@@ -82,7 +73,7 @@ final class VolumeMeter {
     /** Reads and writes before the first measurement, so that the JVM compiles the code. */
     static void warmUp(MeasuredVolume volume, int bytes, Duration time) throws IOException {
         for (var operation : NvmeResult.Operation.values()) {
-            var meter = new VolumeMeter(volume, operation, VolumeResult.Pattern.RANDOM, bytes);
+            var meter = new VolumeMeter(volume, operation, AccessOrder.Pattern.RANDOM, bytes);
             RepeatedMeasurement.warmUp(time, meter::slice);
         }
     }
@@ -99,19 +90,12 @@ final class VolumeMeter {
         var end = System.nanoTime() + time.toNanos();
         long now;
         do {
-            var position = nextBlock() * buffer.capacity();
+            var position = order.nextPosition();
             var start = System.nanoTime();
             access(position);
             now = System.nanoTime();
             samples.add(now - start);
         } while (now - end < 0);
-    }
-
-    private long nextBlock() {
-        return switch (pattern) {
-            case SEQUENTIAL -> next++ % blocks;
-            case RANDOM -> random.nextLong(blocks);
-        };
     }
 
     private void access(long position) throws IOException {

@@ -105,7 +105,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         var paths = named.isEmpty() ? List.of(VolumeDataPathKind.values()) : named;
         try (var drive = LentSoftwareDrive.start()) {
             if (paths.contains(VolumeDataPathKind.DIRECT)) {
-                run("raw driver", () -> measureDriver(drive)); // writes to all blocks
+                run("raw driver", () -> measureDriver(drive)); // overwrites a volume
             }
             try (var created = new DriveName(drive.ofClient()).open()) {
                 VolumeServer.create(created);
@@ -140,31 +140,29 @@ public final class VolumePerfCommand implements Callable<Integer> {
         }
     }
 
+    /** Accesses as many bytes of the drive as the measured file has, in the same orders. */
     private void measureDriver(LentSoftwareDrive lent) throws IOException {
         try (var borrowed = lent.borrow()) {
             var drive = borrowed.drive();
             var operations = List.of(NvmeResult.Operation.values());
-            NvmeMeter.warmUp(drive, operations, 1, sizes.getFirst(), time);
-            for (var operation : operations) {
-                var name = "driver " + Json.name(operation);
-                print(VolumeResult.rawHeader(VolumeDataPathKind.DIRECT, name));
-                for (var bytes : sizes) {
-                    var measured = NvmeMeter.measure(drive, operation, 1, bytes, time);
-                    add(
-                            new VolumeResult(
-                                    VolumeDataPathKind.DIRECT,
-                                    Optional.of("driver"),
-                                    operation,
-                                    Optional.empty(),
-                                    bytes,
-                                    measured.latency(),
-                                    measured.bandwidth(),
-                                    measured.stable(),
-                                    Optional.empty(),
-                                    Optional.empty()));
+            var warmUp = driverOrder(AccessOrder.Pattern.RANDOM, sizes.getFirst());
+            NvmeMeter.warmUp(drive, operations, 1, warmUp, time);
+            for (var pattern : AccessOrder.Pattern.values()) {
+                for (var operation : operations) {
+                    var name = "driver, %s %s".formatted(Json.name(pattern), Json.name(operation));
+                    print(VolumeResult.rawHeader(VolumeDataPathKind.DIRECT, name));
+                    for (var bytes : sizes) {
+                        var order = driverOrder(pattern, bytes);
+                        var measured = NvmeMeter.measure(drive, operation, 1, order, time);
+                        add(VolumeResult.ofDriver(operation, pattern, bytes, measured));
+                    }
                 }
             }
         }
+    }
+
+    private static AccessOrder driverOrder(AccessOrder.Pattern pattern, int bytes) {
+        return new AccessOrder(pattern, bytes, MeasuredVolume.FILE_BYTES);
     }
 
     private void measure(
@@ -173,7 +171,7 @@ public final class VolumePerfCommand implements Callable<Integer> {
         try (var volume = MeasuredVolume.open(path, drive, folder)) {
             VolumeMeter.warmUp(volume, sizes.getFirst(), time);
             print("%n%s: %s".formatted(path, volume.connection()));
-            for (var pattern : VolumeResult.Pattern.values()) {
+            for (var pattern : AccessOrder.Pattern.values()) {
                 for (var operation : NvmeResult.Operation.values()) {
                     print(VolumeResult.header(path, operation, pattern));
                     for (var bytes : sizes) {

@@ -12,7 +12,7 @@ import org.jrdma.cli.output.Json;
  *
  * @param raw the raw operation: read or write over RDMA, pio or dma over SISCI, or driver for the
  *     NVMe driver; empty for an access to a file
- * @param pattern the order of the positions; empty for a raw operation
+ * @param pattern the order of the positions; empty for a raw operation over RDMA or SISCI
  * @param bytes the size of an access
  * @param processorTime empty for a raw operation
  * @param connection the description of the path to the data; empty for a raw operation
@@ -21,7 +21,7 @@ record VolumeResult(
         VolumeDataPathKind path,
         Optional<String> raw,
         NvmeResult.Operation operation,
-        Optional<Pattern> pattern,
+        Optional<AccessOrder.Pattern> pattern,
         int bytes,
         LatencyStatistics latency,
         MeasuredBandwidth bandwidth,
@@ -35,12 +35,6 @@ record VolumeResult(
                     "block size (bytes)",
                     "bytes",
                     "One access at a time. Raw: the same transport without a volume, as in jrdma perf.");
-
-    /** The order of the positions of accesses. */
-    enum Pattern {
-        SEQUENTIAL,
-        RANDOM
-    }
 
     /** Returns the result of a raw operation over RDMA or SISCI. */
     static VolumeResult ofRaw(VolumeDataPathKind path, Result result) {
@@ -59,7 +53,27 @@ record VolumeResult(
                 Optional.empty());
     }
 
-    static String header(VolumeDataPathKind path, NvmeResult.Operation operation, Pattern pattern) {
+    /** Returns the result of the NVMe driver. */
+    static VolumeResult ofDriver(
+            NvmeResult.Operation operation,
+            AccessOrder.Pattern pattern,
+            int bytes,
+            RepeatedMeasurement measured) {
+        return new VolumeResult(
+                VolumeDataPathKind.DIRECT,
+                Optional.of("driver"),
+                operation,
+                Optional.of(pattern),
+                bytes,
+                measured.latency(),
+                measured.bandwidth(),
+                measured.stable(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    static String header(
+            VolumeDataPathKind path, NvmeResult.Operation operation, AccessOrder.Pattern pattern) {
         return header(
                 "%s, %s %s".formatted(path, Json.name(pattern), Json.name(operation)),
                 " %7s %7s %7s".formatted("client", "server", "drive"));
@@ -118,7 +132,7 @@ record VolumeResult(
                 "%s, %s".formatted(curve(), words), bytes, latency, bandwidth, stable);
     }
 
-    private boolean isIn(NvmeResult.Operation chart, Pattern order) {
+    private boolean isIn(NvmeResult.Operation chart, AccessOrder.Pattern order) {
         return operation == chart && pattern.orElse(order) == order;
     }
 
@@ -132,7 +146,7 @@ record VolumeResult(
      */
     static List<Plot.Chart> charts(List<VolumeResult> results) {
         var charts = new ArrayList<Plot.Chart>();
-        for (var order : Pattern.values()) {
+        for (var order : AccessOrder.Pattern.values()) {
             for (var operation : NvmeResult.Operation.values()) {
                 var heading = "%s %s".formatted(Json.name(order), Json.name(operation));
                 var shown =
@@ -168,7 +182,8 @@ record VolumeResult(
                             "processor time (ns per byte)",
                             Plot.Quantity.PROCESSOR_TIME,
                             results.stream()
-                                    .filter(result -> result.isIn(operation, Pattern.SEQUENTIAL))
+                                    .filter(result ->
+                                            result.isIn(operation, AccessOrder.Pattern.SEQUENTIAL))
                                     .filter(result -> result.processorTime().isPresent())
                                     .map(result ->
                                             result.value(

@@ -18,7 +18,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VolumePerfCommandTest {
 
     private static final int ACCESSES = 4;
-    private static final int DRIVER_OPERATIONS = 2;
     private static final int RAW_TRANSPORTS = 4;
 
     @TempDir private Path folder;
@@ -63,7 +62,7 @@ class VolumePerfCommandTest {
                         "\nsisci-sockets: sockets (sisci) to ",
                         "\ntcp: sockets (tcp) to ",
                         "\ntcp, random write: latency in us, processor time in ns per byte; ~: unstable\n",
-                        "\ndirect, raw driver read: latency in us; ~: unstable\n",
+                        "\ndirect, raw driver, random read: latency in us; ~: unstable\n",
                         "\nverbs, raw read: latency in us; ~: unstable\n",
                         "\nsisci, raw pio: latency in us; ~: unstable\n")
                 .containsPattern(
@@ -72,7 +71,7 @@ class VolumePerfCommandTest {
         assertThat(rows(output))
                 .hasSize(
                         VolumeDataPathKind.values().length * ACCESSES
-                                + DRIVER_OPERATIONS
+                                + ACCESSES // of the driver
                                 + RAW_TRANSPORTS);
         assertThat(Files.readString(plot))
                 .contains(
