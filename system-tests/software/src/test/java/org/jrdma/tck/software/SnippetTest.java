@@ -111,6 +111,9 @@ class SnippetTest {
     @ParameterizedTest
     @MethodSource("snippets")
     void shouldCompile(Snippet snippet) throws Exception {
+        for (var other : in(ROOT.resolve(snippet.document()))) {
+            write(other); // a program can use the other classes of its document
+        }
         var file = write(snippet);
         var messages = new StringWriter();
         var compiler = ToolProvider.getSystemJavaCompiler();
@@ -120,6 +123,8 @@ class SnippetTest {
                             "-proc:none",
                             "-cp",
                             System.getProperty("java.class.path"),
+                            "-sourcepath",
+                            folder.toString(),
                             "-d",
                             folder.toString());
             var compiled =
@@ -162,23 +167,82 @@ class SnippetTest {
     @Test
     @Tag("slow")
     void shouldRunTheSmallestVolume() throws Exception {
-        for (var snippet : in(ROOT.resolve("docs/learn/volume.md"))) {
-            write(snippet);
-        }
         var port = FreePorts.one() + "";
 
-        try (var server = start("127.0.74.1", "SmallVolume", "serve", "0.0.0.0", port)) {
-            server.awaitOutput("serving at ");
+        try (var server = startSmallVolume(port)) {
             assertThat(volume("put", port, "notes", "Saluton, mondo"))
                     .isEqualTo("committed extent 0\n");
             assertThat(volume("put", port, "other", "x".repeat(5000)))
                     .isEqualTo("committed extent 1\n");
             assertThat(volume("put", port, "notes", "Adiau")).isEqualTo("committed extent 3\n");
 
-            assertThat(volume("get", port, "notes")).isEqualTo("reading extent 3\nAdiau\n");
-            assertThat(volume("get", port, "other")).endsWith("\n" + "x".repeat(5000) + "\n");
+            assertThat(volume("get", port, "notes")).isEqualTo("extent 3: Adiau\n");
+            assertThat(volume("get", port, "other"))
+                    .isEqualTo("extent 1: " + "x".repeat(5000) + "\n");
             assertThat(server.isRunning()).as(server.output()).isTrue();
         }
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldRejectInvalidRequestsToTheSmallestVolumeAndKeepItsBlocksAndFiles() throws Exception {
+        var port = FreePorts.one();
+
+        try (var server = startSmallVolume(port + "");
+                var client = new SmallVolumeClient("127.0.74.1", port);
+                var other = new SmallVolumeClient("127.0.74.1", port)) {
+            for (var request :
+                    List.of(
+                            "put -8192 x",
+                            "put 0 x",
+                            "put 9999999999 x",
+                            "put x",
+                            "get",
+                            "",
+                            "?")) {
+                assertThat(client.request(request)).isEqualTo("error: invalid request");
+            }
+            assertThat(client.request("put 2000000 x")).isEqualTo("error: too few free blocks");
+            var first = client.reserve("put 4 x", 0);
+            var second = other.reserve("put 4 y", 1);
+
+            assertThat(client.requestWithImmediate("x", 0)).isEqualTo("error: invalid request");
+            assertThat(client.request("\0\0\0\0")).isEqualTo("error: invalid request");
+            assertThat(client.write(second, 1)).isEqualTo("error: no such extent is reserved");
+            assertThat(client.write(first.slice(0, 3), 0))
+                    .isEqualTo("error: no such extent is reserved");
+            assertThat(client.request("get x")).isEqualTo("error: no such file");
+            assertThat(client.request("get y")).isEqualTo("error: no such file");
+
+            assertThat(other.write(second, 1)).isEqualTo("committed extent 1");
+            assertThat(client.request("get y")).isEqualTo("1 " + second);
+            var rest = client.reserve("put %d z".formatted(254 * 4096), 2);
+            assertThat(other.request("put 1 y")).isEqualTo("error: too few free blocks");
+            assertThat(client.write(rest, 2)).isEqualTo("committed extent 2");
+            assertThat(server.isRunning()).as(server.output()).isTrue();
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldFailAClientOfTheSmallestVolumeWhoseRequestIsRejected() throws Exception {
+        var port = FreePorts.one() + "";
+
+        try (var server = startSmallVolume(port);
+                var client = start("127.0.74.2", "SmallVolume", "get", "127.0.74.1", port, "x")) {
+            assertThat(client.await()).isEqualTo(1);
+            assertThat(client.output()).contains("error: no such file");
+            assertThat(server.isRunning()).as(server.output()).isTrue();
+        }
+    }
+
+    private Program startSmallVolume(String port) throws Exception {
+        for (var snippet : in(ROOT.resolve("docs/learn/volume.md"))) {
+            write(snippet);
+        }
+        var server = start("127.0.74.1", "SmallVolume", "serve", "0.0.0.0", port);
+        server.awaitOutput("serving at ");
+        return server;
     }
 
     private String volume(String command, String port, String... file) throws Exception {
