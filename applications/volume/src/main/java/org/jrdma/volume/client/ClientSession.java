@@ -482,7 +482,6 @@ final class ClientSession {
         heartbeats.interrupt();
         connecting.lock();
         try {
-            registration.end();
             var current = attached.get();
             if (current != null) {
                 try (var connection = current.connection()) {

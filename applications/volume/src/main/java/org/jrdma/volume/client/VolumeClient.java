@@ -410,6 +410,7 @@ public final class VolumeClient implements AutoCloseable {
         }
         var isEnding = preventsLateWrites();
         paths.close();
+        session.registration().end();
         session.close(isEnding);
     }
 

@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jrdma.ffi.FabricException;
@@ -138,7 +139,16 @@ class LateDirectWriteTest {
         }
 
         @Override
+        public void unregister(long key) throws FabricException {
+            checkLink();
+            isRegistered = false;
+        }
+
+        @Override
         public void lead(long key, long predecessor) {}
+
+        @Override
+        public void excludeUnknown(Set<Long> known) {}
 
         @Override
         public boolean exclude(long key) {
