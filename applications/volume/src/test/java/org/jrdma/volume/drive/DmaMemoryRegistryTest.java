@@ -140,6 +140,7 @@ class DmaMemoryRegistryTest {
             stripes.read(1, memory.fill((byte) 0));
             assertEqual(memory, bytes);
 
+            second.drive().fence().register(Fence.randomKey()); // the first host leads
             second.drive().write(100, memory);
             drive.read(100, memory.fill((byte) 0));
             assertEqual(memory, bytes);
