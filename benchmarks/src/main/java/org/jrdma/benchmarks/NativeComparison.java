@@ -29,10 +29,21 @@ public final class NativeComparison {
     /**
      * A comparison of C and Java.
      *
-     * @param bounds the time in nanoseconds that Java may add to an operation, with ordinary and
-     *     with critical calls; empty for none
+     * @param ordinaryBound the time in nanoseconds that Java may add with ordinary calls; 0 for any
+     * @param criticalBound the time in nanoseconds that Java may add with critical calls; 0 for any
      */
-    private record Contest(String name, int operationsInRound, Work c, Work java, int... bounds) {}
+    private record Contest(
+            String name,
+            int operationsInRound,
+            Work c,
+            Work java,
+            int ordinaryBound,
+            int criticalBound) {
+
+        Contest(String name, int operationsInRound, Work c, Work java) {
+            this(name, operationsInRound, c, java, 0, 0);
+        }
+    }
 
     /** Prints a table. */
     public static void main(String[] arguments) throws FabricException {
@@ -115,6 +126,7 @@ public final class NativeComparison {
                 java[turn] = inJava;
             }
         }
+        var bound = critical ? contest.criticalBound : contest.ordinaryBound;
         System.out.printf(
                 Locale.ROOT,
                 "| %s | %s | %.1f | %.1f | %.1f | %s |%n",
@@ -123,7 +135,7 @@ public final class NativeComparison {
                 Median.of(c),
                 Median.of(java),
                 Median.of(java) - Median.of(c),
-                contest.bounds.length == 0 ? "" : "at most " + contest.bounds[critical ? 1 : 0]);
+                bound == 0 ? "" : "at most " + bound);
     }
 
     private static double nanosOfOne(Contest contest, Work work) throws VerbsException {
