@@ -375,6 +375,7 @@ class DataPathTest {
             path.isFailing = false;
             while (!path.isRegistered
                     || client.state().data().kind() != DataPathState.Kind.DIRECT) {
+                file.write(0, bytes(4096, 'a')); // the client may have returned too early
                 Thread.sleep(10);
             }
             var switches = client.state().data().switches();
