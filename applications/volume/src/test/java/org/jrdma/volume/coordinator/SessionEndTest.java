@@ -2,6 +2,7 @@ package org.jrdma.volume.coordinator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Timeout.ThreadMode.SEPARATE_THREAD;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests that the locks of lost clients become free. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = SEPARATE_THREAD) // a wait for a lock is not interruptible
 class SessionEndTest {
 
     private static final Duration SESSION_TIMEOUT = Duration.ofMillis(600);
