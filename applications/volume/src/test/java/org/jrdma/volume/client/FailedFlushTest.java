@@ -35,7 +35,9 @@ class FailedFlushTest {
         var _ = cluster.coordinator();
         var _ = cluster.serveBlocks(0);
         client = cluster.newClient("client", Optional.of(new LosingDrive()), connector);
-        Thread.sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
+        while (connector.count(Operation.HEARTBEAT) < 2) { // the first one reports the data server
+            Thread.sleep(10);
+        }
     }
 
     @AfterEach

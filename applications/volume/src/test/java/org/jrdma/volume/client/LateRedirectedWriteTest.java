@@ -8,13 +8,17 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.client.VolumeClient.Creation;
+import org.jrdma.volume.metadata.Decoder;
 import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.protocol.FilePath;
+import org.jrdma.volume.protocol.Operation;
+import org.jrdma.volume.protocol.RequestHeader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,6 +35,9 @@ class LateRedirectedWriteTest {
     private static final int PART_BYTES = 64 * 1024;
 
     private final LocalCluster cluster;
+
+    /** Two heartbeats: the reply to the first one reports the data server. */
+    private final CountDownLatch heartbeats = new CountDownLatch(2);
 
     private final AtomicBoolean isWriting = new AtomicBoolean();
 
@@ -73,6 +80,15 @@ class LateRedirectedWriteTest {
         }
         return new DelegatingConnection(cluster.connector().connect(addresses, incoming, timeout)) {
             @Override
+            public ByteBuffer call(ByteBuffer request, Duration limit) throws FabricException {
+                var header = RequestHeader.decode(new Decoder(request.duplicate()));
+                if (header.operation() == Operation.HEARTBEAT) {
+                    heartbeats.countDown();
+                }
+                return super.call(request, limit);
+            }
+
+            @Override
             public ByteBuffer send(ByteBuffer request, MemorySegment source, Duration limit)
                     throws FabricException {
                 if (sent.incrementAndGet() % parts != 0) {
@@ -98,12 +114,13 @@ class LateRedirectedWriteTest {
                         this::connect,
                         Optional.empty())) {
             var file = client.open(FilePath.of("/file"), Creation.NEW, 0644);
-            sleep(LocalCluster.SESSION_TIMEOUT); // a heartbeat reports the data server
+            heartbeats.await();
             isWriting.set(true);
             var data = MemorySegment.ofArray(new byte[parts * PART_BYTES]);
             assertThatThrownBy(() -> file.write(0, data))
                     .hasMessageContaining("No path to the data works");
 
+            assertThat(sent).hasValue(parts);
             assertThat(System.nanoTime() - lastSent).isGreaterThanOrEqualTo(CALL_TIMEOUT.toNanos());
             isWriting.set(false);
         }
