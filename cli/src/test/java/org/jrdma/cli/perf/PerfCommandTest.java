@@ -26,6 +26,9 @@ class PerfCommandTest {
 
     private static final String FIGURE = " +(?:\\d+\\.\\d\\d~?|-)";
 
+    /** The bandwidth, the messages per second, and the time of a cache line. */
+    private static final String RATES_AND_LINE = " +\\d+\\.\\d~? +\\d+ +\\d+$";
+
     private final StringWriter output = new StringWriter();
     private final StringWriter errors = new StringWriter();
 
@@ -55,8 +58,8 @@ class PerfCommandTest {
                                 + ": "
                                 + description
                                 + "; latency per message in us; ~: unstable\n")
-                .containsPattern("(?m)^ +" + small + FIGURE.repeat(4) + " +\\d+\\.\\d~? +\\d+$")
-                .containsPattern("(?m)^ +" + large + FIGURE.repeat(4) + " +\\d+\\.\\d~? +\\d+$");
+                .containsPattern("(?m)^ +" + small + FIGURE.repeat(4) + RATES_AND_LINE)
+                .containsPattern("(?m)^ +" + large + FIGURE.repeat(4) + RATES_AND_LINE);
     }
 
     @Tag("slow")
