@@ -108,9 +108,9 @@ public final class FileHandle implements AutoCloseable {
         return start + bytes;
     }
 
-    /** Returns the size of the next part, so that all later parts start with a block. */
+    /** Returns the size of the next part, so that all parts after it start with a block. */
     private static long partBytes(long position, long bytes) {
-        return Math.min(bytes, MAX_PART_BYTES - position % Drive.BLOCK_BYTES);
+        return bytes <= MAX_PART_BYTES ? bytes : MAX_PART_BYTES - position % Drive.BLOCK_BYTES;
     }
 
     /**

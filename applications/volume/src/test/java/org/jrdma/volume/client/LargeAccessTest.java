@@ -111,6 +111,7 @@ class LargeAccessTest {
         for (var thread = recall;
                 thread == null || thread.getState() != Thread.State.WAITING;
                 thread = recall) {
+            assertThat(running.isDone()).as("the access did not wait").isFalse();
             Thread.onSpinWait();
         }
         return running;
@@ -141,6 +142,22 @@ class LargeAccessTest {
         accesses.get().get();
         assertThat(target.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 'a');
         assertThat(read(other).mismatch(bytes(BYTES, 'a'))).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldKeepTheLeaseDuringAnAccessOfLessThanFourMebibytes() throws Exception {
+        file.truncate(0); // under a lease for writing
+        var before = connector.count(Operation.LEASE);
+        var accesses = new CompletableFuture<CompletableFuture<Void>>();
+        duringAccess.set(() ->
+                accesses.complete(
+                        startAccessOfAnotherClient(() -> {
+                            var _ = other.size();
+                        })));
+        file.write(4000, bytes((4 << 20) - 100, 'a'));
+
+        assertThat(connector.count(Operation.LEASE)).isEqualTo(before);
+        accesses.get().get();
     }
 
     @Test
