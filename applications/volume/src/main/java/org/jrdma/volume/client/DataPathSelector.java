@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
@@ -35,6 +36,7 @@ final class DataPathSelector implements AutoCloseable {
     private final ClientSession session;
     private final @Nullable Drive direct;
     private final long blocks;
+    private final Consumer<VolumeException> onDataLost;
     private final LateWrites lateWrites;
     private volatile @Nullable DirectOrRedirectedDataPath current;
 
@@ -71,18 +73,21 @@ final class DataPathSelector implements AutoCloseable {
     /**
      * @param direct the drive; empty if this node has no path to it
      * @param blocks the number of blocks of the drive
+     * @param onDataLost is called if data of any file was lost that was not durable
      */
     DataPathSelector(
             ClientOptions options,
             ServerConnector connector,
             ClientSession session,
             Optional<Drive> direct,
-            long blocks) {
+            long blocks,
+            Consumer<VolumeException> onDataLost) {
         this.options = options;
         this.connector = connector;
         this.session = session;
         this.direct = direct.orElse(null);
         this.blocks = blocks;
+        this.onDataLost = onDataLost;
         this.lateWrites = new LateWrites(session);
         this.current = direct.map(DirectOrRedirectedDataPath.Direct::new).orElse(null);
         this.hasHadPath = direct.isPresent();
@@ -139,10 +144,17 @@ final class DataPathSelector implements AutoCloseable {
      * Makes the writes durable that were completed before.
      *
      * @throws VolumeException with {@link Failure#DATA_LOST} if that is impossible, although a
-     *     flush over another path could succeed
+     *     flush over another path could succeed. The loss was reported for all files
      */
     void flush() throws FabricException {
-        run(0, false, Drive::flush);
+        try {
+            run(0, false, Drive::flush);
+        } catch (VolumeException e) {
+            if (e.failure() == Failure.DATA_LOST) {
+                onDataLost.accept(e);
+            }
+            throw e;
+        }
     }
 
     @FunctionalInterface
@@ -194,8 +206,8 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     /**
-     * Prevents that a direct write that has failed takes effect from now on. Called before another
-     * client can write to the same blocks.
+     * Prevents failed direct writes from taking effect later. Called before another client can
+     * write to the same blocks.
      *
      * @throws FabricException if neither the drive nor the coordinator prevents it
      */
@@ -275,8 +287,8 @@ final class DataPathSelector implements AutoCloseable {
             }
             throw new VolumeException("No node serves the blocks of the volume");
         }
-        session.excludeFromDrive(); // a write that has failed must not take effect after a later
-        // one
+        // a write that has failed must not take effect after a later one
+        session.excludeFromDrive();
         closeSpare();
         var addresses = servers.get(nextServer++ % servers.size());
         var path = redirect(addresses, addresses);

@@ -291,24 +291,20 @@ final class OpenFile {
         }
     }
 
-    /**
-     * Makes written data durable. A loss is recorded: a repetition could succeed, and then blocks
-     * would be committed whose content was lost.
-     */
+    /** Makes written data durable. */
     private void flush() throws FabricException {
         synchronized (this) {
             checkFailure();
         }
-        try {
-            paths.flush();
-        } catch (VolumeException e) {
-            if (e.failure() == Failure.DATA_LOST) {
-                synchronized (this) {
-                    failure = e;
-                }
-            }
-            throw e;
-        }
+        paths.flush();
+    }
+
+    /**
+     * Records that data was lost which was not durable. Another flush could succeed, and then
+     * blocks would be committed whose content was lost.
+     */
+    synchronized void dataLost(VolumeException loss) {
+        failure = loss;
     }
 
     /** Makes everything durable that was written before. */

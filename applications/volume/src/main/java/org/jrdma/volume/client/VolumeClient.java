@@ -82,7 +82,8 @@ public final class VolumeClient implements AutoCloseable {
                         connector,
                         session,
                         direct,
-                        direct.map(Drive::blocks).orElse(Long.MAX_VALUE / Drive.BLOCK_BYTES));
+                        direct.map(Drive::blocks).orElse(Long.MAX_VALUE / Drive.BLOCK_BYTES),
+                        loss -> openFiles().forEach(file -> file.dataLost(loss)));
         session.report(paths::state);
     }
 

@@ -78,6 +78,21 @@ class FailedFlushTest {
         assertThat(client.state().data().kind()).isEqualTo(DataPathState.Kind.DIRECT);
     }
 
+    /** The data of the other file was not durable either. */
+    @Test
+    void shouldBeReportedForAllOpenFiles() throws Exception {
+        var file = client.open(FILE, Creation.NEW, 0644);
+        var other = client.open(FilePath.of("/other"), Creation.NEW, 0644);
+        file.write(0, MemorySegment.ofArray(new byte[4096]));
+        other.write(0, MemorySegment.ofArray(new byte[4096]));
+        isFailing.set(true);
+
+        assertReportsTheLoss(file::force);
+        assertReportsTheLoss(other::force);
+        assertReportsTheLoss(file::close);
+        assertReportsTheLoss(other::close);
+    }
+
     @Test
     void shouldPreventTheCommitOfTheDataAlsoIfTheNextFlushWouldSucceed() throws Exception {
         var file = client.open(FILE, Creation.NEW, 0644);
