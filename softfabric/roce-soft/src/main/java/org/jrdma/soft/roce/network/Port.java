@@ -205,7 +205,10 @@ public final class Port implements AutoCloseable {
 
     /** Prepares the path for datagrams to a remote address. */
     public void preparePath(RoceGid remote) {
-        run(engine -> outgoing.preparePath(remote, engine.now()));
+        run(engine -> {
+            outgoing.preparePath(remote, engine.now());
+            engine.updatePaths();
+        });
     }
 
     /**
