@@ -13,7 +13,7 @@ final class CacheLineExchange {
     private static final long DURATION_NANOS = 20_000_000;
     private static final int ROUNDS = 100;
 
-    /** Longer than between the processors of any machine that no other program uses. */
+    /** The longest plausible time on a machine without other load. */
     private static final long MAX_NANOS = 2_000;
 
     // The indexes of two words in different cache lines.

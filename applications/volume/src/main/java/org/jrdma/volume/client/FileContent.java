@@ -283,9 +283,10 @@ final class FileContent {
     }
 
     /**
-     * Makes the blocks of a failed write available to this client. The drive refuses later accesses
-     * of this client until the write has no effect any more, and writes over another path are
-     * preceded by an exclusion. Other clients get the blocks after the lease was returned.
+     * Makes the blocks of a failed write available to this client again. According to {@link
+     * org.jrdma.volume.drive.Drive}, the failed write takes no effect if the drive executes a later
+     * access, and an exclusion precedes writes over another path. Other clients get the blocks
+     * after the lease was returned.
      */
     private synchronized void endWriting() {
         for (var range : List.copyOf(writing.ranges())) {

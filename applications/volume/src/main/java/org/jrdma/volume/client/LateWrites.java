@@ -27,8 +27,8 @@ final class LateWrites {
     }
 
     /**
-     * Prevents that a write that has failed before takes effect from now on. According to {@link
-     * Drive}, a write takes no effect if the drive executes a later access.
+     * Prevents the writes that have failed before from taking effect later. According to {@link
+     * Drive}, a failed write takes no effect if the drive executes a later access.
      *
      * @param works true if the drive works according to this client
      * @throws FabricException if the drive does not work, and the coordinator does not exclude this

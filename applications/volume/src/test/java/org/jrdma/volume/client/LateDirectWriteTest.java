@@ -241,7 +241,7 @@ class LateDirectWriteTest {
     }
 
     @Test
-    void shouldPreventThatTheFileIsTruncated() {
+    void shouldPreventATruncation() {
         connector.refuse(Operation.EXCLUDE);
         failToWrite();
 
@@ -250,7 +250,7 @@ class LateDirectWriteTest {
     }
 
     @Test
-    void shouldPreventThatTheFileAndTheSessionAreClosed() {
+    void shouldPreventTheCloseOfTheFileAndTheEndOfTheSession() {
         connector.refuse(Operation.EXCLUDE);
         failToWrite();
 

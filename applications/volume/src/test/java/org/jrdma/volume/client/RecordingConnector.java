@@ -27,7 +27,7 @@ class RecordingConnector implements ServerConnector {
         this.connector = connector;
     }
 
-    /** Lets requests fail, as if the server had replied so. */
+    /** Answers requests of this kind with a failure. */
     void refuse(Operation operation) {
         refused.add(operation);
     }
