@@ -23,11 +23,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import org.jrdma.sisci.Sisci;
 import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
-import org.jrdma.soft.sisci.SoftSisci;
-import org.jrdma.soft.sisci.SoftSisciOptions;
 
 /**
  * Compares Netty on channels of the SDK with Netty on channels of the JDK. A client sends 100 MB to
@@ -37,7 +34,6 @@ import org.jrdma.soft.sisci.SoftSisciOptions;
 @SuppressWarnings("FutureReturnValueIgnored") // After a failed write, the echo does not arrive.
 public final class NettyEchoComparison {
 
-    private static final int NODE = 4;
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int CHUNKS = 1_526; // 100 MB
     private static final int TURNS = 11;
@@ -53,7 +49,7 @@ public final class NettyEchoComparison {
             return;
         }
         var folder = Files.createTempDirectory(Path.of("/dev/shm"), "netty-benchmark");
-        Files.createFile(hosts(folder));
+        Files.createFile(SisciSocketsComparison.hosts(folder));
         var child = ChildProcess.start(NettyEchoComparison.class, folder);
         try {
             compare(folder, child.inputReader().readLine().split(" ", -1));
@@ -61,23 +57,17 @@ public final class NettyEchoComparison {
             child.waitFor();
         } finally {
             child.destroyForcibly().waitFor();
-            Files.delete(hosts(folder));
+            Files.delete(SisciSocketsComparison.hosts(folder));
         }
         System.exit(0);
     }
 
-    /** The path of the empty host table: the addresses of this machine belong to its own node. */
-    private static Path hosts(Path folder) {
-        return Path.of(folder + ".hosts");
-    }
-
     /** Returns the channels to compare: of the JDK, of the SDK over TCP, and over SISCI. */
     private static List<SelectorProvider> providers(Path folder) throws IOException {
-        var sisci = Sisci.from(new SoftSisci(SoftSisciOptions.in(folder).node(NODE)));
         return List.of(
                 SelectorProvider.provider(),
                 new FabricSelectorProvider(List.of(Transports.tcp())),
-                new FabricSelectorProvider(List.of(Transports.sisci(sisci, hosts(folder)))));
+                SisciSocketsComparison.sisci(folder));
     }
 
     private static void compare(Path folder, String[] ports) throws Exception {

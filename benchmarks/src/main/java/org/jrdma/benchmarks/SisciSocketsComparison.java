@@ -72,11 +72,11 @@ public final class SisciSocketsComparison {
      * Returns the path of the host table. The table is empty, because the addresses of this machine
      * belong to its own node.
      */
-    private static Path hosts(Path folder) {
+    static Path hosts(Path folder) {
         return Path.of(folder + ".hosts");
     }
 
-    private static SelectorProvider sisci(Path folder) throws IOException {
+    static SelectorProvider sisci(Path folder) throws IOException {
         var options = SoftSisciOptions.in(folder).node(NODE);
         return new FabricSelectorProvider(
                 List.of(Transports.sisci(Sisci.from(new SoftSisci(options)), hosts(folder))));
