@@ -72,13 +72,7 @@ class ConnectionWaitTest {
     private VolumeClient newClient(Duration retryTimeout) throws FabricException {
         client =
                 new VolumeClient(
-                        new ClientOptions(
-                                "client",
-                                List.of(List.of("0")),
-                                List.of(),
-                                true,
-                                Duration.ofSeconds(5),
-                                retryTimeout),
+                        LocalCluster.options(Duration.ofSeconds(5), retryTimeout),
                         new RecordingConnector(this::connect) {
                             @Override
                             void sending(Operation operation) throws FabricException {

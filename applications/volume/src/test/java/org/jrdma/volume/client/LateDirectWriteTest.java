@@ -7,7 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -55,13 +54,7 @@ class LateDirectWriteTest {
                 };
         client =
                 new VolumeClient(
-                        new ClientOptions(
-                                "client",
-                                List.of(List.of("0")),
-                                List.of(),
-                                true,
-                                Duration.ofSeconds(5),
-                                Duration.ofSeconds(1)),
+                        LocalCluster.options(Duration.ofSeconds(5), Duration.ofSeconds(1)),
                         connector,
                         Optional.of(drive));
         file = client.open(FILE, Creation.NEW, 0644);

@@ -104,13 +104,7 @@ class LateRedirectedWriteTest {
     private void assertThatAFailedWriteEndsAfterTheCallTimeout() throws Exception {
         try (var client =
                 new VolumeClient(
-                        new ClientOptions(
-                                "client",
-                                List.of(List.of("0")),
-                                List.of(),
-                                true,
-                                CALL_TIMEOUT,
-                                RETRY_TIMEOUT),
+                        LocalCluster.options(CALL_TIMEOUT, RETRY_TIMEOUT),
                         this::connect,
                         Optional.empty())) {
             var file = client.open(FilePath.of("/file"), Creation.NEW, 0644);

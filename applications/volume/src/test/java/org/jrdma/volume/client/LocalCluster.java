@@ -235,6 +235,12 @@ public final class LocalCluster implements AutoCloseable {
                 name, addresses, ownAddresses, true, Duration.ofSeconds(5), Duration.ofSeconds(30));
     }
 
+    /** Returns the options of a client that knows the first server. */
+    static ClientOptions options(Duration callTimeout, Duration retryTimeout) {
+        return new ClientOptions(
+                "client", List.of(List.of("0")), List.of(), true, callTimeout, retryTimeout);
+    }
+
     /** Starts a client with a path to the drive. */
     public VolumeClient newClient(String name) throws FabricException {
         return newClient(name, Optional.of(drive));

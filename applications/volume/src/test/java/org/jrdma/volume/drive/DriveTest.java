@@ -142,44 +142,37 @@ class DriveTest {
 
     @Test
     void shouldExcludeAHostFromTheWritesOfAnNvmeDrive() throws Exception {
-        try (var arena = Arena.ofShared();
-                var storage = BlockStorage.inMemory(16_384, 512)) {
-            var subsystem = new Subsystem("serial 2", "shared drive");
-            var _ = subsystem.addNamespace(storage);
-            try (var first = new Host(arena, subsystem, 1);
-                    var second = new Host(arena, subsystem, 2);
-                    var third = new Host(arena, subsystem, 3)) {
-                first.drive.fence().lead(11, 0);
-                second.drive.fence().register(22);
-                first.write();
-                second.write();
-                assertThatThrownBy(third::write).hasMessageContaining("reservation");
+        try (var shared = new SharedDrive();
+                var first = shared.newHost(1);
+                var second = shared.newHost(2);
+                var third = shared.newHost(3)) {
+            first.drive.fence().lead(11, 0);
+            second.drive.fence().register(22);
+            first.write();
+            second.write();
+            assertThatThrownBy(third::write).hasMessageContaining("reservation");
 
-                assertThat(first.drive.fence().exclude(33)).isFalse();
-                assertThat(first.drive.fence().exclude(22)).isTrue();
-                assertThatThrownBy(second::write).hasMessageContaining("reservation");
-                first.write();
+            assertThat(first.drive.fence().exclude(33)).isFalse();
+            assertThat(first.drive.fence().exclude(22)).isTrue();
+            assertThatThrownBy(second::write).hasMessageContaining("reservation");
+            first.write();
 
-                second.drive.fence().register(23);
-                second.write();
-                second.drive.fence().lead(23, 11);
-                assertThatThrownBy(first::write).hasMessageContaining("reservation");
-                second.write();
-            }
+            second.drive.fence().register(23);
+            second.write();
+            second.drive.fence().lead(23, 11);
+            assertThatThrownBy(first::write).hasMessageContaining("reservation");
+            second.write();
         }
     }
 
     @Test
     void shouldExcludeAHostAfterTheCoordinatorHasOpenedTheDriveAgain() throws Exception {
-        try (var arena = Arena.ofShared();
-                var storage = BlockStorage.inMemory(16_384, 512)) {
-            var subsystem = new Subsystem("serial 3", "shared drive");
-            var _ = subsystem.addNamespace(storage);
-            try (var first = new Host(arena, subsystem, 1)) {
+        try (var shared = new SharedDrive()) {
+            try (var first = shared.newHost(1)) {
                 first.drive.fence().lead(11, 0);
             }
-            try (var first = new Host(arena, subsystem, 1);
-                    var second = new Host(arena, subsystem, 2)) {
+            try (var first = shared.newHost(1);
+                    var second = shared.newHost(2)) {
                 second.drive.fence().register(22);
                 second.write();
 
@@ -193,67 +186,55 @@ class DriveTest {
 
     @Test
     void shouldRefuseTheWritesOfAHostThatHasRemovedItsRegistration() throws Exception {
-        try (var arena = Arena.ofShared();
-                var storage = BlockStorage.inMemory(16_384, 512)) {
-            var subsystem = new Subsystem("serial 5", "shared drive");
-            var _ = subsystem.addNamespace(storage);
-            try (var first = new Host(arena, subsystem, 1);
-                    var second = new Host(arena, subsystem, 2);
-                    var third = new Host(arena, subsystem, 3)) {
-                first.drive.fence().lead(11, 0);
-                second.drive.fence().register(22);
-                second.drive.fence().unregister(23); // not the key of the host
-                second.write();
-                second.drive.fence().unregister(22);
-                second.drive.fence().unregister(22);
-                assertThatThrownBy(second::write).hasMessageContaining("reservation");
+        try (var shared = new SharedDrive();
+                var first = shared.newHost(1);
+                var second = shared.newHost(2);
+                var third = shared.newHost(3)) {
+            first.drive.fence().lead(11, 0);
+            second.drive.fence().register(22);
+            second.drive.fence().unregister(23); // not the key of the host
+            second.write();
+            second.drive.fence().unregister(22);
+            second.drive.fence().unregister(22);
+            assertThatThrownBy(second::write).hasMessageContaining("reservation");
 
-                first.drive.fence().unregister(11); // the drive would accept all writes
-                first.write();
-                assertThatThrownBy(third::write).hasMessageContaining("reservation");
-            }
+            first.drive.fence().unregister(11); // the drive would accept all writes
+            first.write();
+            assertThatThrownBy(third::write).hasMessageContaining("reservation");
         }
     }
 
     @Test
     void shouldExcludeHostsThatTheCoordinatorDoesNotKnow() throws Exception {
-        try (var arena = Arena.ofShared();
-                var storage = BlockStorage.inMemory(16_384, 512)) {
-            var subsystem = new Subsystem("serial 6", "shared drive");
-            var _ = subsystem.addNamespace(storage);
-            try (var first = new Host(arena, subsystem, 1);
-                    var second = new Host(arena, subsystem, 2);
-                    var third = new Host(arena, subsystem, 3)) {
-                first.drive.fence().lead(11, 0);
-                second.drive.fence().register(22);
-                third.drive.fence().register(33);
-                third.write();
+        try (var shared = new SharedDrive();
+                var first = shared.newHost(1);
+                var second = shared.newHost(2);
+                var third = shared.newHost(3)) {
+            first.drive.fence().lead(11, 0);
+            second.drive.fence().register(22);
+            third.drive.fence().register(33);
+            third.write();
 
-                first.drive.fence().excludeUnknown(Set.of(22L));
+            first.drive.fence().excludeUnknown(Set.of(22L));
 
-                first.write();
-                second.write();
-                assertThatThrownBy(third::write).hasMessageContaining("reservation");
-            }
+            first.write();
+            second.write();
+            assertThatThrownBy(third::write).hasMessageContaining("reservation");
         }
     }
 
     @Test
     void shouldRefuseAnExclusionByAHostThatWasExcluded() throws Exception {
-        try (var arena = Arena.ofShared();
-                var storage = BlockStorage.inMemory(16_384, 512)) {
-            var subsystem = new Subsystem("serial 4", "shared drive");
-            var _ = subsystem.addNamespace(storage);
-            try (var first = new Host(arena, subsystem, 1);
-                    var second = new Host(arena, subsystem, 2);
-                    var third = new Host(arena, subsystem, 3)) {
-                first.drive.fence().lead(11, 0);
-                third.drive.fence().register(33);
-                second.drive.fence().lead(22, 11);
+        try (var shared = new SharedDrive();
+                var first = shared.newHost(1);
+                var second = shared.newHost(2);
+                var third = shared.newHost(3)) {
+            first.drive.fence().lead(11, 0);
+            third.drive.fence().register(33);
+            second.drive.fence().lead(22, 11);
 
-                assertThatThrownBy(() -> first.drive.fence().exclude(33)).matches(Fence::isRefusal);
-                third.write();
-            }
+            assertThatThrownBy(() -> first.drive.fence().exclude(33)).matches(Fence::isRefusal);
+            third.write();
         }
     }
 
@@ -313,6 +294,29 @@ class DriveTest {
         VolumeServer.create(drive);
         drive.fence().lead(11, 0);
         assertThat(VolumeServer.check(drive)).isEmpty();
+    }
+
+    /** A drive that several hosts share. */
+    private static final class SharedDrive implements AutoCloseable {
+
+        private final Arena arena = Arena.ofShared();
+        private final BlockStorage storage = BlockStorage.inMemory(16_384, 512);
+        private final Subsystem subsystem = new Subsystem("serial", "shared drive");
+
+        SharedDrive() throws FabricException {
+            var _ = subsystem.addNamespace(storage);
+        }
+
+        /** Returns a host, which must be closed before this drive. */
+        Host newHost(long identifier) throws FabricException {
+            return new Host(arena, subsystem, identifier);
+        }
+
+        @Override
+        public void close() throws IOException {
+            storage.close();
+            arena.close();
+        }
     }
 
     /** A host with a controller of its own. */
