@@ -183,7 +183,7 @@ public final class FileHandle implements AutoCloseable {
         synchronized (locks) {
             locks.remove(lock);
         }
-        file.locks().unlock(lock);
+        file.locks().unlock(List.of(lock));
     }
 
     /** Returns true if a lock is held: the session did not end since it was acquired. */
@@ -206,11 +206,9 @@ public final class FileHandle implements AutoCloseable {
             isClosed = true;
         }
         var held = awaitLocks();
-        try (VolumeClient.Release _ = () -> client.close(file)) {
-            file.locks().release(); // before the coordinator closes the file
-            for (var lock : held) {
-                file.locks().unlock(lock);
-            }
+        // The locks are released before the coordinator closes the file.
+        try (VolumeClient.Release _ = () -> client.close(file);
+                VolumeClient.Release _ = () -> file.locks().unlock(held)) {
             file.force();
         }
     }

@@ -74,14 +74,18 @@ final class FileLocks {
         }
     }
 
-    /** Unlocks a range that was locked. */
-    void unlock(ByteLock lock) throws FabricException {
+    /**
+     * Unlocks ranges that were locked. If that fails, this client no longer holds the locks, and
+     * {@link #release()} repeats it.
+     */
+    void unlock(List<ByteLock> ended) throws FabricException {
         synchronized (this) {
-            if (!locks.remove(lock)) {
-                return;
+            for (var lock : ended) {
+                if (locks.remove(lock)) {
+                    unreleased.add(lock);
+                }
             }
         }
-        unreleased.add(lock);
         release();
     }
 

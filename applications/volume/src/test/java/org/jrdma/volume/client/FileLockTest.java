@@ -172,4 +172,19 @@ class FileLockTest {
         file.close();
         assertThatTheFileIsClosedAndUnlocked();
     }
+
+    @Test
+    void shouldReleaseAllLocksOfAClosedHandleAgainIfThatHasFailed() throws Exception {
+        lock(file);
+        assertThat(file.lock(20, 30, false, false)).isTrue();
+        connector.refuse(Operation.UNLOCK);
+        var another = client.open(FILE, Creation.EXISTING, 0);
+        assertThatThrownBy(file::close).hasMessageContaining("UNLOCK fails");
+        assertThat(other.lock(20, 30, false, false)).isFalse();
+
+        connector.accept(Operation.UNLOCK);
+        assertThat(another.lock(0, 30, false, false)).isTrue();
+        another.close();
+        assertThatTheFileIsClosedAndUnlocked();
+    }
 }
