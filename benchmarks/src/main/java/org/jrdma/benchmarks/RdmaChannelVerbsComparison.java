@@ -97,8 +97,8 @@ public final class RdmaChannelVerbsComparison {
                 channel,
                 verbs,
                 ratio,
-                result.allocated.verbs,
-                result.allocated.channel);
+                result.verbsBytes,
+                result.channelBytes);
     }
 
     /** The objects that both ends of a connection use. */
@@ -123,16 +123,17 @@ public final class RdmaChannelVerbsComparison {
     }
 
     /** The median times of one message, and the allocated bytes. */
-    private record Result(double channelNanos, double verbsNanos, Allocated allocated) {}
+    private record Result(
+            double channelNanos, double verbsNanos, double channelBytes, double verbsBytes) {}
 
     /**
-     * The numbers of bytes that this thread allocated for the channel and for plain verbs, without
-     * the warm-up.
+     * The numbers of bytes that this thread allocated for the channel and for plain verbs in each
+     * turn. The medians count, because other load on the machine lets single turns allocate more.
      */
     private static final class Allocated {
 
-        private double channel;
-        private double verbs;
+        private final double[] channel = new double[TURNS];
+        private final double[] verbs = new double[TURNS];
         private long before;
 
         void begin() {
@@ -143,18 +144,9 @@ public final class RdmaChannelVerbsComparison {
             return THREAD.getCurrentThreadAllocatedBytes() - before;
         }
 
-        void add(long ofChannel, long ofVerbs) {
-            channel += ofChannel;
-            verbs += ofVerbs;
-        }
-
-        /**
-         * Adds the results of the responding thread, and divides the sums by the number of
-         * operations.
-         */
-        void add(Allocated peer, int operations) {
-            channel = (channel + peer.channel) / operations / TURNS;
-            verbs = (verbs + peer.verbs) / operations / TURNS;
+        void add(int turn, long ofChannel, long ofVerbs) {
+            channel[turn] = ofChannel;
+            verbs[turn] = ofVerbs;
         }
     }
 
@@ -184,17 +176,22 @@ public final class RdmaChannelVerbsComparison {
                 allocated.begin();
                 var baselineNanos = run(verbs, workload);
                 if (turn >= 0) {
-                    allocated.add(bytes, allocated.end());
+                    allocated.add(turn, bytes, allocated.end());
                     channelNanos[turn] = nanos;
                     verbsNanos[turn] = baselineNanos;
                 }
             }
-            allocated.add(peer.get(), workload.operations());
+            var ofPeer = peer.get();
+            var operations = workload.operations();
+            return new Result(
+                    Median.of(channelNanos),
+                    Median.of(verbsNanos),
+                    (Median.of(allocated.channel) + Median.of(ofPeer.channel)) / operations,
+                    (Median.of(allocated.verbs) + Median.of(ofPeer.verbs)) / operations);
         } catch (IOException e) {
             addPeerFailure(peer, e);
             throw e;
         }
-        return new Result(Median.of(channelNanos), Median.of(verbsNanos), allocated);
     }
 
     /**
@@ -234,7 +231,7 @@ public final class RdmaChannelVerbsComparison {
                 allocated.begin();
                 respond(verbs, workload);
                 if (turn >= 0) {
-                    allocated.add(bytes, allocated.end());
+                    allocated.add(turn, bytes, allocated.end());
                 }
             }
             verbs.finish();
