@@ -95,7 +95,7 @@ public final class Mount implements AutoCloseable {
             try (var mount = new Mount(options)) {
                 mount.start(options);
                 System.out.printf("Mounted the volume at %s.%n", mount.mountPoint);
-                while (mount.isMounted()) {
+                while (isMounted(mount.mountPoint)) {
                     Thread.sleep(POLL_PAUSE);
                 }
             }
@@ -122,7 +122,8 @@ public final class Mount implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(new Thread(this::close));
     }
 
-    private boolean isMounted() throws IOException {
+    /** Returns true if a volume is mounted at a real path. */
+    static boolean isMounted(Path mountPoint) throws IOException {
         var name = mountPoint.toString().replace("\\", "\\134").replace(" ", "\\040");
         return Files.readAllLines(Path.of("/proc/self/mounts")).stream()
                 .anyMatch(line -> line.contains(" %s fuse.%s ".formatted(name, TYPE)));
@@ -139,7 +140,7 @@ public final class Mount implements AutoCloseable {
         }
         isClosed = true;
         try {
-            if (!isMounted() || unmount("-u")) {
+            if (!isMounted(mountPoint) || unmount("-u")) {
                 fuse.close();
             } else { // fuse.close() would free callbacks that threads of the library still use
                 LOG.warn("{} is in use. Later accesses to its files fail.", mountPoint);

@@ -1,7 +1,10 @@
 package org.jrdma.volume.fuse;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +33,7 @@ record MountOptions(
     static final String USAGE =
             """
             Usage: ./jrdma volume mount [OPTIONS] FOLDER
-            Mounts a volume at a folder, until "umount FOLDER" or Ctrl+C.
+            Mounts a volume at an empty folder, until "umount FOLDER" or Ctrl+C.
 
               --allow-other      gives all users access, subject to the permissions
               --config=FILE      a file with settings, which the options replace
@@ -51,7 +54,8 @@ record MountOptions(
      * Parses a command line.
      *
      * @throws IllegalArgumentException if an argument or setting is invalid
-     * @throws IOException if the folder does not exist, or the file of settings cannot be read
+     * @throws IOException if the folder does not exist, is no folder or is not empty, or the file of
+     *     settings cannot be read
      */
     static MountOptions parse(List<String> arguments) throws IOException {
         var options = new Properties();
@@ -77,7 +81,7 @@ record MountOptions(
         }
         settings.putAll(options);
         return new MountOptions(
-                Path.of(folders.getFirst()).toRealPath(),
+                mountPoint(Path.of(folders.getFirst())),
                 list(settings.getProperty("servers", "localhost"), ",").stream()
                         .map(server ->
                                 list(server, "\\+").stream().map(MountOptions::address).toList())
@@ -91,6 +95,35 @@ record MountOptions(
                 datagramReads(settings.getProperty("datagram.reads", "false").strip()),
                 Duration.ofMillis(Long.parseLong(settings.getProperty("retry.millis", "30000"))),
                 options.containsKey("allow-other"));
+    }
+
+    /**
+     * Returns the real path of an existing and empty folder. The native library would wait forever
+     * for a mount at a regular file, and a mount hides the content of a folder.
+     */
+    private static Path mountPoint(Path folder) throws IOException {
+        try {
+            var path = folder.toRealPath();
+            if (Mount.isMounted(path)) {
+                throw new IOException("A volume is already mounted at %s.".formatted(folder));
+            }
+            if (!Files.isDirectory(path)) {
+                throw new IOException("%s is not a folder.".formatted(folder));
+            }
+            try (var files = Files.newDirectoryStream(path)) {
+                if (files.iterator().hasNext()) {
+                    throw new IOException("The folder %s is not empty.".formatted(folder));
+                }
+            }
+            return path;
+        } catch (NoSuchFileException e) {
+            throw new IOException("The folder %s does not exist.".formatted(folder), e);
+        } catch (AccessDeniedException e) {
+            throw new IOException("The access to the folder %s was denied.".formatted(folder), e);
+        } catch (FileSystemException e) { // a mount whose process has ended
+            throw new IOException(
+                    "Cannot use the folder %s: %s.".formatted(folder, e.getReason()), e);
+        }
     }
 
     private static boolean datagramReads(String text) {

@@ -1,6 +1,7 @@
 package org.jrdma.volume.fuse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.jrdma.volume.net.TransportKind.SISCI;
 import static org.jrdma.volume.net.TransportKind.SOCKETS;
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.volume.drive.DriveName;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,9 +22,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MountOptionsTest {
 
     @TempDir Path folder;
+    private Path mountPoint;
+
+    @BeforeEach
+    void createMountPoint() throws IOException {
+        mountPoint = Files.createDirectory(folder.resolve("mounted"));
+    }
 
     private MountOptions parse(String options) throws IOException {
-        return MountOptions.parse(List.of((options + " " + folder).strip().split(" ")));
+        return MountOptions.parse(List.of((options + " " + mountPoint).strip().split(" ")));
     }
 
     @Test
@@ -30,7 +38,7 @@ class MountOptionsTest {
         assertThat(parse(""))
                 .isEqualTo(
                         new MountOptions(
-                                folder.toRealPath(),
+                                mountPoint.toRealPath(),
                                 List.of(List.of("sockets:localhost:7471")),
                                 java.util.Optional.empty(),
                                 List.of(VERBS, SISCI, SOCKETS),
@@ -68,6 +76,22 @@ class MountOptionsTest {
         assertThat(replaced.servers()).containsExactly(List.of("sockets:a:7471"));
         assertThat(replaced.drive()).isEmpty();
         assertThat(replaced.isForAllUsers()).isTrue();
+    }
+
+    private static void assertRejected(Path mountPoint, String message) {
+        assertThatIOException()
+                .isThrownBy(() -> MountOptions.parse(List.of(mountPoint.toString())))
+                .withMessage(message, mountPoint);
+    }
+
+    @Test
+    void shouldRejectAMountPointThatIsNotAnEmptyFolder() throws IOException {
+        var file = Files.writeString(mountPoint.resolve("file"), "content");
+
+        assertRejected(file, "%s is not a folder.");
+        assertRejected(mountPoint, "The folder %s is not empty.");
+        assertRejected(folder.resolve("missing"), "The folder %s does not exist.");
+        assertThat(file).hasContent("content");
     }
 
     @Test
