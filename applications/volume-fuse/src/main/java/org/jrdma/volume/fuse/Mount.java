@@ -86,7 +86,7 @@ public final class Mount implements AutoCloseable {
      * @param arguments see {@code --help}
      */
     public static void main(String... arguments) throws InterruptedException {
-        if (List.of(arguments).contains("--help")) {
+        if (List.of(arguments).contains("--help") || List.of(arguments).contains("-h")) {
             System.out.print(MountOptions.USAGE);
             return;
         }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
@@ -46,7 +47,7 @@ record MountOptions(
             """;
 
     private static final Pattern OPTION =
-            Pattern.compile("--(?:(allow-other)|(config|drive|servers|transports)=(.*))");
+            Pattern.compile("--(?:(allow-other)|(config|drive|servers|transports)(?:=(.*))?)");
 
     private static final String PORT = ":7471";
 
@@ -59,15 +60,24 @@ record MountOptions(
      */
     static MountOptions parse(List<String> arguments) throws IOException {
         var options = new Properties();
-        var folders = arguments.stream().filter(each -> !each.startsWith("--")).toList();
-        for (var argument : arguments) {
-            var option = OPTION.matcher(argument);
+        var folders = new ArrayList<String>();
+        for (var words = arguments.iterator(); words.hasNext(); ) {
+            var word = words.next();
+            var option = OPTION.matcher(word);
             if (option.matches()) {
                 var isFlag = option.group(1) != null;
+                var value = isFlag ? "" : option.group(3);
+                if (value == null && !words.hasNext()) {
+                    throw new IllegalArgumentException(
+                            "The option %s needs a value".formatted(word));
+                }
                 options.put(
-                        isFlag ? option.group(1) : option.group(2), isFlag ? "" : option.group(3));
-            } else if (!folders.contains(argument)) {
-                throw new IllegalArgumentException("Invalid option \"%s\"".formatted(argument));
+                        isFlag ? option.group(1) : option.group(2),
+                        value == null ? words.next() : value);
+            } else if (word.startsWith("-")) {
+                throw new IllegalArgumentException("Invalid option \"%s\"".formatted(word));
+            } else {
+                folders.add(word);
             }
         }
         if (folders.size() != 1) {
@@ -75,9 +85,7 @@ record MountOptions(
         }
         var settings = new Properties();
         if (options.containsKey("config")) {
-            try (var reader = Files.newBufferedReader(Path.of(options.getProperty("config")))) {
-                settings.load(reader);
-            }
+            load(settings, Path.of(options.getProperty("config")));
         }
         settings.putAll(options);
         return new MountOptions(
@@ -93,8 +101,19 @@ record MountOptions(
                         .map(MountOptions::transport)
                         .toList(),
                 datagramReads(settings.getProperty("datagram.reads", "false").strip()),
-                Duration.ofMillis(Long.parseLong(settings.getProperty("retry.millis", "30000"))),
+                millis(settings.getProperty("retry.millis", "30000").strip()),
                 options.containsKey("allow-other"));
+    }
+
+    private static void load(Properties settings, Path file) throws IOException {
+        try (var reader = Files.newBufferedReader(file)) {
+            settings.load(reader);
+        } catch (NoSuchFileException e) {
+            throw new IOException("The file of settings %s does not exist.".formatted(file), e);
+        } catch (IOException e) {
+            throw new IOException(
+                    "Cannot read the file of settings %s: %s".formatted(file, e), e);
+        }
     }
 
     /**
@@ -137,6 +156,15 @@ record MountOptions(
         };
     }
 
+    private static Duration millis(String text) {
+        if (!text.matches("\\d{1,9}")) {
+            throw new IllegalArgumentException(
+                    "Invalid setting \"retry.millis\": \"%s\" is not a whole number"
+                            .formatted(text));
+        }
+        return Duration.ofMillis(Integer.parseInt(text));
+    }
+
     private static List<String> list(String text, String separator) {
         return List.of(text.strip().split("\\s*" + separator + "\\s*"));
     }
@@ -159,7 +187,7 @@ record MountOptions(
             }
         }
         throw new IllegalArgumentException(
-                "There is no transport \"%s\". The transports are: verbs, sisci, sockets."
+                "There is no transport \"%s\". The transports are: verbs, sisci, sockets"
                         .formatted(name));
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class MountOptionsTest {
 
@@ -105,12 +105,54 @@ class MountOptionsTest {
                         "Invalid setting \"datagram.reads\": \"yes\" is neither true nor false");
     }
 
+    @Test
+    void shouldAcceptTheValueOfAnOptionAsTheNextArgument() throws IOException {
+        var options = parse("--servers a --allow-other --transports sockets");
+
+        assertThat(options).isEqualTo(parse("--servers=a --allow-other --transports=sockets"));
+        assertThat(options.servers()).containsExactly(List.of("sockets:a:7471"));
+    }
+
+    @Test
+    void shouldRejectAnOptionWithoutAValue() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> MountOptions.parse(List.of(mountPoint.toString(), "--servers")))
+                .withMessage("The option --servers needs a value");
+    }
+
+    @Test
+    void shouldReportAMissingFileOfSettings() {
+        var file = folder.resolve("missing");
+
+        assertThatIOException()
+                .isThrownBy(() -> parse("--config=" + file))
+                .withMessage("The file of settings %s does not exist.", file);
+    }
+
+    @Test
+    void shouldRejectARetryTimeThatIsNotAWholeNumber() throws IOException {
+        var file = Files.writeString(folder.resolve("settings"), "retry.millis = 1s");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("--config=" + file))
+                .withMessage("Invalid setting \"retry.millis\": \"1s\" is not a whole number");
+    }
+
     @ParameterizedTest
-    @ValueSource(
-            strings = {"--unknown=1", "--drive", "--allow-other=no", "--transports=tcp", "other"})
-    void shouldRejectInvalidArguments(String argument) {
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    --unknown=1      | Invalid option "--unknown=1"
+                    -x               | Invalid option "-x"
+                    --allow-other=no | Invalid option "--allow-other=no"
+                    --transports=tcp | There is no transport "tcp". The transports are: verbs, sisci, sockets
+                    --drive          | Give one folder, not 0
+                    other            | Give one folder, not 2
+                    """)
+    void shouldRejectInvalidArguments(String argument, String message) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> parse(argument))
-                .withMessageMatching(".*(Invalid option|no transport|one folder).*");
+                .withMessage(message);
     }
 }
