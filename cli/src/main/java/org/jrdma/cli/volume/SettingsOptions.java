@@ -22,7 +22,7 @@ final class SettingsOptions {
             names = {"-c", "--config"},
             paramLabel = "FILE",
             description =
-                    "A file with settings, such as \"servers = node1, node2\". An option replaces the setting with its name.")
+                    "A file with settings, such as \"servers = node1, node2\". The options replace its settings.")
     private Optional<Path> file = Optional.empty();
 
     @Option(
