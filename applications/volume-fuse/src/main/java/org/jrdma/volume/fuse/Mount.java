@@ -38,7 +38,7 @@ public final class Mount implements AutoCloseable {
     private boolean isClosed;
 
     private Mount(MountOptions options) throws IOException {
-        mountPoint = options.mountPoint();
+        mountPoint = options.emptyFolder();
         var builder = Fuse.builder();
         builder.setLibraryPath(library());
         var named = options.drive();

@@ -55,8 +55,7 @@ record MountOptions(
      * Parses a command line.
      *
      * @throws IllegalArgumentException if an argument or setting is invalid
-     * @throws IOException if the folder does not exist, is no folder or is not empty, or the file of
-     *     settings cannot be read
+     * @throws IOException if the file of settings cannot be read
      */
     static MountOptions parse(List<String> arguments) throws IOException {
         var options = new Properties();
@@ -89,7 +88,7 @@ record MountOptions(
         }
         settings.putAll(options);
         return new MountOptions(
-                mountPoint(Path.of(folders.getFirst())),
+                Path.of(folders.getFirst()),
                 list(settings.getProperty("servers", "localhost"), ",").stream()
                         .map(server ->
                                 list(server, "\\+").stream().map(MountOptions::address).toList())
@@ -113,35 +112,6 @@ record MountOptions(
         } catch (IOException e) {
             throw new IOException(
                     "Cannot read the file of settings %s: %s".formatted(file, e), e);
-        }
-    }
-
-    /**
-     * Returns the real path of an existing and empty folder. The native library would wait forever
-     * for a mount at a regular file, and a mount hides the content of a folder.
-     */
-    private static Path mountPoint(Path folder) throws IOException {
-        try {
-            var path = folder.toRealPath();
-            if (Mount.isMounted(path)) {
-                throw new IOException("A volume is already mounted at %s.".formatted(folder));
-            }
-            if (!Files.isDirectory(path)) {
-                throw new IOException("%s is not a folder.".formatted(folder));
-            }
-            try (var files = Files.newDirectoryStream(path)) {
-                if (files.iterator().hasNext()) {
-                    throw new IOException("The folder %s is not empty.".formatted(folder));
-                }
-            }
-            return path;
-        } catch (NoSuchFileException e) {
-            throw new IOException("The folder %s does not exist.".formatted(folder), e);
-        } catch (AccessDeniedException e) {
-            throw new IOException("The access to the folder %s was denied.".formatted(folder), e);
-        } catch (FileSystemException e) { // a mount whose process has ended
-            throw new IOException(
-                    "Cannot use the folder %s: %s.".formatted(folder, e.getReason()), e);
         }
     }
 
@@ -189,5 +159,36 @@ record MountOptions(
         throw new IllegalArgumentException(
                 "There is no transport \"%s\". The transports are: verbs, sisci, sockets"
                         .formatted(name));
+    }
+
+    /**
+     * Returns the real path of the mount point. The native library would wait forever for a mount
+     * at a regular file, and a mount hides the content of a folder.
+     *
+     * @throws IOException if the mount point is not an empty folder, or is mounted already
+     */
+    Path emptyFolder() throws IOException {
+        try {
+            var path = mountPoint.toRealPath();
+            if (Mount.isMounted(path)) {
+                throw new IOException("A volume is already mounted at %s.".formatted(mountPoint));
+            }
+            if (!Files.isDirectory(path)) {
+                throw new IOException("%s is not a folder.".formatted(mountPoint));
+            }
+            try (var files = Files.newDirectoryStream(path)) {
+                if (files.iterator().hasNext()) {
+                    throw new IOException("The folder %s is not empty.".formatted(mountPoint));
+                }
+            }
+            return path;
+        } catch (NoSuchFileException e) {
+            throw new IOException("The folder %s does not exist.".formatted(mountPoint), e);
+        } catch (AccessDeniedException e) {
+            throw new IOException("The access to the folder %s was denied.".formatted(mountPoint), e);
+        } catch (FileSystemException e) { // a mount whose process has ended
+            throw new IOException(
+                    "Cannot use the folder %s: %s.".formatted(mountPoint, e.getReason()), e);
+        }
     }
 }

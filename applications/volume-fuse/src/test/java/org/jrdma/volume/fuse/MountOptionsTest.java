@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jrdma.volume.drive.DriveName;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,15 +21,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class MountOptionsTest {
 
     @TempDir Path folder;
-    private Path mountPoint;
-
-    @BeforeEach
-    void createMountPoint() throws IOException {
-        mountPoint = Files.createDirectory(folder.resolve("mounted"));
-    }
 
     private MountOptions parse(String options) throws IOException {
-        return MountOptions.parse(List.of((options + " " + mountPoint).strip().split(" ")));
+        return MountOptions.parse(List.of((options + " " + folder).strip().split(" ")));
     }
 
     @Test
@@ -38,7 +31,7 @@ class MountOptionsTest {
         assertThat(parse(""))
                 .isEqualTo(
                         new MountOptions(
-                                mountPoint.toRealPath(),
+                                folder,
                                 List.of(List.of("sockets:localhost:7471")),
                                 java.util.Optional.empty(),
                                 List.of(VERBS, SISCI, SOCKETS),
@@ -80,16 +73,17 @@ class MountOptionsTest {
 
     private static void assertRejected(Path mountPoint, String message) {
         assertThatIOException()
-                .isThrownBy(() -> MountOptions.parse(List.of(mountPoint.toString())))
+                .isThrownBy(() -> MountOptions.parse(List.of(mountPoint.toString())).emptyFolder())
                 .withMessage(message, mountPoint);
     }
 
     @Test
     void shouldRejectAMountPointThatIsNotAnEmptyFolder() throws IOException {
-        var file = Files.writeString(mountPoint.resolve("file"), "content");
+        assertThat(parse("").emptyFolder()).isEqualTo(folder.toRealPath());
 
+        var file = Files.writeString(folder.resolve("file"), "content");
         assertRejected(file, "%s is not a folder.");
-        assertRejected(mountPoint, "The folder %s is not empty.");
+        assertRejected(folder, "The folder %s is not empty.");
         assertRejected(folder.resolve("missing"), "The folder %s does not exist.");
         assertThat(file).hasContent("content");
     }
@@ -116,7 +110,7 @@ class MountOptionsTest {
     @Test
     void shouldRejectAnOptionWithoutAValue() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> MountOptions.parse(List.of(mountPoint.toString(), "--servers")))
+                .isThrownBy(() -> MountOptions.parse(List.of(folder.toString(), "--servers")))
                 .withMessage("The option --servers needs a value");
     }
 
