@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
@@ -34,7 +35,10 @@ final class FileCopier extends SimpleFileVisitor<Path> {
     void copy() throws IOException {
         if (from.getFileSystem().equals(to.getFileSystem())
                 && absolute(to).startsWith(absolute(from))) {
-            throw new IOException("%s is the original, or a file in it.".formatted(to));
+            throw new IOException(
+                    absolute(to).equals(absolute(from))
+                            ? "%s and %s are the same file.".formatted(from, to)
+                            : "%s cannot be copied into itself, to %s.".formatted(from, to));
         }
         Files.walkFileTree(from, this);
     }
@@ -62,7 +66,11 @@ final class FileCopier extends SimpleFileVisitor<Path> {
             throws IOException {
         var copy = target(folder);
         if (!Files.isDirectory(copy)) {
-            Files.createDirectory(copy);
+            try {
+                Files.createDirectory(copy);
+            } catch (NoSuchFileException e) {
+                throw missingFolder(copy, e);
+            }
         }
         return FileVisitResult.CONTINUE;
     }
@@ -72,21 +80,44 @@ final class FileCopier extends SimpleFileVisitor<Path> {
         if (!Files.isRegularFile(file)) { // follows a symbolic link
             throw new IOException("%s is not a regular file.".formatted(file));
         }
-        try (var source = FileChannel.open(file, StandardOpenOption.READ);
-                var copy =
-                        FileChannel.open(
-                                target(file),
-                                StandardOpenOption.WRITE,
-                                StandardOpenOption.CREATE,
-                                StandardOpenOption.TRUNCATE_EXISTING)) {
+        try (var source = FileChannel.open(file, StandardOpenOption.READ)) {
+            copy(source, target(file));
+        }
+        files++;
+        return FileVisitResult.CONTINUE;
+    }
+
+    private void copy(FileChannel source, Path target) throws IOException {
+        var copy = create(target);
+        try (copy) {
             while (source.read(buffer.clear()) >= 0) {
                 buffer.flip();
                 while (buffer.hasRemaining()) {
                     bytes += copy.write(buffer);
                 }
             }
+        } catch (IOException e) {
+            throw new IOException(
+                    "The copy %s is incomplete. %s"
+                            .formatted(target, FileFailures.explain(e).getMessage()),
+                    e);
         }
-        files++;
-        return FileVisitResult.CONTINUE;
+    }
+
+    private static FileChannel create(Path file) throws IOException {
+        try {
+            return FileChannel.open(
+                    file,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING);
+        } catch (NoSuchFileException e) {
+            throw missingFolder(file, e);
+        }
+    }
+
+    private static IOException missingFolder(Path file, NoSuchFileException e) {
+        return new IOException(
+                "There is no folder %s.".formatted(file.toAbsolutePath().getParent()), e);
     }
 }

@@ -144,9 +144,32 @@ class VolumeCommandTest {
             assertThat(execute("cp", "-c", config, ":/missing", copy + "2")).isOne();
             assertThat(errors).asString().isEqualTo("There is no file or folder /missing.\n");
             assertThat(Path.of(copy + "2")).doesNotExist();
+
+            var large = local.resolve("large").toString();
+            assertThat(execute("cp", "-c", config, large, ":/a/b/large")).isOne();
+            assertThat(errors).asString().isEqualTo("There is no folder /a/b.\n");
+            assertThat(execute("cp", "-c", config, "-r", local.toString(), ":/a/sub")).isOne();
+            assertThat(errors).asString().isEqualTo("There is no folder /a.\n");
         }
         assertThat(run("check", folder.resolve("drive").toString()))
                 .isEqualTo("The volume in %s is consistent.%n".formatted(folder.resolve("drive")));
+    }
+
+    @Test
+    void shouldReportAnIncompleteCopyIfTheVolumeIsFull() throws Exception {
+        var large = folder.resolve("large");
+        Files.write(large, new byte[20_000_000]);
+        try (var drive = FileDrive.open(createVolume());
+                var server = serve(drive)) {
+            var copy = address(server) + ":/large";
+
+            assertThat(execute("cp", "-t", "sockets", large.toString(), copy)).isOne();
+
+            assertThat(errors)
+                    .asString()
+                    .startsWith(
+                            "The copy /large is incomplete. The access to /large failed: The volume has no space: ");
+        }
     }
 
     @Test
