@@ -147,8 +147,10 @@ final class JvmConnectionsQuery {
     }
 
     private Optional<ProcessConnections> problem(String problem) {
+        // the messages of RMI have line breaks
+        var line = problem.replaceAll("\\s+", " ");
         return ProcessHandle.of(jvm.pid()).isPresent()
-                ? Optional.of(ProcessConnections.unknown(jvm, problem))
+                ? Optional.of(ProcessConnections.unknown(jvm, line))
                 : Optional.empty();
     }
 }

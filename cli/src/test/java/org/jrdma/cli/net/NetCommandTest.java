@@ -273,20 +273,20 @@ class NetCommandTest {
     }
 
     @Test
-    void shouldConnectOnlyToALocalAgent() throws Exception {
+    void shouldConnectOnlyToALocalAgentAndReportOthersInOneLine() throws Exception {
         var foreignAddress = "service:jmx:rmi:///jndi/rmi://127.0.0.1:1/other";
         try (var child =
                 new Child(
                         List.of("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED"),
                         FakeJmxAgentProgram.class,
-                        foreignAddress)) {
+                        foreignAddress + "\n\tname")) {
             assertThat(run(child)).isOne();
 
             assertThat(output.toString())
                     .contains(
                             ": unknown: query failed: its management address is not local: "
                                     + foreignAddress
-                                    + "\n");
+                                    + " name\n");
         }
     }
 
