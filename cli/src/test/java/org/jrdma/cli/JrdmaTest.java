@@ -163,6 +163,7 @@ class JrdmaTest {
         "help perf, jrdma perf ",
         "help volume cp, jrdma volume cp ",
         "volume help cp, jrdma volume cp ",
+        "help volume mount, jrdma volume mount ",
         "nvme help serve, jrdma nvme serve "
     })
     void shouldPrintTheHelpOfTheCommandThatHelpNames(String line, String shown) {
@@ -205,6 +206,16 @@ class JrdmaTest {
         assertThat(run("example", "atomics")).isEqualTo(1);
 
         assertThat(errors.toString()).endsWith("./jrdma example atomics\n").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', --help", "--servers=a /mnt, --servers=a /mnt"})
+    void shouldReportThatTheRepositoryMountsVolumes(String arguments, String repeated) {
+        assertThat(run(("volume mount " + arguments).strip().split(" "))).isEqualTo(1);
+
+        assertThat(errors.toString())
+                .endsWith(" run: ./jrdma volume mount %s\n".formatted(repeated))
+                .hasLineCount(1);
     }
 
     @ParameterizedTest

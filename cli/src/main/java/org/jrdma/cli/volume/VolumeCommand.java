@@ -10,13 +10,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "volume",
         description =
-                "Creates, serves, uses and checks clustered volumes. All commands print JSON with --json. There is no authentication and no encryption: use a trusted network.",
+                "Creates, serves, uses and checks clustered volumes. All commands except mount print JSON with --json. There is no authentication and no encryption: use a trusted network.",
         mixinStandardHelpOptions = true,
         subcommands = {
             CreateCommand.class,
             ServeCommand.class,
             LsCommand.class,
             CpCommand.class,
+            MountCommand.class,
             CheckCommand.class,
             ReduceMirrorCommand.class,
             NodesCommand.class,
