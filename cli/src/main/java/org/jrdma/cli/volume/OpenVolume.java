@@ -3,6 +3,9 @@ package org.jrdma.cli.volume;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
@@ -46,6 +49,7 @@ final class OpenVolume implements AutoCloseable {
                 VolumeOptions.of(name, servers)
                         .node(settings.nodeOptions())
                         .retryTimeout(settings.retry());
+        var notice = noticeLater(servers);
         try {
             return new OpenVolume(
                     drive, Volume.open(drive.isPresent() ? options.drive(drive.get()) : options));
@@ -56,7 +60,19 @@ final class OpenVolume implements AutoCloseable {
         } catch (FabricException | RuntimeException e) {
             drive.ifPresent(Drive::close);
             throw e;
+        } finally {
+            notice.cancel(false);
         }
+    }
+
+    /** Prints a notice after two seconds, unless the returned future is canceled before. */
+    private static Future<?> noticeLater(List<List<String>> servers) {
+        var addresses = servers.stream().map(server -> String.join("+", server)).toList();
+        return CompletableFuture.runAsync(
+                () ->
+                        System.err.printf(
+                                "Waiting for a coordinator at %s.%n", String.join(", ", addresses)),
+                CompletableFuture.delayedExecutor(2, TimeUnit.SECONDS));
     }
 
     /** Returns the path to the data, such as direct, and why no preferred transport is used. */

@@ -254,6 +254,17 @@ class VolumeCommandTest {
     }
 
     @Test
+    void shouldReportThatItWaitsForACoordinator() throws IOException {
+        var config =
+                Files.writeString(
+                        folder.resolve("config"), "servers = 127.0.0.1:1\nretry.millis = 600000");
+
+        try (var program = start("ls", "-c", config.toString(), "-t", "sockets")) {
+            program.awaitOutput("Waiting for a coordinator at sockets:127.0.0.1:1.\n");
+        }
+    }
+
+    @Test
     void shouldNotCheckAVolumeThatAServerUses() throws Exception {
         var file = createVolume();
         try (var drive = FileDrive.open(file);
