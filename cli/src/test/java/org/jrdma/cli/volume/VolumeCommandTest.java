@@ -254,7 +254,7 @@ class VolumeCommandTest {
     }
 
     @Test
-    void shouldReportThatItWaitsForACoordinator() throws IOException {
+    void shouldReportThatItWaitsForACoordinator() throws Exception {
         var config =
                 Files.writeString(
                         folder.resolve("config"), "servers = 127.0.0.1:1\nretry.millis = 600000");
