@@ -110,8 +110,7 @@ record MountOptions(
         } catch (NoSuchFileException e) {
             throw new IOException("The file of settings %s does not exist.".formatted(file), e);
         } catch (IOException e) {
-            throw new IOException(
-                    "Cannot read the file of settings %s: %s".formatted(file, e), e);
+            throw new IOException("Cannot read the file of settings %s: %s".formatted(file, e), e);
         }
     }
 
@@ -185,7 +184,8 @@ record MountOptions(
         } catch (NoSuchFileException e) {
             throw new IOException("The folder %s does not exist.".formatted(mountPoint), e);
         } catch (AccessDeniedException e) {
-            throw new IOException("The access to the folder %s was denied.".formatted(mountPoint), e);
+            throw new IOException(
+                    "The access to the folder %s was denied.".formatted(mountPoint), e);
         } catch (FileSystemException e) { // a mount whose process has ended
             throw new IOException(
                     "Cannot use the folder %s: %s.".formatted(mountPoint, e.getReason()), e);

@@ -145,8 +145,6 @@ class MountOptionsTest {
                     other            | Give one folder, not 2
                     """)
     void shouldRejectInvalidArguments(String argument, String message) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> parse(argument))
-                .withMessage(message);
+        assertThatIllegalArgumentException().isThrownBy(() -> parse(argument)).withMessage(message);
     }
 }
