@@ -119,7 +119,10 @@ public final class Volume implements AutoCloseable {
         return fileSystem.describe();
     }
 
-    /** Commits the data written to files that are still open, and ends the session. */
+    /**
+     * Closes the channels that are still open, which makes their data durable, and ends the
+     * session.
+     */
     @Override
     public void close() {
         fileSystem.close();

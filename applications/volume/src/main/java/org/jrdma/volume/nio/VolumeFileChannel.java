@@ -325,6 +325,7 @@ final class VolumeFileChannel extends FileChannel {
         try {
             handle.close();
         } finally {
+            path.fileSystem().remove(this);
             if (options.contains(StandardOpenOption.DELETE_ON_CLOSE)) {
                 java.nio.file.Files.deleteIfExists(path);
             }

@@ -1,6 +1,8 @@
 package org.jrdma.volume.nio;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.ClosedFileSystemException;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystem;
 import java.nio.file.Path;
@@ -10,19 +12,28 @@ import java.nio.file.attribute.UserPrincipalLookupService;
 import java.nio.file.spi.FileSystemProvider;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.model.ClientReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** An open volume. Closing it closes the client. */
+/** An open volume. Closing it closes its channels and directory streams, and then the client. */
 public final class VolumeFileSystem extends FileSystem {
 
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeFileSystem.class);
     private static final FileSystemProvider PROVIDER = new VolumeFileSystemProvider();
 
     private final String authority;
     private final VolumeClient client;
     private final Runnable onClose;
-    private final AtomicBoolean isClosed = new AtomicBoolean();
+    private final AtomicBoolean isClosing = new AtomicBoolean();
+    private volatile boolean isClosed;
+
+    /** The channels and directory streams that {@link #close()} closes. */
+    private final Set<Closeable> opened = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates a file system.
@@ -42,10 +53,42 @@ public final class VolumeFileSystem extends FileSystem {
     }
 
     VolumeClient client() {
-        if (isClosed.get()) {
-            throw new java.nio.file.ClosedFileSystemException();
+        if (isClosed) {
+            throw new ClosedFileSystemException();
         }
         return client;
+    }
+
+    /**
+     * Adds a channel or directory stream, which is closed with this file system.
+     *
+     * @throws ClosedFileSystemException if this file system is closed, also meanwhile
+     */
+    <T extends Closeable> T add(T closeable) {
+        opened.add(closeable);
+        if (isClosing.get()) { // close() may not have seen it
+            var _ = close(closeable);
+            throw new ClosedFileSystemException();
+        }
+        return closeable;
+    }
+
+    /** Removes a channel or directory stream that was closed. */
+    void remove(Closeable closeable) {
+        opened.remove(closeable);
+    }
+
+    /** Closes an object. Returns false if no coordinator works. */
+    private boolean close(Closeable closeable) {
+        try {
+            closeable.close();
+        } catch (FabricTimeoutException e) {
+            LOG.warn("{} is closed without a coordinator", this, e);
+            return false;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("An open file of {} was not closed completely", this, e);
+        }
+        return true;
     }
 
     String authority() {
@@ -67,18 +110,31 @@ public final class VolumeFileSystem extends FileSystem {
         return PROVIDER;
     }
 
+    /**
+     * Closes all channels, which makes their data durable, all directory streams, and the client.
+     * Failures are logged.
+     */
     @Override
     public void close() {
-        if (isClosed.compareAndSet(false, true)) {
+        if (isClosing.compareAndSet(false, true)) {
             VolumeFileSystemProvider.remove(authority);
+            for (var each : opened) {
+                if (!close(each)) {
+                    break; // each further channel would wait for a coordinator, too
+                }
+            }
+            isClosed = true;
             client.close();
+            for (var each : opened) { // fails without waiting
+                var _ = close(each);
+            }
             onClose.run();
         }
     }
 
     @Override
     public boolean isOpen() {
-        return !isClosed.get();
+        return !isClosing.get();
     }
 
     @Override

@@ -170,7 +170,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
         var handle =
                 FileSystemExceptions.translate(
                         file, () -> client(file).open(file.toFilePath(), creation, FILE_MODE));
-        var channel = new VolumeFileChannel(file, handle, options);
+        var channel = file.fileSystem().add(new VolumeFileChannel(file, handle, options));
         var isComplete = false;
         try {
             if (isWriting && options.contains(StandardOpenOption.TRUNCATE_EXISTING)) {
@@ -204,7 +204,8 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
     @Override
     public DirectoryStream<Path> newDirectoryStream(
             Path folder, DirectoryStream.Filter<? super Path> filter) throws IOException {
-        return new VolumeFolder(VolumePath.of(folder), filter);
+        var path = VolumePath.of(folder);
+        return path.fileSystem().add(new VolumeFolder(path, filter));
     }
 
     @Override

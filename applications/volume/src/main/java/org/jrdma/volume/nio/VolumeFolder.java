@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
-import java.util.Queue;
 
 /**
  * The entries of a folder, which are read in portions. Entries that are created or removed
@@ -17,7 +16,7 @@ final class VolumeFolder implements DirectoryStream<Path> {
 
     private final VolumePath folder;
     private final Filter<? super Path> filter;
-    private final Queue<Path> pending = new ArrayDeque<>();
+    private final ArrayDeque<Path> pending = new ArrayDeque<>();
     private String last = "";
     private boolean isComplete;
     private boolean isIterated;
@@ -83,5 +82,9 @@ final class VolumeFolder implements DirectoryStream<Path> {
     @Override
     public synchronized void close() {
         isClosed = true;
+        while (pending.size() > 1) { // hasNext() may have announced the first entry
+            pending.removeLast();
+        }
+        folder.fileSystem().remove(this);
     }
 }
