@@ -191,4 +191,9 @@ public final class VolumeFileSystem extends FileSystem {
     public WatchService newWatchService() throws IOException {
         throw new UnsupportedOperationException("A volume cannot be watched");
     }
+
+    @Override
+    public String toString() {
+        return "%s://%s".formatted(VolumeFileSystemProvider.SCHEME, authority);
+    }
 }

@@ -40,6 +40,8 @@ import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.DriveName;
+import org.jrdma.volume.model.Failure;
+import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -280,7 +282,14 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
             return;
         }
         var isReplacing = isAtomic || moveOptions.contains(StandardCopyOption.REPLACE_EXISTING);
-        run(from, () -> client(from).rename(from.toFilePath(), to.toFilePath(), isReplacing));
+        try {
+            client(from).rename(from.toFilePath(), to.toFilePath(), isReplacing);
+        } catch (VolumeException e) {
+            if (e.failure() == Failure.NOT_FOUND || e.failure() == Failure.NOT_A_FOLDER) {
+                checkAccess(from); // throws an exception with the source if that is the reason
+            }
+            throw FileSystemExceptions.moveFailure(from, to, e);
+        }
     }
 
     @Override
