@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -70,6 +71,11 @@ public final class FileDrive implements Drive {
             if (size > 0) {
                 var _ = channel.write(java.nio.ByteBuffer.allocate(1), size - 1);
             }
+        } catch (NoSuchFileException e) {
+            throw new VolumeException(
+                    "Cannot create the drive %s: the folder %s does not exist"
+                            .formatted(file, file.toAbsolutePath().getParent()),
+                    e);
         } catch (IOException e) {
             throw new VolumeException("Cannot create the drive %s: %s".formatted(file, e), e);
         }
@@ -93,7 +99,12 @@ public final class FileDrive implements Drive {
     static FileDrive open(Path file, Consumer<MemorySegment> force) throws VolumeException {
         if (!Files.isRegularFile(file)) {
             throw new VolumeException(
-                    "Cannot open the drive %s: it is not a regular file".formatted(file));
+                    "Cannot open the drive %s: it %s"
+                            .formatted(
+                                    file,
+                                    Files.exists(file)
+                                            ? "is not a regular file"
+                                            : "does not exist"));
         }
         return new FileDrive(file, force);
     }

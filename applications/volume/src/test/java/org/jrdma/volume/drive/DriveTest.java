@@ -118,6 +118,18 @@ class DriveTest {
     }
 
     @Test
+    void shouldReportWhatDoesNotExist() {
+        var missing = folder.resolve("missing");
+
+        assertThatThrownBy(() -> FileDrive.open(missing))
+                .hasMessage("Cannot open the drive %s: it does not exist", missing);
+        assertThatThrownBy(() -> FileDrive.create(missing.resolve("drive"), 10))
+                .hasMessage(
+                        "Cannot create the drive %s/drive: the folder %s does not exist",
+                        missing, missing);
+    }
+
+    @Test
     void shouldStoreBlocksOnAnNvmeDriveFromManyThreads() throws Exception {
         try (var arena = Arena.ofShared();
                 var storage = BlockStorage.inMemory(16_384, 512)) {
