@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jrdma.ffi.CheckReturnValue;
 import org.jrdma.volume.drive.Drive;
+import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.NodeOptions;
 
 /**
@@ -27,12 +28,21 @@ public record VolumeOptions(
         Duration callTimeout,
         Duration retryTimeout) {
 
-    /** Copies the addresses. */
+    /**
+     * Copies the addresses.
+     *
+     * @throws IllegalArgumentException if an address is invalid
+     */
     public VolumeOptions {
         servers = servers.stream().map(List::copyOf).toList();
+        servers.forEach(server -> server.forEach(NodeAddresses::check));
     }
 
-    /** Returns options with all transports, and timeouts of 5 and 30 seconds. */
+    /**
+     * Returns options with all transports, and timeouts of 5 and 30 seconds.
+     *
+     * @throws IllegalArgumentException if an address is invalid
+     */
     public static VolumeOptions of(String name, List<List<String>> servers) {
         return new VolumeOptions(
                 name,

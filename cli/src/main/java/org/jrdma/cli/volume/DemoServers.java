@@ -16,6 +16,7 @@ import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.model.ServerStatus;
+import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
 
@@ -111,7 +112,7 @@ final class DemoServers implements AutoCloseable {
     }
 
     private static List<String> addresses(Server server) {
-        return Addresses.servers(server.address).getFirst();
+        return NodeAddresses.servers(server.address).getFirst();
     }
 
     /** Returns the states of the servers that were not killed. */

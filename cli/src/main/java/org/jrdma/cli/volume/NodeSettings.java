@@ -18,6 +18,7 @@ import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.Function;
 import org.jrdma.volume.drive.DriveName;
+import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
 
@@ -67,12 +68,12 @@ record NodeSettings(
             }
         }
         return new NodeSettings(
-                parse(values, "servers", Addresses::servers),
+                parse(values, "servers", NodeAddresses::servers),
                 parse(values, "transports", NodeSettings::transports),
                 parse(values, "datagram.reads", NodeSettings::trueOrFalse),
                 parse(values, "drive", NodeSettings::drive),
                 parse(values, "name", name -> name),
-                parse(values, "listen", Addresses::local),
+                parse(values, "listen", NodeAddresses::local),
                 parse(values, "lease.millis", NodeSettings::millis),
                 parse(values, "session.millis", NodeSettings::millis),
                 parse(values, "retry.millis", NodeSettings::millis));

@@ -5,6 +5,7 @@ import java.net.URISyntaxException;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import org.jrdma.volume.net.NodeAddresses;
 
 /**
  * A file or folder in a volume.
@@ -54,6 +55,6 @@ record VolumeFileLocation(Optional<List<List<String>>> servers, String path) {
     }
 
     private static Optional<List<List<String>>> servers(String text) {
-        return text.isEmpty() ? Optional.empty() : Optional.of(Addresses.servers(text));
+        return text.isEmpty() ? Optional.empty() : Optional.of(NodeAddresses.servers(text));
     }
 }

@@ -82,6 +82,7 @@ class NodeSettingsTest {
                 "server=x | There is no setting \"server\". The settings are: datagram.reads, drive, lease.millis, listen, name, retry.millis, servers, session.millis, transports.",
                 "servers= | Invalid setting \"servers\": \"\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
                 "servers=a,b:c | Invalid setting \"servers\": \"b:c\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
+                "servers=sockets:a | Invalid setting \"servers\": \"sockets:a\" is not an address such as sockets:node1:7471, verbs:10.0.0.1:7472 or sisci:4:1001",
                 "listen=[::1]:65536 | Invalid setting \"listen\": \"[::1]:65536\" is not an address such as node1, node1:7471 or [fd00::1]:7471",
                 "transports=tcp | Invalid setting \"transports\": there is no transport \"tcp\". The transports are: verbs, sisci, sockets",
                 "transports=verbs,verbs | Invalid setting \"transports\": verbs occurs twice",

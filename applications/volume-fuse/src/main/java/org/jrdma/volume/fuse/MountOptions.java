@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.regex.Pattern;
 import org.jrdma.volume.drive.DriveName;
+import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.TransportKind;
 
 /**
@@ -48,8 +49,6 @@ record MountOptions(
 
     private static final Pattern OPTION =
             Pattern.compile("--(?:(allow-other)|(config|drive|servers|transports)(?:=(.*))?)");
-
-    private static final String PORT = ":7471";
 
     /**
      * Parses a command line.
@@ -89,14 +88,11 @@ record MountOptions(
         settings.putAll(options);
         return new MountOptions(
                 Path.of(folders.getFirst()),
-                list(settings.getProperty("servers", "localhost"), ",").stream()
-                        .map(server ->
-                                list(server, "\\+").stream().map(MountOptions::address).toList())
-                        .toList(),
+                NodeAddresses.servers(settings.getProperty("servers", "localhost")),
                 Optional.of(settings.getProperty("drive", ""))
                         .filter(drive -> !drive.isBlank())
                         .map(drive -> new DriveName(drive.strip())),
-                list(settings.getProperty("transports", "verbs,sisci,sockets"), ",").stream()
+                list(settings.getProperty("transports", "verbs,sisci,sockets")).stream()
                         .map(MountOptions::transport)
                         .toList(),
                 datagramReads(settings.getProperty("datagram.reads", "false").strip()),
@@ -134,19 +130,8 @@ record MountOptions(
         return Duration.ofMillis(Integer.parseInt(text));
     }
 
-    private static List<String> list(String text, String separator) {
-        return List.of(text.strip().split("\\s*" + separator + "\\s*"));
-    }
-
-    /** Returns an address with its transport, which is sockets by default, and its port. */
-    private static String address(String text) {
-        for (var transport : TransportKind.values()) {
-            if (text.startsWith(transport + ":")) {
-                return text;
-            }
-        }
-        var hasPort = text.indexOf(':', text.indexOf(']') + 1) >= 0;
-        return TransportKind.SOCKETS + ":" + text + (hasPort ? "" : PORT);
+    private static List<String> list(String text) {
+        return List.of(text.strip().split("\\s*,\\s*"));
     }
 
     private static TransportKind transport(String name) {

@@ -147,4 +147,11 @@ class MountOptionsTest {
     void shouldRejectInvalidArguments(String argument, String message) {
         assertThatIllegalArgumentException().isThrownBy(() -> parse(argument)).withMessage(message);
     }
+
+    @Test
+    void shouldRejectAnInvalidServer() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("--servers=a,b:c"))
+                .withMessageStartingWith("\"b:c\" is not an address");
+    }
 }

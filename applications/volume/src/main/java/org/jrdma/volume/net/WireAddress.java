@@ -1,5 +1,6 @@
 package org.jrdma.volume.net;
 
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
@@ -23,6 +24,15 @@ record WireAddress(TransportKind transport, String place) {
                         .formatted(address));
     }
 
+    /** Checks the part after the name of the transport. */
+    void checkPlace() throws FabricException {
+        var _ =
+                switch (transport) {
+                    case VERBS, SOCKETS -> HostAndPort.parse(place);
+                    case SISCI -> SisciEndpoint.parsePlace(place);
+                };
+    }
+
     /**
      * Returns the addresses with one of the transports of the options, in the order of the
      * transports.
@@ -44,7 +54,11 @@ record WireAddress(TransportKind transport, String place) {
 
     /** Returns the failure of an attempt to connect to this address. */
     SkippedTransport failed(Exception cause) {
-        return new SkippedTransport(transport, toString(), String.valueOf(cause.getMessage()));
+        var reason = String.valueOf(cause.getMessage());
+        return new SkippedTransport(
+                transport,
+                toString(),
+                cause instanceof UnknownHostException ? "unknown host " + reason : reason);
     }
 
     @Override

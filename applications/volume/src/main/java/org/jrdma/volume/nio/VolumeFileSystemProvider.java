@@ -42,20 +42,25 @@ import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
+import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.NodeOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The provider of volumes, for URIs such as {@code jrdma-volume://host1:7471,host2:7471/folder}.
- * The authority has the servers, which are connected over sockets.
+ * The provider of volumes, for URIs such as {@code jrdma-volume://host1,host2:7472/folder}. The
+ * authority has the servers, in the form of {@link NodeAddresses#servers}: over sockets, and at
+ * port 7471 by default.
  *
- * <p>The optional property {@code drive} of {@link #newFileSystem(URI, Map)} is a {@link Drive} or
- * a {@link DriveName}. Without it, all data is redirected to a server.
+ * <p>{@link #newFileSystem(URI, Map)} accepts a URI without a path, and one property, which is
+ * optional. {@code drive} is a {@link Drive} or the text of a {@link DriveName}. Without it, all
+ * data is redirected to a server. A program that needs other settings opens a {@link
+ * org.jrdma.volume.Volume}.
  */
 public final class VolumeFileSystemProvider extends FileSystemProvider {
 
     static final String SCHEME = "jrdma-volume";
 
+    private static final String DRIVE = "drive";
     private static final int FILE_MODE = 0644;
     private static final int FOLDER_MODE = 0755;
     private static final Map<String, VolumeFileSystem> OPEN = new ConcurrentHashMap<>();
@@ -79,7 +84,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
     }
 
     private static String authority(URI uri) {
-        if (!SCHEME.equals(uri.getScheme()) || uri.getRawAuthority() == null) {
+        if (!SCHEME.equalsIgnoreCase(uri.getScheme()) || uri.getRawAuthority() == null) {
             throw new IllegalArgumentException(
                     "%s is not a URI of the form %s://host:port/".formatted(uri, SCHEME));
         }
@@ -89,10 +94,12 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
     @Override
     public FileSystem newFileSystem(URI uri, Map<String, ?> properties) throws IOException {
         var authority = authority(uri);
+        check(uri, properties);
+        var servers = NodeAddresses.servers(authority);
         if (OPEN.containsKey(authority)) {
             throw new FileSystemAlreadyExistsException(authority);
         }
-        var given = properties.get("drive");
+        var given = properties.get(DRIVE);
         var isShared = given instanceof Drive;
         Optional<Drive> drive =
                 given == null
@@ -102,10 +109,6 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
                                         ? shared
                                         : new DriveName(given.toString()).open());
         Runnable onClose = () -> drive.filter(_ -> !isShared).ifPresent(Drive::close);
-        var servers =
-                List.of(authority.split(",")).stream()
-                        .map(server -> List.of("sockets:" + server))
-                        .toList();
         var options =
                 new ClientOptions(
                         "jvm-" + ProcessHandle.current().pid(),
@@ -122,6 +125,22 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
         } catch (IOException | RuntimeException e) {
             onClose.run();
             throw e;
+        }
+    }
+
+    private static void check(URI uri, Map<String, ?> properties) {
+        if (!Set.of("", "/").contains(uri.getRawPath())
+                || uri.getRawQuery() != null
+                || uri.getRawFragment() != null) {
+            throw new IllegalArgumentException(
+                    "The URI of a volume has no path, query or fragment, but is %s".formatted(uri));
+        }
+        for (var key : properties.keySet()) {
+            if (!key.equals(DRIVE)) {
+                throw new IllegalArgumentException(
+                        "There is no property \"%s\". The only property of a volume is \"%s\"."
+                                .formatted(key, DRIVE));
+            }
         }
     }
 

@@ -1,0 +1,94 @@
+package org.jrdma.volume.net;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jrdma.ffi.FabricException;
+
+/** Parses the addresses of nodes in commands, settings and URIs. */
+public final class NodeAddresses {
+
+    /** The port of an address that has none. */
+    public static final int DEFAULT_PORT = 7471;
+
+    private static final int MAX_PORT = 65_535;
+
+    private static final Pattern HOST_AND_PORT =
+            Pattern.compile("(?:\\[([^\\[\\]]+)]|([^:\\[\\]\\s]+))(?::(\\d{1,5}))?");
+
+    private NodeAddresses() {}
+
+    private static HostAndPort hostAndPort(String text) {
+        var form = HOST_AND_PORT.matcher(text);
+        var port =
+                !form.matches()
+                        ? -1
+                        : form.group(3) == null ? DEFAULT_PORT : Integer.parseInt(form.group(3));
+        if (port < 0 || port > MAX_PORT) {
+            throw new IllegalArgumentException(
+                    "\"%s\" is not an address such as node1, node1:%d or [fd00::1]:%d"
+                            .formatted(text, DEFAULT_PORT, DEFAULT_PORT));
+        }
+        return new HostAndPort(form.group(1) == null ? form.group(2) : form.group(1), port);
+    }
+
+    /**
+     * Parses servers that commas separate. A plus sign separates the addresses of a server, if it
+     * has several: {@code sockets:node1:7471+verbs:10.0.0.1:7472}. An address without a transport
+     * is for sockets.
+     *
+     * @return the addresses of each server
+     * @throws IllegalArgumentException if an address is invalid, or there is none
+     */
+    public static List<List<String>> servers(String text) {
+        return Arrays.stream(text.split(",", -1))
+                .map(server ->
+                        Arrays.stream(server.split("\\+", -1))
+                                .map(address -> address(address.strip()))
+                                .toList())
+                .toList();
+    }
+
+    private static String address(String text) {
+        for (var transport : TransportKind.values()) {
+            if (text.startsWith(transport + ":")) {
+                check(text);
+                return text;
+            }
+        }
+        return hostAndPort(text).toString(TransportKind.SOCKETS);
+    }
+
+    /**
+     * Checks an address with a transport, such as {@code verbs:10.0.0.1:7472}.
+     *
+     * @throws IllegalArgumentException if it is invalid
+     */
+    public static void check(String address) {
+        try {
+            WireAddress.parse(address).checkPlace();
+        } catch (FabricException e) {
+            throw new IllegalArgumentException(
+                    "\"%s\" is not an address such as sockets:node1:%d, verbs:10.0.0.1:7472 or sisci:4:1001"
+                            .formatted(address, DEFAULT_PORT),
+                    e);
+        }
+    }
+
+    /**
+     * Parses an address to listen at.
+     *
+     * @throws IllegalArgumentException if it is invalid, or its host is unknown
+     */
+    public static InetSocketAddress local(String text) {
+        var parsed = hostAndPort(text);
+        try {
+            return new InetSocketAddress(InetAddress.getByName(parsed.host()), parsed.port());
+        } catch (UnknownHostException _) {
+            throw new IllegalArgumentException("The host %s is unknown".formatted(parsed.host()));
+        }
+    }
+}
