@@ -18,9 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 class StartUpTest {
 
     /**
-     * The limit, as a multiple of the time in which javac compiles an empty class. Two machines had
-     * 2.3 and 2.6: the start of javac and the linkage of native functions do not depend on the
-     * machine in the same way.
+     * The limit, as a multiple of the time in which javac compiles an empty class. Runs on one
+     * machine had 2.1 to 2.7.
      */
     private static final double MAX_RATIO = 3.2;
 
