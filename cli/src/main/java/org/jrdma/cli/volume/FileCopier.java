@@ -33,18 +33,22 @@ final class FileCopier extends SimpleFileVisitor<Path> {
      * @throws IOException if the copy would be the original or in it, or a file system fails
      */
     void copy() throws IOException {
-        if (from.getFileSystem().equals(to.getFileSystem())
-                && absolute(to).startsWith(absolute(from))) {
-            throw new IOException(
-                    absolute(to).equals(absolute(from))
-                            ? "%s and %s are the same file.".formatted(from, to)
-                            : "%s cannot be copied into itself, to %s.".formatted(from, to));
+        if (isOriginal(to)) {
+            throw new IOException("%s and %s are the same file.".formatted(from, to));
+        }
+        for (var folder = to.toAbsolutePath().normalize().getParent();
+                folder != null;
+                folder = folder.getParent()) {
+            if (isOriginal(folder)) {
+                throw new IOException(
+                        "%s cannot be copied into itself, to %s.".formatted(from, to));
+            }
         }
         Files.walkFileTree(from, this);
     }
 
-    private static Path absolute(Path path) {
-        return path.toAbsolutePath().normalize();
+    private boolean isOriginal(Path path) throws IOException {
+        return Files.exists(path) && Files.isSameFile(from, path);
     }
 
     /** Returns the number of files that were copied. */

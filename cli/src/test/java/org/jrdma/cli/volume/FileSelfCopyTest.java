@@ -42,4 +42,19 @@ class FileSelfCopyTest {
 
         assertThat(folder.resolve("original2/file")).hasContent("content");
     }
+
+    @Test
+    void shouldRejectACopyOverAnotherNameOfTheOriginal() throws IOException {
+        var original = Files.createDirectory(folder.resolve("original"));
+        var _ = Files.writeString(original.resolve("file"), "content");
+        var link = Files.createSymbolicLink(folder.resolve("link"), original);
+
+        assertThatThrownBy(() -> new FileCopier(original, link).copy())
+                .hasMessage("%s and %s are the same file.", original, link);
+        assertThatThrownBy(() -> new FileCopier(original, link.resolve("copy")).copy())
+                .hasMessage(
+                        "%s cannot be copied into itself, to %s.", original, link.resolve("copy"));
+        assertThat(original).isDirectoryContaining("glob:**/file");
+        assertThat(original.resolve("copy")).doesNotExist();
+    }
 }

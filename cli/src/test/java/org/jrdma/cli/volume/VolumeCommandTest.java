@@ -156,6 +156,23 @@ class VolumeCommandTest {
     }
 
     @Test
+    void shouldNotCopyAFileToItselfOverAnotherListOfServers() throws Exception {
+        var content = Files.writeString(folder.resolve("content"), "content");
+        try (var drive = FileDrive.open(createVolume());
+                var server = serve(drive)) {
+            var file = address(server) + ":/file";
+            var sameFile = "localhost:1," + file;
+            var _ = run("cp", "-t", "sockets", content.toString(), file);
+
+            assertThat(execute("cp", "-t", "sockets", file, sameFile)).isOne();
+            assertThat(errors).asString().contains("are the same file.");
+            var copy = folder.resolve("copy");
+            var _ = run("cp", "-t", "sockets", sameFile, copy.toString());
+            assertThat(copy).hasContent("content");
+        }
+    }
+
+    @Test
     void shouldReportAnIncompleteCopyIfTheVolumeIsFull() throws Exception {
         var large = folder.resolve("large");
         Files.write(large, new byte[20_000_000]);

@@ -85,25 +85,26 @@ final class ClientSession {
 
     private volatile boolean isClosed;
 
-    /** Guarded by {@link #connecting}. */
     private final VolumeIdentity volume;
 
     /**
+     * @param volume the identity of the volume, which this session completes
      * @param drive the drive; empty if there is no path to one
      */
     ClientSession(
             ClientOptions options,
             ServerConnector connector,
             SessionFileCallbacks files,
-            Optional<Drive> drive)
+            VolumeIdentity volume,
+            Optional<Drive> drive,
+            Deadline deadline)
             throws FabricException {
         this.options = options;
         this.registration =
                 new DriveRegistration(
                         options.name(),
                         drive.filter(_ -> options.isRegistering()).map(Drive::fence));
-        var deadline = Deadline.after(options.retryTimeout());
-        this.volume = new VolumeIdentity(drive, deadline);
+        this.volume = volume;
         this.coordinators =
                 new CoordinatorConnector(options, connector, files::recall, this::start);
         this.files = files;

@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Attributes;
@@ -58,6 +60,7 @@ public final class VolumeClient implements AutoCloseable {
      */
     public record Capacity(long blocks, long free, long files) {}
 
+    private final VolumeIdentity volume;
     private final ClientSession session;
     private final DataPathSelector paths;
     private final Map<Long, OpenFile> files = new HashMap<>();
@@ -75,7 +78,9 @@ public final class VolumeClient implements AutoCloseable {
      */
     public VolumeClient(ClientOptions options, ServerConnector connector, Optional<Drive> direct)
             throws FabricException {
-        this.session = new ClientSession(options, connector, new Files(), direct);
+        var deadline = Deadline.after(options.retryTimeout());
+        this.volume = new VolumeIdentity(direct, deadline);
+        this.session = new ClientSession(options, connector, new Files(), volume, direct, deadline);
         this.paths =
                 new DataPathSelector(
                         options,
@@ -169,6 +174,11 @@ public final class VolumeClient implements AutoCloseable {
      */
     public RequestRelay newRelay(String name, ServerConnector connector, Duration callTimeout) {
         return new RequestRelay(name, connector, session, callTimeout);
+    }
+
+    /** Returns the identity of the volume, which is the same at all its clients. */
+    public UUID volumeId() {
+        return volume.id();
     }
 
     /** Returns the connections of this client. */

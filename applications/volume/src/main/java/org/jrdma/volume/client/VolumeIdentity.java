@@ -1,6 +1,7 @@
 package org.jrdma.volume.client;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.jrdma.ffi.Deadline;
@@ -15,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The identity of the volume that a client uses: that of the volume on its drive, or without a
- * drive that of its first coordinator. Not safe for use by multiple threads.
+ * drive that of its first coordinator.
  */
 final class VolumeIdentity {
 
@@ -23,7 +24,8 @@ final class VolumeIdentity {
 
     private static final Duration RETRY_PAUSE = Duration.ofMillis(100);
 
-    private @Nullable UUID id;
+    /** Written by one thread at a time. */
+    private volatile @Nullable UUID id;
 
     /**
      * Reads the identity from the drive. Repeats a read that fails until the deadline, because the
@@ -56,11 +58,24 @@ final class VolumeIdentity {
         }
     }
 
-    /** Throws an exception if a coordinator serves another volume. */
+    /**
+     * Throws an exception if a coordinator serves another volume. Not safe for use by multiple
+     * threads.
+     */
     void check(UUID other) throws OtherVolumeException {
-        if (id != null && !id.equals(other)) {
-            throw new OtherVolumeException(id, other);
+        var known = id;
+        if (known != null && !known.equals(other)) {
+            throw new OtherVolumeException(known, other);
         }
         id = other;
+    }
+
+    /**
+     * Returns the identity.
+     *
+     * @throws NullPointerException if there is no drive, and no coordinator was checked
+     */
+    UUID id() {
+        return Objects.requireNonNull(id);
     }
 }

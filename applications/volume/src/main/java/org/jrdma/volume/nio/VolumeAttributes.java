@@ -2,11 +2,19 @@ package org.jrdma.volume.nio;
 
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.jrdma.volume.metadata.Attributes;
 
-/** The attributes of a file in a volume. */
-record VolumeAttributes(Attributes attributes) implements BasicFileAttributes {
+/**
+ * The attributes of a file in a volume.
+ *
+ * @param volume the identity of the volume
+ */
+record VolumeAttributes(UUID volume, Attributes attributes) implements BasicFileAttributes {
+
+    /** Identifies a file among all volumes. */
+    private record FileKey(UUID volume, long file) {}
 
     @Override
     public FileTime lastModifiedTime() {
@@ -50,6 +58,6 @@ record VolumeAttributes(Attributes attributes) implements BasicFileAttributes {
 
     @Override
     public Object fileKey() {
-        return attributes.id();
+        return new FileKey(volume, attributes.id());
     }
 }

@@ -261,7 +261,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
     public void copy(Path source, Path target, CopyOption... options) throws IOException {
         var copyOptions = List.of(options);
         var attributes = readAttributes(source, BasicFileAttributes.class);
-        if (isSameFile(source, target)) {
+        if (Files.exists(target) && isSameFile(source, target)) {
             return;
         }
         if (copyOptions.contains(StandardCopyOption.REPLACE_EXISTING)) {
@@ -291,7 +291,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
         var to = VolumePath.of(target);
         var moveOptions = List.of(options);
         var isAtomic = moveOptions.contains(StandardCopyOption.ATOMIC_MOVE);
-        if (from.fileSystem() != to.fileSystem()) {
+        if (!client(from).volumeId().equals(client(to).volumeId())) {
             if (isAtomic) {
                 throw new AtomicMoveNotSupportedException(
                         source.toString(), target.toString(), "The files are in two volumes");
@@ -316,10 +316,9 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
         if (path.equals(other)) {
             return true;
         }
-        if (!(other instanceof VolumePath) || path.getFileSystem() != other.getFileSystem()) {
-            return false;
-        }
-        return VolumePath.of(path).toFilePath().equals(VolumePath.of(other).toFilePath());
+        // a volume can be open as several file systems
+        return other instanceof VolumePath file
+                && attributes(VolumePath.of(path)).fileKey().equals(attributes(file).fileKey());
     }
 
     @Override
@@ -340,6 +339,7 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
 
     private static VolumeAttributes attributes(VolumePath path) throws IOException {
         return new VolumeAttributes(
+                client(path).volumeId(),
                 FileSystemExceptions.translate(
                         path, () -> client(path).attributes(path.toFilePath())));
     }
