@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.NodeSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;

@@ -11,6 +11,7 @@ import org.jrdma.cli.perf.TemporaryFolder;
 import org.jrdma.ffi.ConfiguredFabric;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.verbs.Verbs;
+import org.jrdma.volume.NodeSettings;
 import org.jrdma.volume.net.TransportKind;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

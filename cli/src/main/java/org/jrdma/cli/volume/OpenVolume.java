@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.volume.NodeSettings;
 import org.jrdma.volume.Volume;
 import org.jrdma.volume.VolumeOptions;
 import org.jrdma.volume.drive.Drive;

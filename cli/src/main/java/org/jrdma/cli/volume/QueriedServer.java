@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.NodeSettings;
 import org.jrdma.volume.ServerQuery;
 import org.jrdma.volume.model.ClientReport;
 import org.jrdma.volume.model.ServerStatus;

@@ -11,6 +11,7 @@ import org.jrdma.cli.output.Json;
 import org.jrdma.cli.output.JsonOption;
 import org.jrdma.cli.output.PrintableText;
 import org.jrdma.cli.perf.ChildProcessPeer;
+import org.jrdma.volume.NodeSettings;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.DriveName;

@@ -15,7 +15,6 @@ import org.jrdma.volume.client.ClientOptions;
 import org.jrdma.volume.client.NodeConnector;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.drive.Drive;
-import org.jrdma.volume.net.NodeOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,22 +40,20 @@ public final class Mount implements AutoCloseable {
         mountPoint = options.emptyFolder();
         var builder = Fuse.builder();
         builder.setLibraryPath(library());
-        var named = options.drive();
+        var settings = options.settings();
+        var named = settings.drive();
         drive = named.isEmpty() ? Optional.empty() : Optional.of(named.get().open());
         var name = "mount-" + ProcessHandle.current().pid();
         client =
                 new VolumeClient(
                         new ClientOptions(
                                 name,
-                                options.servers(),
+                                settings.servers(),
                                 List.of(),
                                 true,
                                 CALL_TIMEOUT,
-                                options.retry()),
-                        new NodeConnector(
-                                NodeOptions.ALL
-                                        .transports(options.transports())
-                                        .datagramReads(options.datagramReads())),
+                                settings.retry()),
+                        new NodeConnector(settings.nodeOptions()),
                         drive);
         var process = Path.of("/proc/self");
         var user = (int) Files.getAttribute(process, "unix:uid");
@@ -114,7 +111,7 @@ public final class Mount implements AutoCloseable {
         var flags =
                 "fsname=%s,subtype=%s,attr_timeout=0,entry_timeout=0,negative_timeout=0%s"
                         .formatted(
-                                options.servers().getFirst().getFirst(),
+                                options.settings().servers().getFirst().getFirst(),
                                 TYPE,
                                 // a volume does not check permissions
                                 options.isForAllUsers() ? ",allow_other,default_permissions" : "");

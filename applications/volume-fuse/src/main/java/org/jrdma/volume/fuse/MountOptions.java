@@ -1,36 +1,26 @@
 package org.jrdma.volume.fuse;
 
 import java.io.IOException;
+import java.io.Reader;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.regex.Pattern;
-import org.jrdma.volume.drive.DriveName;
-import org.jrdma.volume.net.NodeAddresses;
-import org.jrdma.volume.net.TransportKind;
+import org.jrdma.volume.NodeSettings;
 
 /**
  * The command line of {@link Mount}, with the settings of the command {@code jrdma volume}.
- * Settings that a mount does not need are ignored.
  *
- * @param servers the addresses of each server
- * @param drive the drive of the volume; empty to redirect all data
+ * @param settings the settings, of which a mount ignores those of servers
  */
-record MountOptions(
-        Path mountPoint,
-        List<List<String>> servers,
-        Optional<DriveName> drive,
-        List<TransportKind> transports,
-        boolean datagramReads,
-        Duration retry,
-        boolean isForAllUsers) {
+record MountOptions(Path mountPoint, NodeSettings settings, boolean isForAllUsers) {
 
     static final String USAGE =
             """
@@ -57,7 +47,7 @@ record MountOptions(
      * @throws IOException if the file of settings cannot be read
      */
     static MountOptions parse(List<String> arguments) throws IOException {
-        var options = new Properties();
+        var options = new HashMap<String, String>();
         var folders = new ArrayList<String>();
         for (var words = arguments.iterator(); words.hasNext(); ) {
             var word = words.next();
@@ -81,68 +71,26 @@ record MountOptions(
         if (folders.size() != 1) {
             throw new IllegalArgumentException("Give one folder, not " + folders.size());
         }
-        var settings = new Properties();
-        if (options.containsKey("config")) {
-            load(settings, Path.of(options.getProperty("config")));
-        }
-        settings.putAll(options);
+        var isForAllUsers = options.remove("allow-other") != null;
+        var file = Optional.ofNullable(options.remove("config")).map(Path::of);
         return new MountOptions(
-                Path.of(folders.getFirst()),
-                NodeAddresses.servers(settings.getProperty("servers", "localhost")),
-                Optional.of(settings.getProperty("drive", ""))
-                        .filter(drive -> !drive.isBlank())
-                        .map(drive -> new DriveName(drive.strip())),
-                list(settings.getProperty("transports", "verbs,sisci,sockets")).stream()
-                        .map(MountOptions::transport)
-                        .toList(),
-                datagramReads(settings.getProperty("datagram.reads", "false").strip()),
-                millis(settings.getProperty("retry.millis", "30000").strip()),
-                options.containsKey("allow-other"));
+                Path.of(folders.getFirst()), settings(file, options), isForAllUsers);
     }
 
-    private static void load(Properties settings, Path file) throws IOException {
-        try (var reader = Files.newBufferedReader(file)) {
-            settings.load(reader);
+    private static NodeSettings settings(Optional<Path> file, Map<String, String> options)
+            throws IOException {
+        if (file.isEmpty()) {
+            return NodeSettings.read(Optional.empty(), options);
+        }
+        try (Reader reader = Files.newBufferedReader(file.get())) {
+            return NodeSettings.read(Optional.of(reader), options);
         } catch (NoSuchFileException e) {
-            throw new IOException("The file of settings %s does not exist.".formatted(file), e);
+            throw new IOException(
+                    "The file of settings %s does not exist.".formatted(file.get()), e);
         } catch (IOException e) {
-            throw new IOException("Cannot read the file of settings %s: %s".formatted(file, e), e);
+            throw new IOException(
+                    "Cannot read the file of settings %s: %s".formatted(file.get(), e), e);
         }
-    }
-
-    private static boolean datagramReads(String text) {
-        return switch (text) {
-            case "true" -> true;
-            case "false" -> false;
-            default ->
-                    throw new IllegalArgumentException(
-                            "Invalid setting \"datagram.reads\": \"%s\" is neither true nor false"
-                                    .formatted(text));
-        };
-    }
-
-    private static Duration millis(String text) {
-        if (!text.matches("\\d{1,9}")) {
-            throw new IllegalArgumentException(
-                    "Invalid setting \"retry.millis\": \"%s\" is not a whole number"
-                            .formatted(text));
-        }
-        return Duration.ofMillis(Integer.parseInt(text));
-    }
-
-    private static List<String> list(String text) {
-        return List.of(text.strip().split("\\s*,\\s*"));
-    }
-
-    private static TransportKind transport(String name) {
-        for (var transport : TransportKind.values()) {
-            if (transport.toString().equals(name)) {
-                return transport;
-            }
-        }
-        throw new IllegalArgumentException(
-                "There is no transport \"%s\". The transports are: verbs, sisci, sockets"
-                        .formatted(name));
     }
 
     /**

@@ -3,15 +3,15 @@ package org.jrdma.volume.fuse;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.jrdma.volume.net.TransportKind.SISCI;
-import static org.jrdma.volume.net.TransportKind.SOCKETS;
-import static org.jrdma.volume.net.TransportKind.VERBS;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jrdma.volume.NodeSettings;
 import org.jrdma.volume.drive.DriveName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,48 +27,28 @@ class MountOptionsTest {
     }
 
     @Test
-    void shouldHaveDefaults() throws IOException {
+    void shouldHaveTheDefaultsOfAllCommands() throws IOException {
         assertThat(parse(""))
                 .isEqualTo(
                         new MountOptions(
-                                folder,
-                                List.of(List.of("sockets:localhost:7471")),
-                                java.util.Optional.empty(),
-                                List.of(VERBS, SISCI, SOCKETS),
-                                false,
-                                Duration.ofSeconds(30),
-                                false));
+                                folder, NodeSettings.read(Optional.empty(), Map.of()), false));
     }
 
     @Test
     void shouldReplaceSettingsOfTheFileByOptions() throws IOException {
         var file = folder.resolve("settings");
-        Files.writeString(
-                file,
-                """
-                servers = node1, node2:1 + verbs:10.0.0.1:2, [fd00::1]
-                transports = sockets, verbs
-                datagram.reads = true
-                drive = /drive
-                lease.millis = 1000
-                retry.millis = 5000
-                """);
+        Files.writeString(file, "servers = node1\ndrive = /drive\nretry.millis = 5000\n");
 
-        var read = parse("--config=" + file);
-        assertThat(read.servers())
-                .containsExactly(
-                        List.of("sockets:node1:7471"),
-                        List.of("sockets:node2:1", "verbs:10.0.0.1:2"),
-                        List.of("sockets:[fd00::1]:7471"));
-        assertThat(read.transports()).containsExactly(SOCKETS, VERBS);
-        assertThat(read.datagramReads()).isTrue();
+        var read = parse("--config=" + file).settings();
+        assertThat(read.servers()).containsExactly(List.of("sockets:node1:7471"));
         assertThat(read.drive()).contains(new DriveName("/drive"));
-        assertThat(read.retry()).isEqualTo(Duration.ofSeconds(5));
 
-        var replaced = parse("--allow-other --drive= --servers=a --config=" + file);
+        var options = parse("--allow-other --drive= --servers=a --config=" + file);
+        assertThat(options.isForAllUsers()).isTrue();
+        var replaced = options.settings();
         assertThat(replaced.servers()).containsExactly(List.of("sockets:a:7471"));
         assertThat(replaced.drive()).isEmpty();
-        assertThat(replaced.isForAllUsers()).isTrue();
+        assertThat(replaced.retry()).isEqualTo(Duration.ofSeconds(5));
     }
 
     private static void assertRejected(Path mountPoint, String message) {
@@ -89,22 +69,11 @@ class MountOptionsTest {
     }
 
     @Test
-    void shouldRejectADatagramSettingThatIsNeitherTrueNorFalse() throws IOException {
-        var file = folder.resolve("settings");
-        Files.writeString(file, "datagram.reads = yes\n");
-
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> parse("--config=" + file))
-                .withMessage(
-                        "Invalid setting \"datagram.reads\": \"yes\" is neither true nor false");
-    }
-
-    @Test
     void shouldAcceptTheValueOfAnOptionAsTheNextArgument() throws IOException {
         var options = parse("--servers a --allow-other --transports sockets");
 
         assertThat(options).isEqualTo(parse("--servers=a --allow-other --transports=sockets"));
-        assertThat(options.servers()).containsExactly(List.of("sockets:a:7471"));
+        assertThat(options.settings().servers()).containsExactly(List.of("sockets:a:7471"));
     }
 
     @Test
@@ -124,12 +93,12 @@ class MountOptionsTest {
     }
 
     @Test
-    void shouldRejectARetryTimeThatIsNotAWholeNumber() throws IOException {
-        var file = Files.writeString(folder.resolve("settings"), "retry.millis = 1s");
+    void shouldRejectAnInvalidSettingOfTheFile() throws IOException {
+        var file = Files.writeString(folder.resolve("settings"), "server = a");
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> parse("--config=" + file))
-                .withMessage("Invalid setting \"retry.millis\": \"1s\" is not a whole number");
+                .withMessageStartingWith("There is no setting \"server\"");
     }
 
     @ParameterizedTest
@@ -140,7 +109,7 @@ class MountOptionsTest {
                     --unknown=1      | Invalid option "--unknown=1"
                     -x               | Invalid option "-x"
                     --allow-other=no | Invalid option "--allow-other=no"
-                    --transports=tcp | There is no transport "tcp". The transports are: verbs, sisci, sockets
+                    --transports=tcp | Invalid setting "transports": there is no transport "tcp". The transports are: verbs, sisci, sockets
                     --drive          | Give one folder, not 0
                     other            | Give one folder, not 2
                     """)
@@ -152,6 +121,6 @@ class MountOptionsTest {
     void shouldRejectAnInvalidServer() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> parse("--servers=a,b:c"))
-                .withMessageStartingWith("\"b:c\" is not an address");
+                .withMessageStartingWith("Invalid setting \"servers\": \"b:c\" is not an address");
     }
 }

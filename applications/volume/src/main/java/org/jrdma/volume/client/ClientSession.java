@@ -43,7 +43,6 @@ final class ClientSession {
     /** Writes the values of a request. */
     @FunctionalInterface
     interface Body {
-        /** Writes the values. */
         void encode(org.jrdma.volume.metadata.Encoder encoder) throws VolumeException;
     }
 

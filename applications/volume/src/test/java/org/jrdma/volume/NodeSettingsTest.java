@@ -1,4 +1,4 @@
-package org.jrdma.cli.volume;
+package org.jrdma.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,7 +43,7 @@ class NodeSettingsTest {
     @Test
     void shouldBeDocumented() throws IOException {
         try (var defaults = NodeSettings.class.getResourceAsStream("volume.properties")) {
-            assertThat(Files.readString(Path.of("..", "docs", "use", "volume.md")))
+            assertThat(Files.readString(Path.of("..", "..", "docs", "use", "volume.md")))
                     .contains("```properties\n" + new String(defaults.readAllBytes(), UTF_8));
         }
     }

@@ -1,4 +1,4 @@
-package org.jrdma.cli.volume;
+package org.jrdma.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -23,13 +23,20 @@ import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
 
 /**
- * The settings of a node. The resource {@code volume.properties} has the defaults and describes the
- * keys.
+ * The settings of a server or client, in the form of a properties file. The resource {@code
+ * volume.properties} has the defaults and describes the keys.
  *
  * @param servers the addresses of each server
+ * @param transports the transports, the most preferred first
+ * @param datagramReads whether unreliable datagrams move the data of large reads over verbs
+ * @param drive the drive; empty to use the drive of a server
  * @param name the name of this node; empty for the name of its host
+ * @param listen the address at which a server accepts sockets
+ * @param lease the time after which a coordinator that does not renew its lease has lost its role
+ * @param session the time after which a client that does not report has lost its session
+ * @param retry the time after which an operation of a client fails if no server executes it
  */
-record NodeSettings(
+public record NodeSettings(
         List<List<String>> servers,
         List<TransportKind> transports,
         boolean datagramReads,
@@ -47,12 +54,12 @@ record NodeSettings(
     /**
      * Parses settings.
      *
-     * @param file a file that replaces some defaults; may be empty
+     * @param file replaces some of the defaults; the caller closes it
      * @param options the settings that replace those of the file, by key
      * @throws IllegalArgumentException if a key is unknown or a value is invalid
      * @throws IOException if the file cannot be read
      */
-    static NodeSettings read(Optional<Reader> file, Map<String, String> options)
+    public static NodeSettings read(Optional<Reader> file, Map<String, String> options)
             throws IOException {
         var values = defaults();
         var keys = new TreeSet<>(values.stringPropertyNames());
@@ -143,7 +150,7 @@ record NodeSettings(
     }
 
     /** Returns the transports and the address to listen at. */
-    NodeOptions nodeOptions() {
+    public NodeOptions nodeOptions() {
         return NodeOptions.ALL
                 .transports(transports)
                 .datagramReads(datagramReads)
@@ -151,7 +158,7 @@ record NodeSettings(
     }
 
     /** Returns the name of this node, which is the name of its host by default. */
-    String nodeName() {
+    public String nodeName() {
         return name.isEmpty() ? hostName() : name;
     }
 
