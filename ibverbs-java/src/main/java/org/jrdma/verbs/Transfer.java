@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.FabricTimeoutException;
+import org.jrdma.ffi.linkage.PollingBudget;
 import org.jrdma.verbs.model.Completion;
 import org.jrdma.verbs.model.TransferException;
 import org.jrdma.verbs.queue.PendingTransfer;
@@ -25,6 +26,11 @@ import org.jrdma.verbs.queue.PendingTransfer;
  * get an IllegalStateException.
  */
 public final class Transfer {
+
+    private static final boolean MAY_SPIN = Runtime.getRuntime().availableProcessors() > 1;
+
+    /** About the time that it takes to park a thread and to wake it up. */
+    private static final long SPIN_NANOS = 10_000;
 
     private final PendingTransfer pending;
 
@@ -56,6 +62,7 @@ public final class Transfer {
     public Completion awaitCompletion(Duration timeout)
             throws FabricException, InterruptedIOException {
         var deadline = Deadline.after(timeout);
+        spin();
         try {
             return pending.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -70,6 +77,17 @@ public final class Transfer {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException(
                     "Interrupted while waiting for " + pending.operation());
+        }
+    }
+
+    /** Avoids to park the thread if the operation completes soon. */
+    private void spin() {
+        if (!MAY_SPIN || Thread.currentThread().isVirtual()) {
+            return; // spinning would delay the threads that complete the operation
+        }
+        var end = System.nanoTime() + SPIN_NANOS;
+        for (var polls = 0; !pending.isDone() && System.nanoTime() - end < 0; polls++) {
+            PollingBudget.pause(polls);
         }
     }
 

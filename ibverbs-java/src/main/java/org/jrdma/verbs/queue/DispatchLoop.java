@@ -2,6 +2,7 @@ package org.jrdma.verbs.queue;
 
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.DescriptorWaiter;
+import org.jrdma.ffi.linkage.PollingBudget;
 import org.jrdma.verbs.internal.WorkCompletions;
 import org.jrdma.verbs.model.VerbsException;
 import org.slf4j.Logger;
@@ -9,9 +10,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Polls a completion queue and completes the transfers of its requests. Runs on the polling thread
- * of {@code DescriptorWaiter} whenever the completion channel is readable. Holds no reference to an
- * API object, so that a dispatcher that was not closed becomes unreachable and is reported as a
- * leak.
+ * of {@code DescriptorWaiter} whenever the completion channel is readable, and goes on polling for
+ * a short time after a completion, because an event takes several system calls. Holds no reference
+ * to an API object, so that a dispatcher that was not closed becomes unreachable and is reported as
+ * a leak.
  */
 public final class DispatchLoop {
 
@@ -24,10 +26,17 @@ public final class DispatchLoop {
      */
     private static final int POLLS = 8;
 
+    /** The maximum number of pauses between polls before the thread serves other descriptors. */
+    private static final int PAUSES = 16;
+
     private final NativeCompletionQueue<AsyncWorkQueueSlots> queue;
     private final CompletedRequestQueueLookup<AsyncWorkQueueSlots> table;
     private final WorkCompletions batch;
     private final DescriptorWaiter waiter;
+    private final PollingBudget polling = PollingBudget.ofThisProcess();
+
+    /** The number of completions so far. */
+    private long dispatched;
 
     /** The number of completions in the batch, and the index of the first to be dispatched. */
     private int count;
@@ -54,25 +63,23 @@ public final class DispatchLoop {
     }
 
     /**
-     * Dispatches available completions and arms the queue. Processes at most 2 * {@link #POLLS}
-     * batches, because this thread serves all descriptors. close() closes the waiter, which waits
+     * Dispatches available completions, and arms the queue if no more are expected soon. Limits its
+     * duration, because this thread serves all descriptors. close() closes the waiter, which waits
      * until this method has returned.
      */
     private void run() {
         try {
-            queue.takeEvents();
-            var isEmpty = dispatchSome();
-            if (isEmpty) {
+            if (dispatchUntilIdle()) {
+                queue.takeEvents();
                 queue.arm();
                 // Completions that arrived before arm() cause no event, so the queue is polled
                 // again.
-                isEmpty = dispatchSome();
+                if (dispatchSome()) {
+                    waiter.arm();
+                    return;
+                }
             }
-            if (isEmpty) {
-                waiter.arm();
-            } else {
-                waiter.callAgain();
-            }
+            waiter.callAgain();
         } catch (VirtualMachineError e) {
             throw e; // The waiter calls this method again, which continues where it ended.
         } catch (FabricException | RuntimeException e) {
@@ -88,6 +95,17 @@ public final class DispatchLoop {
             queue.reservations().failAll(work -> work.fail(e));
             queue.reservations().shared().forEach(work -> work.fail(e));
         }
+    }
+
+    /** Dispatches completions. Returns true if it is not worthwhile to poll for the next one. */
+    private boolean dispatchUntilIdle() {
+        for (var pauses = 0; pauses < PAUSES && dispatchSome(); pauses++) {
+            if (!polling.permitsPolling(dispatched, System.nanoTime())) {
+                return true;
+            }
+            PollingBudget.pause(pauses);
+        }
+        return false;
     }
 
     /**
@@ -122,6 +140,7 @@ public final class DispatchLoop {
         var completion = CompletionDecoder.decode(batch, next, work);
         var transfer = work == null ? null : work.complete((int) number);
         next++;
+        dispatched++;
         if (transfer != null) {
             try {
                 transfer.complete(completion);
