@@ -8,17 +8,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.jrdma.abi.rdma.pollfd;
+import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.ffi.linkage.RaisableDescriptor;
 import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.ThreadParker;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Polls all rsockets of this process on one thread, because poll(2) does not support rsockets. The
- * thread also polls an event descriptor, by which other threads wake it up. Each watched event is
- * reported once.
+ * Polls all rsockets of this process on one thread at a time, because poll(2) does not support
+ * rsockets, and a thread in rpoll wakes up all others in rpoll. A platform thread that waits
+ * without a deadline polls itself if no other thread does, which spares it the wake-up by another
+ * thread. Otherwise, a daemon thread polls while there is something to watch. The polling thread
+ * also polls an event descriptor, by which other threads wake it up. Each watched event is reported
+ * once.
  */
 final class RsocketPoller {
 
@@ -26,15 +32,23 @@ final class RsocketPoller {
     private static final int ENDED = RsocketCalls.POLLERR | RsocketCalls.POLLHUP;
     private static final long PAUSE_NANOS = 10_000_000;
 
-    private final RsocketCalls calls;
+    private final Function function;
     private final RaisableDescriptor wakeUp;
+    private final Thread daemon;
+
+    /** The function rpoll. */
+    @FunctionalInterface
+    interface Function {
+        /** Waits until a descriptor has an event, and returns their number. */
+        int poll(MemorySegment descriptors);
+    }
 
     /** An rsocket whose events the poller reports. */
     interface Watched {
 
         int number();
 
-        /** Called on the thread of the poller when an awaited event has occurred. Must not wait. */
+        /** Called on the thread that polls when an awaited event has occurred. Must not wait. */
         void eventOccurred();
     }
 
@@ -49,6 +63,10 @@ final class RsocketPoller {
         Watch(Watched target) {
             this.target = target;
         }
+
+        boolean isPolled() {
+            return events != 0 && !suspended;
+        }
     }
 
     // Guarded by this
@@ -57,27 +75,36 @@ final class RsocketPoller {
     private boolean polling;
     private long round;
 
+    /** The thread that polls, also between its calls of rpoll; null if there is none. */
+    private @Nullable Thread pollingThread;
+
     /**
      * The argument of rpoll: the event descriptor, followed by the watched rsockets. Used only by
-     * the thread of the poller.
+     * the thread that polls.
      */
     private MemorySegment descriptors = pollfd.allocateArray(16, Arena.ofAuto());
 
     private final List<Watch> watched = new ArrayList<>();
 
-    private RsocketPoller(RsocketCalls calls, RaisableDescriptor wakeUp) {
-        this.calls = calls;
+    private RsocketPoller(Function function, RaisableDescriptor wakeUp) {
+        this.function = function;
         this.wakeUp = wakeUp;
+        this.daemon = Thread.ofPlatform().daemon().name("jrdma-rsocket-poll").unstarted(this::run);
     }
 
-    static RsocketPoller start(RsocketCalls calls) throws FabricException {
-        var poller = new RsocketPoller(calls, RaisableDescriptor.open());
-        Thread.ofPlatform().daemon().name("jrdma-rsocket-poll").start(poller::run);
+    static RsocketPoller start(Function function) throws FabricException {
+        var poller = new RsocketPoller(function, RaisableDescriptor.open());
+        poller.daemon.start();
         return poller;
     }
 
-    /** Notifies {@code target} once when one of the events occurs. */
-    synchronized void watch(Watched target, int events) {
+    /**
+     * Notifies {@code target} once when one of the events occurs.
+     *
+     * @param parks true if the current thread then sleeps by means of {@link #parker()}, so that
+     *     the daemon thread need not poll
+     */
+    synchronized void watch(Watched target, int events, boolean parks) {
         var watch = watches.computeIfAbsent(target.number(), _ -> new Watch(target));
         if ((watch.events & events) != events) {
             watch.events |= events;
@@ -85,11 +112,90 @@ final class RsocketPoller {
                 wakeUp();
             }
         }
+        if (!parks) {
+            startDaemon();
+        }
+    }
+
+    /** Creates an object by which the current thread sleeps, and polls if no other thread does. */
+    ThreadParker parker() {
+        return new PollingParker(Thread.currentThread());
+    }
+
+    private final class PollingParker implements ThreadParker {
+
+        private final Thread thread;
+        private volatile boolean isWoken;
+
+        PollingParker(Thread thread) {
+            this.thread = thread;
+        }
+
+        @Override
+        public void park(Deadline deadline) {
+            // a virtual thread in rpoll would occupy its carrier, and rpoll has no timeout
+            if (!thread.isVirtual() && deadline.equals(Deadline.NEVER) && startPolling(thread)) {
+                try {
+                    while (!isWoken && !thread.isInterrupted()) {
+                        pollOrPause(this);
+                    }
+                } finally {
+                    stopPolling();
+                }
+            } else {
+                startDaemon();
+                ThreadParker.park(this, deadline);
+            }
+            isWoken = false;
+        }
+
+        @Override
+        public void wakeUp() {
+            isWoken = true;
+            wakeUpPollingThread(thread);
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Makes a thread the one that polls, unless there is one. */
+    private synchronized boolean startPolling(Thread thread) {
+        if (pollingThread != null) {
+            return false;
+        }
+        pollingThread = thread;
+        return true;
+    }
+
+    private synchronized void stopPolling() {
+        pollingThread = null;
+        startDaemon();
+    }
+
+    private synchronized void wakeUpPollingThread(Thread thread) {
+        if (pollingThread == thread) {
+            wakeUp();
+        }
+    }
+
+    /** Makes the daemon thread poll if no thread does and there is something to watch. */
+    private synchronized void startDaemon() {
+        if (pollingThread == null && isNeeded()) {
+            LockSupport.unpark(daemon);
+        }
+    }
+
+    private boolean isNeeded() {
+        for (var watch : watches.values()) {
+            if (watch.isPolled()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
-     * Stops polling an rsocket until {@link #resume}. Waits until the thread of the poller has left
-     * rpoll, so that thread itself must not call this method.
+     * Stops polling an rsocket until {@link #resume}. Waits until the polling thread has left
+     * rpoll, so {@link Watched#eventOccurred} must not call this method.
      */
     synchronized void suspend(Watched target) {
         watches.computeIfAbsent(target.number(), _ -> new Watch(target)).suspended = true;
@@ -102,11 +208,12 @@ final class RsocketPoller {
         if (watch != null) {
             watch.suspended = false;
             wakeUp();
+            startDaemon();
         }
     }
 
     /**
-     * Removes an rsocket from the poller. Waits until the thread of the poller has left rpoll, like
+     * Removes an rsocket from the poller. Waits until the polling thread has left rpoll, like
      * {@link #suspend}.
      */
     synchronized void forget(Watched target) {
@@ -115,7 +222,7 @@ final class RsocketPoller {
         }
     }
 
-    /** Waits until the thread of the poller has left the current call of rpoll. */
+    /** Waits until the polling thread has left the current call of rpoll. */
     private void awaitRound() {
         wakeUp();
         var now = round;
@@ -131,19 +238,38 @@ final class RsocketPoller {
 
     private void run() {
         while (true) {
-            try {
-                if (pollOnce() < 0) {
-                    // Rpoll has failed: memory is exhausted, or a signal has interrupted the call.
-                    LockSupport.parkNanos(PAUSE_NANOS);
+            if (startPollingIfNeeded()) {
+                try {
+                    pollOrPause(null);
+                } finally {
+                    stopPolling();
                 }
-            } catch (Throwable e) {
-                // The thread continues after a failure, because all streams depend on it.
-                FailureLog.errorAndPause(LOG, "Could not poll the rsockets", e);
+            } else {
+                LockSupport.park(this);
             }
         }
     }
 
-    private int pollOnce() {
+    private synchronized boolean startPollingIfNeeded() {
+        return isNeeded() && startPolling(daemon);
+    }
+
+    /** Polls once. Pauses after a failure, because all streams depend on the thread that polls. */
+    private void pollOrPause(@Nullable PollingParker parker) {
+        try {
+            if (pollOnce(parker) < 0) {
+                // Rpoll has failed: memory is exhausted, or a signal has interrupted the call.
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        } catch (Throwable e) {
+            FailureLog.errorAndPause(LOG, "Could not poll the rsockets", e);
+        }
+    }
+
+    /**
+     * @param parker the parker whose thread polls; null for the daemon thread
+     */
+    private int pollOnce(@Nullable PollingParker parker) {
         MemorySegment polled;
         synchronized (this) {
             polled = collect();
@@ -151,7 +277,8 @@ final class RsocketPoller {
         }
         var count = -1;
         try {
-            count = calls.poll(polled, true);
+            // a later wakeUp() raises the descriptor, because polling is true
+            count = parker != null && parker.isWoken ? 0 : function.poll(polled);
         } finally {
             endRound();
         }
@@ -174,7 +301,7 @@ final class RsocketPoller {
     private MemorySegment collect() {
         watched.clear();
         for (var watch : watches.values()) {
-            if (watch.events != 0 && !watch.suspended) {
+            if (watch.isPolled()) {
                 watched.add(watch);
             }
         }

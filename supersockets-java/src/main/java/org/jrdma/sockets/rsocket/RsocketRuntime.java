@@ -108,7 +108,7 @@ public final class RsocketRuntime {
         var growsSafely = first.isEmpty() || growsSafely(calls.toString());
         connections = new Semaphore(growsSafely ? Integer.MAX_VALUE : growConnections(first.get()));
         listeners = new Semaphore(growsSafely ? Integer.MAX_VALUE : growListeners(first.get()));
-        poller = RsocketPoller.start(calls);
+        poller = RsocketPoller.start(descriptors -> calls.poll(descriptors, true));
     }
 
     /**

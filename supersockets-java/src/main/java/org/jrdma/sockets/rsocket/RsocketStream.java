@@ -16,6 +16,7 @@ import org.jrdma.ffi.linkage.FailureLog;
 import org.jrdma.sockets.bypass.BypassStream;
 import org.jrdma.sockets.internal.Scratch;
 import org.jrdma.sockets.internal.SocketCalls;
+import org.jrdma.sockets.internal.ThreadParker;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -124,8 +125,13 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     @Override
+    protected ThreadParker parker() {
+        return runtime.poller().parker();
+    }
+
+    @Override
     protected void arm(int events, boolean parks) {
-        runtime.poller().watch(this, events);
+        runtime.poller().watch(this, events, parks);
     }
 
     @Override
