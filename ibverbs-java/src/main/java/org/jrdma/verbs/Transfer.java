@@ -80,7 +80,7 @@ public final class Transfer {
         }
     }
 
-    /** Avoids to park the thread if the operation completes soon. */
+    /** Polls for a short time, because parking takes longer than an operation on a fast network. */
     private void spin() {
         if (!MAY_SPIN || Thread.currentThread().isVirtual()) {
             return; // spinning would delay the threads that complete the operation
