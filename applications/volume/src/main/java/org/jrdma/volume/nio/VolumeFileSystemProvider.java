@@ -5,18 +5,15 @@ import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessMode;
-import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.CopyOption;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystemAlreadyExistsException;
 import java.nio.file.FileSystemNotFoundException;
-import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -40,8 +37,6 @@ import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.client.VolumeClient.Creation;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.DriveName;
-import org.jrdma.volume.model.Failure;
-import org.jrdma.volume.model.VolumeException;
 import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.NodeOptions;
 import org.jspecify.annotations.Nullable;
@@ -259,56 +254,12 @@ public final class VolumeFileSystemProvider extends FileSystemProvider {
 
     @Override
     public void copy(Path source, Path target, CopyOption... options) throws IOException {
-        var copyOptions = List.of(options);
-        var attributes = readAttributes(source, BasicFileAttributes.class);
-        if (Files.exists(target) && isSameFile(source, target)) {
-            return;
-        }
-        if (copyOptions.contains(StandardCopyOption.REPLACE_EXISTING)) {
-            Files.deleteIfExists(target);
-        }
-        if (attributes.isDirectory()) {
-            createDirectory(target);
-        } else {
-            try (var from = newFileChannel(source, Set.of(StandardOpenOption.READ));
-                    var to =
-                            newFileChannel(
-                                    target,
-                                    Set.of(
-                                            StandardOpenOption.WRITE,
-                                            StandardOpenOption.CREATE_NEW))) {
-                var _ = from.transferTo(0, Long.MAX_VALUE, to);
-            }
-        }
-        if (copyOptions.contains(StandardCopyOption.COPY_ATTRIBUTES)) {
-            Files.setLastModifiedTime(target, attributes.lastModifiedTime());
-        }
+        FileTransfer.copy(source, target, options);
     }
 
     @Override
     public void move(Path source, Path target, CopyOption... options) throws IOException {
-        var from = VolumePath.of(source);
-        var to = VolumePath.of(target);
-        var moveOptions = List.of(options);
-        var isAtomic = moveOptions.contains(StandardCopyOption.ATOMIC_MOVE);
-        if (!client(from).volumeId().equals(client(to).volumeId())) {
-            if (isAtomic) {
-                throw new AtomicMoveNotSupportedException(
-                        source.toString(), target.toString(), "The files are in two volumes");
-            }
-            copy(source, target, options);
-            delete(source);
-            return;
-        }
-        var isReplacing = isAtomic || moveOptions.contains(StandardCopyOption.REPLACE_EXISTING);
-        try {
-            client(from).rename(from.toFilePath(), to.toFilePath(), isReplacing);
-        } catch (VolumeException e) {
-            if (e.failure() == Failure.NOT_FOUND || e.failure() == Failure.NOT_A_FOLDER) {
-                checkAccess(from); // throws an exception with the source if that is the reason
-            }
-            throw FileSystemExceptions.moveFailure(from, to, e);
-        }
+        FileTransfer.move(VolumePath.of(source), VolumePath.of(target), options);
     }
 
     @Override

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import org.jrdma.volume.client.LocalCluster;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -86,8 +88,40 @@ class SameVolumeTest {
 
         assertThatThrownBy(() -> Files.move(file, moved, StandardCopyOption.ATOMIC_MOVE))
                 .isInstanceOf(AtomicMoveNotSupportedException.class);
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000));
         Files.move(file, moved);
         assertThat(moved).hasContent("content");
+        assertThat(Files.getLastModifiedTime(moved)).isEqualTo(FileTime.fromMillis(1_000_000));
         assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void shouldNotMoveAFolderWithContentToAnotherVolume() throws IOException {
+        var folder = Files.createDirectory(first.getPath("/folder"));
+        Files.move(file, folder.resolve("file"));
+        var target = Files.writeString(otherVolume.getPath("/target"), "target");
+
+        assertThatThrownBy(() -> Files.move(folder, target, StandardCopyOption.REPLACE_EXISTING))
+                .isInstanceOf(DirectoryNotEmptyException.class)
+                .hasMessage("/folder");
+        assertThat(target).hasContent("target");
+        assertThat(folder.resolve("file")).hasContent("content");
+
+        Files.delete(folder.resolve("file"));
+        Files.move(folder, target, StandardCopyOption.REPLACE_EXISTING);
+        assertThat(target).isEmptyDirectory();
+        assertThat(folder).doesNotExist();
+    }
+
+    @Test
+    void shouldKeepTheSourceAndDeleteTheIncompleteTargetIfAMoveFails() throws IOException {
+        var content = new byte[20_000_000];
+        Files.write(file, content);
+        Files.write(otherVolume.getPath("/large"), content);
+        var target = otherVolume.getPath("/target");
+
+        assertThatThrownBy(() -> Files.move(file, target)).hasMessageContaining("no space");
+        assertThat(target).doesNotExist();
+        assertThat(file).hasSize(content.length);
     }
 }

@@ -1,6 +1,7 @@
 package org.jrdma.volume.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -105,5 +107,19 @@ class VolumeMoveTest {
                 source,
                 folder,
                 StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    @Test
+    void shouldRejectUnsupportedOptions() throws IOException {
+        var target = fileSystem.getPath("/target");
+
+        assertThatThrownBy(() -> Files.move(source, target, StandardCopyOption.COPY_ATTRIBUTES))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> Files.copy(source, target, StandardCopyOption.ATOMIC_MOVE))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThat(target).doesNotExist();
+
+        Files.copy(source, target, LinkOption.NOFOLLOW_LINKS);
+        assertThat(target).hasContent("source");
     }
 }
