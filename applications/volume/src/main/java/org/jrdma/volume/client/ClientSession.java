@@ -60,31 +60,27 @@ final class ClientSession {
 
     private final SessionFileCallbacks files;
     private final DriveRegistration registration;
+    private final VolumeIdentity volume;
+    private final RetryTimeout retry;
     private final ConnectLock connecting = new ConnectLock();
     private final Thread heartbeats;
-
     private final RequestNumbers numbers = new RequestNumbers();
     private final AtomicReference<@Nullable Attached> attached = new AtomicReference<>();
     private volatile long session;
+    private volatile Duration timeout = Duration.ofSeconds(1);
+    private volatile List<List<String>> dataServers = List.of();
+    private volatile boolean isClosed;
 
     /** Counts the connections to coordinators. Increases before the leases are reported. */
     private final AtomicLong term = new AtomicLong();
 
-    private volatile Duration timeout = Duration.ofSeconds(1);
-
     /** The time until which the coordinator does not end the session. */
     private volatile long validUntil = System.nanoTime();
-
-    private volatile List<List<String>> dataServers = List.of();
 
     private volatile Supplier<DataPathState> dataPath =
             () ->
                     new DataPathState(
                             DataPathState.Kind.NONE, Optional.empty(), "the client starts", 0);
-
-    private volatile boolean isClosed;
-
-    private final VolumeIdentity volume;
 
     /**
      * @param volume the identity of the volume, which this session completes
@@ -96,9 +92,11 @@ final class ClientSession {
             SessionFileCallbacks files,
             VolumeIdentity volume,
             Optional<Drive> drive,
+            RetryTimeout retry,
             Deadline deadline)
             throws FabricException {
         this.options = options;
+        this.retry = retry;
         this.registration =
                 new DriveRegistration(
                         options.name(),
@@ -197,7 +195,7 @@ final class ClientSession {
      */
     void awaitValid() throws FabricException {
         if (!isValid()) {
-            var deadline = Deadline.after(options.retryTimeout());
+            var deadline = retry.deadline();
             while (!isValid()) {
                 var _ = heartbeat(deadline);
             }
@@ -226,7 +224,7 @@ final class ClientSession {
 
     private Decoder call(long onlyIn, Operation operation, long number, Body body)
             throws FabricException {
-        var deadline = Deadline.after(options.retryTimeout());
+        var deadline = retry.deadline();
         var firstSession = onlyIn;
         while (true) {
             var current = attached(deadline);
@@ -257,7 +255,9 @@ final class ClientSession {
                 continue;
             }
             try {
-                return ReplyEncoding.decode(reply);
+                var decoder = ReplyEncoding.decode(reply);
+                retry.succeeded();
+                return decoder;
             } catch (VolumeException e) {
                 if (e.failure() == Failure.NOT_COORDINATOR) {
                     detach(current, e);

@@ -21,11 +21,12 @@ final class ConnectLock {
     /**
      * Acquires the lock.
      *
-     * @throws FabricException if the deadline passes, or the thread is interrupted
+     * @throws FabricException if the deadline passes or has passed, or the thread is interrupted
      */
     void lock(Deadline deadline) throws FabricException {
         try {
-            if (!lock.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
+            if (deadline.hasPassed()
+                    || !lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 throw RequestRetry.missed(deadline, Operation.HELLO, failure);
             }
         } catch (InterruptedException e) {

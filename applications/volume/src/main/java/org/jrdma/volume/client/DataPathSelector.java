@@ -34,6 +34,7 @@ final class DataPathSelector implements AutoCloseable {
     private final ClientOptions options;
     private final ServerConnector connector;
     private final ClientSession session;
+    private final RetryTimeout retry;
     private final @Nullable Drive direct;
     private final long blocks;
     private final Consumer<VolumeException> onDataLost;
@@ -79,12 +80,14 @@ final class DataPathSelector implements AutoCloseable {
             ClientOptions options,
             ServerConnector connector,
             ClientSession session,
+            RetryTimeout retry,
             Optional<Drive> direct,
             long blocks,
             Consumer<VolumeException> onDataLost) {
         this.options = options;
         this.connector = connector;
         this.session = session;
+        this.retry = retry;
         this.direct = direct.orElse(null);
         this.blocks = blocks;
         this.onDataLost = onDataLost;
@@ -163,7 +166,7 @@ final class DataPathSelector implements AutoCloseable {
     }
 
     private void run(long lease, boolean isWrite, Access access) throws FabricException {
-        var deadline = Deadline.after(options.retryTimeout());
+        var deadline = retry.deadline();
         while (true) {
             session.awaitValid();
             if (lease != 0 && lease != session.id()) { // after the session was found to be valid

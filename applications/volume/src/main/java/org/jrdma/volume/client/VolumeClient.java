@@ -11,7 +11,6 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.metadata.Attributes;
@@ -60,6 +59,7 @@ public final class VolumeClient implements AutoCloseable {
      */
     public record Capacity(long blocks, long free, long files) {}
 
+    private final RetryTimeout retry;
     private final VolumeIdentity volume;
     private final ClientSession session;
     private final DataPathSelector paths;
@@ -78,14 +78,18 @@ public final class VolumeClient implements AutoCloseable {
      */
     public VolumeClient(ClientOptions options, ServerConnector connector, Optional<Drive> direct)
             throws FabricException {
-        var deadline = Deadline.after(options.retryTimeout());
+        this.retry = new RetryTimeout(options.retryTimeout());
+        var deadline = retry.deadline();
         this.volume = new VolumeIdentity(direct, deadline);
-        this.session = new ClientSession(options, connector, new Files(), volume, direct, deadline);
+        this.session =
+                new ClientSession(
+                        options, connector, new Files(), volume, direct, retry, deadline);
         this.paths =
                 new DataPathSelector(
                         options,
                         connector,
                         session,
+                        retry,
                         direct,
                         direct.map(Drive::blocks).orElse(Long.MAX_VALUE / Drive.BLOCK_BYTES),
                         loss -> openFiles().forEach(file -> file.dataLost(loss)));
@@ -402,12 +406,21 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /**
-     * Commits the data written to all files, and ends the session. Waits for accesses in progress.
-     * Failures are logged. If the drive may still execute a write that has failed, the session ends
+     * Lets later operations fail at once after one of them has waited for a coordinator in vain.
+     * Called before the files are closed, and then this client.
+     */
+    public void startClosing() {
+        retry.startClosing();
+    }
+
+    /**
+     * Commits the data written to all files, and ends the session. Waits for accesses in progress,
+     * and for a missing coordinator once for all files. Failures are logged. If the drive may still execute a write that has failed, the session ends
      * after its timeout.
      */
     @Override
     public void close() {
+        startClosing();
         for (var file : openFiles()) {
             try {
                 file.close();

@@ -13,8 +13,7 @@ import java.nio.file.spi.FileSystemProvider;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrdma.ffi.FabricTimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jrdma.volume.client.VolumeClient;
 import org.jrdma.volume.model.ClientReport;
 import org.slf4j.Logger;
@@ -29,7 +28,8 @@ public final class VolumeFileSystem extends FileSystem {
     private final String authority;
     private final VolumeClient client;
     private final Runnable onClose;
-    private final AtomicBoolean isClosing = new AtomicBoolean();
+    private final ReentrantLock closing = new ReentrantLock();
+    private volatile boolean isClosing;
     private volatile boolean isClosed;
 
     /** The channels and directory streams that {@link #close()} closes. */
@@ -66,8 +66,8 @@ public final class VolumeFileSystem extends FileSystem {
      */
     <T extends Closeable> T add(T closeable) {
         opened.add(closeable);
-        if (isClosing.get()) { // close() may not have seen it
-            var _ = close(closeable);
+        if (isClosing) { // close() may not have seen it
+            close(closeable);
             throw new ClosedFileSystemException();
         }
         return closeable;
@@ -78,17 +78,12 @@ public final class VolumeFileSystem extends FileSystem {
         opened.remove(closeable);
     }
 
-    /** Closes an object. Returns false if no coordinator works. */
-    private boolean close(Closeable closeable) {
+    private void close(Closeable closeable) {
         try {
             closeable.close();
-        } catch (FabricTimeoutException e) {
-            LOG.warn("{} is closed without a coordinator", this, e);
-            return false;
         } catch (IOException | RuntimeException e) {
             LOG.warn("An open file of {} was not closed completely", this, e);
         }
-        return true;
     }
 
     String authority() {
@@ -112,29 +107,30 @@ public final class VolumeFileSystem extends FileSystem {
 
     /**
      * Closes all channels, which makes their data durable, all directory streams, and the client.
-     * Failures are logged.
+     * Waits for accesses in progress, and for a missing coordinator up to the retry timeout of the
+     * client, once for all channels. Failures are logged.
      */
     @Override
     public void close() {
-        if (isClosing.compareAndSet(false, true)) {
-            VolumeFileSystemProvider.remove(authority);
-            for (var each : opened) {
-                if (!close(each)) {
-                    break; // each further channel would wait for a coordinator, too
-                }
+        closing.lock(); // another thread that closes this object may then close the drive
+        try {
+            if (!isClosing) {
+                isClosing = true;
+                VolumeFileSystemProvider.remove(authority);
+                client.startClosing();
+                opened.forEach(this::close);
+                isClosed = true;
+                client.close();
+                onClose.run();
             }
-            isClosed = true;
-            client.close();
-            for (var each : opened) { // fails without waiting
-                var _ = close(each);
-            }
-            onClose.run();
+        } finally {
+            closing.unlock();
         }
     }
 
     @Override
     public boolean isOpen() {
-        return !isClosing.get();
+        return !isClosing;
     }
 
     @Override

@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jrdma.ffi.Deadline;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.Drive;
 import org.jrdma.volume.drive.MemoryDrive;
@@ -163,13 +162,15 @@ class BlockServiceSessionConfirmationTest {
                         false,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(5));
-        var deadline = Deadline.after(options.retryTimeout());
+        var retry = new RetryTimeout(options.retryTimeout());
+        var deadline = retry.deadline();
         return new ClientSession(
                 options,
                 (_, _, _) -> new Coordinator(),
                 new NoFiles(),
                 new VolumeIdentity(Optional.empty(), deadline),
                 Optional.empty(),
+                retry,
                 deadline);
     }
 

@@ -19,11 +19,10 @@ import java.nio.file.ClosedFileSystemException;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jrdma.ffi.FabricException;
-import org.jrdma.ffi.FabricTimeoutException;
 import org.jrdma.volume.Conditions;
 import org.jrdma.volume.client.FileHandle;
 import org.jrdma.volume.client.LocalCluster;
@@ -142,21 +141,38 @@ class VolumeFileSystemCloseTest {
     }
 
     @Test
-    void shouldWaitForAMissingCoordinatorOnlyOnce() {
-        var calls = new AtomicInteger();
-        for (var i = 0; i < 3; i++) {
-            Closeable waiting =
-                    () -> {
-                        calls.incrementAndGet();
-                        throw new FabricTimeoutException("on purpose");
-                    };
-            var _ = fileSystem.add(waiting);
-        }
+    void shouldNotReturnBeforeAnotherThreadHasClosedIt() throws Exception {
+        var isReached = new CountDownLatch(1);
+        var isReleased = new CountDownLatch(1);
+        Closeable blocking =
+                () -> {
+                    isReached.countDown();
+                    try {
+                        isReleased.await();
+                    } catch (InterruptedException e) {
+                        throw new IOException(e);
+                    }
+                };
+        var _ = fileSystem.add(blocking);
+        var first = Thread.ofPlatform().start(fileSystem::close);
+        isReached.await();
+        var second =
+                new FutureTask<Boolean>(() -> {
+                    fileSystem.close();
+                    return isClosed.get();
+                });
+        var thread = Thread.ofPlatform().start(second);
+        var _ =
+                Conditions.await(
+                        () ->
+                                thread.getState() == Thread.State.WAITING || second.isDone()
+                                        ? Optional.of(true)
+                                        : Optional.empty());
 
-        fileSystem.close();
+        isReleased.countDown();
 
-        assertThat(calls).as("one before and three after the end of the client").hasValue(4);
-        assertThat(isClosed).isTrue();
+        assertThat(second.get()).isTrue();
+        first.join();
     }
 
     @Test
