@@ -2,6 +2,7 @@ package org.jrdma.volume.net;
 
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jrdma.ffi.BlockingCalls;
 import org.jrdma.ffi.FabricException;
@@ -13,7 +14,11 @@ import org.jrdma.ffi.FabricException;
  */
 record HostAndPort(String host, int port) {
 
-    private static final Pattern TEXT = Pattern.compile("\\[?([^\\[\\]]+)]?:([0-9]{1,5})");
+    /** An IPv6 address has brackets, because its colons could be those before a port. */
+    private static final Pattern TEXT =
+            Pattern.compile("(?:\\[([^\\[\\]\\s]+)]|([^:\\[\\]\\s]+))(?::([0-9]{1,5}))?");
+
+    private static final int MAX_PORT = 0xFFFF;
 
     static HostAndPort of(InetSocketAddress address) {
         return new HostAndPort(address.getAddress().getHostAddress(), address.getPort());
@@ -21,13 +26,29 @@ record HostAndPort(String host, int port) {
 
     /** Parses a host and a port that a colon separates. */
     static HostAndPort parse(String text) throws FabricException {
-        var matcher = TEXT.matcher(text);
-        if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > 0xFFFF) {
-            throw new FabricException(
-                    "Cannot parse \"%s\" as a host and a port, such as storage01:7471 or [::1]:7471."
-                            .formatted(text));
+        return parse(text, -1)
+                .orElseThrow(() ->
+                        new FabricException(
+                                "Cannot parse \"%s\" as a host and a port, such as storage01:7471 or [::1]:7471."
+                                        .formatted(text)));
+    }
+
+    /**
+     * Parses a host and a port that a colon separates.
+     *
+     * @param defaultPort the port of a text without a port; negative if the text must have one
+     * @return empty if the text is invalid
+     */
+    static Optional<HostAndPort> parse(String text, int defaultPort) {
+        var form = TEXT.matcher(text);
+        if (!form.matches()) {
+            return Optional.empty();
         }
-        return new HostAndPort(matcher.group(1), Integer.parseInt(matcher.group(2)));
+        var host = form.group(1) == null ? form.group(2) : form.group(1);
+        var port = form.group(3) == null ? defaultPort : Integer.parseInt(form.group(3));
+        return port < 0 || port > MAX_PORT
+                ? Optional.empty()
+                : Optional.of(new HostAndPort(host, port));
     }
 
     InetSocketAddress resolve() throws UnknownHostException {

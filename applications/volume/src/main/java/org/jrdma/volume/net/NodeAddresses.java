@@ -5,7 +5,6 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.jrdma.ffi.FabricException;
 
 /** Parses the addresses of nodes in commands, settings and URIs. */
@@ -14,25 +13,14 @@ public final class NodeAddresses {
     /** The port of an address that has none. */
     public static final int DEFAULT_PORT = 7471;
 
-    private static final int MAX_PORT = 65_535;
-
-    private static final Pattern HOST_AND_PORT =
-            Pattern.compile("(?:\\[([^\\[\\]]+)]|([^:\\[\\]\\s]+))(?::(\\d{1,5}))?");
-
     private NodeAddresses() {}
 
     private static HostAndPort hostAndPort(String text) {
-        var form = HOST_AND_PORT.matcher(text);
-        var port =
-                !form.matches()
-                        ? -1
-                        : form.group(3) == null ? DEFAULT_PORT : Integer.parseInt(form.group(3));
-        if (port < 0 || port > MAX_PORT) {
-            throw new IllegalArgumentException(
-                    "\"%s\" is not an address such as node1, node1:%d or [fd00::1]:%d"
-                            .formatted(text, DEFAULT_PORT, DEFAULT_PORT));
-        }
-        return new HostAndPort(form.group(1) == null ? form.group(2) : form.group(1), port);
+        return HostAndPort.parse(text, DEFAULT_PORT)
+                .orElseThrow(() ->
+                        new IllegalArgumentException(
+                                "\"%s\" is not an address such as node1, node1:%d or [fd00::1]:%d"
+                                        .formatted(text, DEFAULT_PORT, DEFAULT_PORT)));
     }
 
     /**

@@ -31,6 +31,9 @@ class NodeAddressesTest {
                 "a:65536",
                 "::1",
                 "sockets:a",
+                "sockets:a:1:2",
+                "sockets:a b:1",
+                "sockets:[a:1",
                 "verbs:a:65536",
                 "sisci:a:1",
                 "a+b:c"
