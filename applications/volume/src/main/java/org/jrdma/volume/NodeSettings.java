@@ -31,7 +31,8 @@ import org.jrdma.volume.net.TransportKind;
  * @param datagramReads whether unreliable datagrams move the data of large reads over verbs
  * @param drive the drive; empty to use the drive of a server
  * @param name the name of this node; empty for the name of its host
- * @param listen the address at which a server accepts sockets
+ * @param listen the address at which a server accepts sockets; unresolved, because a client may not
+ *     know the host
  * @param lease the time after which a coordinator that does not renew its lease has lost its role
  * @param session the time after which a client that does not report has lost its session
  * @param retry the time after which an operation of a client fails if no server executes it
@@ -80,7 +81,7 @@ public record NodeSettings(
                 parse(values, "datagram.reads", NodeSettings::trueOrFalse),
                 parse(values, "drive", NodeSettings::drive),
                 parse(values, "name", name -> name),
-                parse(values, "listen", NodeAddresses::local),
+                parse(values, "listen", NodeAddresses::unresolved),
                 parse(values, "lease.millis", NodeSettings::millis),
                 parse(values, "session.millis", NodeSettings::millis),
                 parse(values, "retry.millis", NodeSettings::millis));
@@ -149,12 +150,23 @@ public record NodeSettings(
         return Duration.ofMillis(millis);
     }
 
-    /** Returns the transports and the address to listen at. */
+    /** Returns the options of a client. */
     public NodeOptions nodeOptions() {
-        return NodeOptions.ALL
-                .transports(transports)
-                .datagramReads(datagramReads)
-                .socketAddress(listen);
+        return NodeOptions.ALL.transports(transports).datagramReads(datagramReads);
+    }
+
+    /**
+     * Returns the options of a server, with the address to listen at.
+     *
+     * @throws UnknownHostException if the host of that address is unknown
+     */
+    public NodeOptions serverOptions() throws UnknownHostException {
+        var address = new InetSocketAddress(listen.getHostString(), listen.getPort());
+        if (address.isUnresolved()) {
+            throw new UnknownHostException(
+                    "Cannot listen at %s: the host is unknown.".formatted(listen.getHostString()));
+        }
+        return nodeOptions().socketAddress(address);
     }
 
     /** Returns the name of this node, which is the name of its host by default. */

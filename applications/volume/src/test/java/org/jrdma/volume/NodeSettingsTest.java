@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.StringReader;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,8 +34,8 @@ class NodeSettingsTest {
         assertThat(settings.datagramReads()).isFalse();
         assertThat(settings.drive()).isEmpty();
         assertThat(settings.nodeName()).isNotEmpty();
-        assertThat(settings.listen().getAddress().isLoopbackAddress()).isTrue();
-        assertThat(settings.listen().getPort()).isEqualTo(7471);
+        assertThat(settings.listen()).hasToString("localhost/<unresolved>:7471");
+        assertThat(settings.serverOptions()).isNotNull();
         assertThat(settings.lease()).isEqualTo(Duration.ofSeconds(5));
         assertThat(settings.session()).isEqualTo(Duration.ofSeconds(5));
         assertThat(settings.retry()).isEqualTo(Duration.ofSeconds(30));
@@ -73,6 +74,16 @@ class NodeSettingsTest {
         assertThat(settings.drive()).contains(new DriveName("/other"));
         assertThat(settings.nodeName()).isEqualTo("n");
         assertThat(settings.lease()).isEqualTo(Duration.ofMillis(700));
+    }
+
+    @Test
+    void shouldRejectAnUnknownHostToListenAtOnlyForAServer() throws IOException {
+        var settings = read("listen = unknown.invalid:1", Map.of());
+
+        assertThat(settings.nodeOptions()).isNotNull();
+        assertThatThrownBy(settings::serverOptions)
+                .isInstanceOf(UnknownHostException.class)
+                .hasMessage("Cannot listen at unknown.invalid: the host is unknown.");
     }
 
     @ParameterizedTest

@@ -79,6 +79,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var read = settings.read(options());
+        var node = read.serverOptions();
         var drive = drive(read).open();
         if (isChild) {
             ChildProcessPeer.exitWithParent();
@@ -88,7 +89,7 @@ public final class ServeCommand implements Callable<Integer> {
                         drive,
                         ServerOptions.named(read.nodeName())
                                 .others(read.servers())
-                                .node(read.nodeOptions())
+                                .node(node)
                                 .lease(read.lease())
                                 .sessionTimeout(read.session()));
         var printer = Thread.currentThread();

@@ -1,8 +1,6 @@
 package org.jrdma.volume.net;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
@@ -67,16 +65,12 @@ public final class NodeAddresses {
     }
 
     /**
-     * Parses an address to listen at.
+     * Parses a host and a port, and does not resolve the host.
      *
-     * @throws IllegalArgumentException if it is invalid, or its host is unknown
+     * @throws IllegalArgumentException if the text is invalid
      */
-    public static InetSocketAddress local(String text) {
+    public static InetSocketAddress unresolved(String text) {
         var parsed = hostAndPort(text);
-        try {
-            return new InetSocketAddress(InetAddress.getByName(parsed.host()), parsed.port());
-        } catch (UnknownHostException _) {
-            throw new IllegalArgumentException("The host %s is unknown".formatted(parsed.host()));
-        }
+        return InetSocketAddress.createUnresolved(parsed.host(), parsed.port());
     }
 }
