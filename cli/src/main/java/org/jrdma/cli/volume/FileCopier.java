@@ -47,8 +47,13 @@ final class FileCopier extends SimpleFileVisitor<Path> {
         Files.walkFileTree(from, this);
     }
 
+    /** Returns false only if the file does not exist, because a copy would truncate it. */
     private boolean isOriginal(Path path) throws IOException {
-        return Files.exists(path) && Files.isSameFile(from, path);
+        try {
+            return Files.isSameFile(from, path);
+        } catch (NoSuchFileException _) {
+            return false;
+        }
     }
 
     /** Returns the number of files that were copied. */

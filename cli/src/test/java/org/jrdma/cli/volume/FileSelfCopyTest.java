@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -56,5 +58,17 @@ class FileSelfCopyTest {
                         "%s cannot be copied into itself, to %s.", original, link.resolve("copy"));
         assertThat(original).isDirectoryContaining("glob:**/file");
         assertThat(original.resolve("copy")).doesNotExist();
+    }
+
+    @Test
+    void shouldRejectATargetThatCannotBeComparedWithTheOriginal() throws IOException {
+        var original = Files.createDirectory(folder.resolve("original"));
+        var loop = folder.resolve("loop");
+        var _ = Files.createSymbolicLink(loop, loop);
+
+        assertThatThrownBy(() -> new FileCopier(original, loop).copy())
+                .isInstanceOf(FileSystemException.class)
+                .isNotInstanceOf(FileAlreadyExistsException.class)
+                .hasMessageContaining("symbolic link");
     }
 }
