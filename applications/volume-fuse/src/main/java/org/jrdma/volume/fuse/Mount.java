@@ -97,7 +97,7 @@ public final class Mount implements AutoCloseable {
                 }
             }
         } catch (IllegalArgumentException e) {
-            System.err.println("jrdma volume mount: %s. See --help.".formatted(e.getMessage()));
+            System.err.println(MountOptions.usageError(e));
             System.exit(2);
         } catch (IOException | FuseMountFailedException | UnsatisfiedLinkError e) {
             System.err.println("jrdma volume mount: " + e.getMessage());

@@ -40,6 +40,13 @@ record MountOptions(Path mountPoint, NodeSettings settings, boolean isForAllUser
     private static final Pattern OPTION =
             Pattern.compile("--(?:(allow-other)|(config|drive|servers|transports)(?:=(.*))?)");
 
+    /** Returns the error for an invalid command line. */
+    static String usageError(IllegalArgumentException e) {
+        var message = String.valueOf(e.getMessage());
+        return "jrdma volume mount: %s%s See --help."
+                .formatted(message, message.endsWith(".") ? "" : ".");
+    }
+
     /**
      * Parses a command line.
      *

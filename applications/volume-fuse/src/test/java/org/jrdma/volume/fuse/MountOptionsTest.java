@@ -80,7 +80,11 @@ class MountOptionsTest {
     void shouldRejectAnOptionWithoutAValue() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> MountOptions.parse(List.of(folder.toString(), "--servers")))
-                .withMessage("The option --servers needs a value");
+                .withMessage("The option --servers needs a value")
+                .satisfies(e ->
+                        assertThat(MountOptions.usageError(e))
+                                .isEqualTo(
+                                        "jrdma volume mount: The option --servers needs a value. See --help."));
     }
 
     @Test
@@ -98,7 +102,10 @@ class MountOptionsTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> parse("--config=" + file))
-                .withMessageStartingWith("There is no setting \"server\"");
+                .withMessageStartingWith("There is no setting \"server\"")
+                .satisfies(e ->
+                        assertThat(MountOptions.usageError(e))
+                                .endsWith(", transports. See --help."));
     }
 
     @ParameterizedTest
