@@ -121,7 +121,9 @@ public final class Volume implements AutoCloseable {
 
     /**
      * Closes the channels that are still open, which makes their data durable, and ends the
-     * session.
+     * session. Waits for accesses in progress, and for a missing coordinator up to the retry
+     * timeout. Failures are logged: close a channel before, or call its {@code force}, to be
+     * notified of them.
      */
     @Override
     public void close() {
