@@ -82,8 +82,7 @@ public final class VolumeClient implements AutoCloseable {
         var deadline = retry.deadline();
         this.volume = new VolumeIdentity(direct, deadline);
         this.session =
-                new ClientSession(
-                        options, connector, new Files(), volume, direct, retry, deadline);
+                new ClientSession(options, connector, new Files(), volume, direct, retry, deadline);
         this.paths =
                 new DataPathSelector(
                         options,
@@ -415,8 +414,8 @@ public final class VolumeClient implements AutoCloseable {
 
     /**
      * Commits the data written to all files, and ends the session. Waits for accesses in progress,
-     * and for a missing coordinator once for all files. Failures are logged. If the drive may still execute a write that has failed, the session ends
-     * after its timeout.
+     * and for a missing coordinator once for all files. Failures are logged. If the drive may still
+     * execute a write that has failed, the session ends after its timeout.
      */
     @Override
     public void close() {

@@ -117,8 +117,8 @@ final class FileTransfer {
         }
     }
 
-    private static void moveToOtherVolume(
-            VolumePath source, VolumePath target, boolean isReplacing) throws IOException {
+    private static void moveToOtherVolume(VolumePath source, VolumePath target, boolean isReplacing)
+            throws IOException {
         if (Files.readAttributes(source, BasicFileAttributes.class).isDirectory()) {
             checkEmpty(source); // before the target is replaced
         }

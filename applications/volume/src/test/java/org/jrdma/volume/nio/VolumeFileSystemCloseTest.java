@@ -163,11 +163,10 @@ class VolumeFileSystemCloseTest {
                 });
         var thread = Thread.ofPlatform().start(second);
         var _ =
-                Conditions.await(
-                        () ->
-                                thread.getState() == Thread.State.WAITING || second.isDone()
-                                        ? Optional.of(true)
-                                        : Optional.empty());
+                Conditions.await(() ->
+                        thread.getState() == Thread.State.WAITING || second.isDone()
+                                ? Optional.of(true)
+                                : Optional.empty());
 
         isReleased.countDown();
 
