@@ -318,7 +318,7 @@ final class ClientSession {
         if (current != null) {
             return current;
         }
-        connecting.lock(deadline);
+        connecting.lockForAttempts(deadline);
         try {
             for (current = attached.get(); current == null; current = attached.get()) {
                 checkOpen();

@@ -21,17 +21,28 @@ final class ConnectLock {
     /**
      * Acquires the lock.
      *
-     * @throws FabricException if the deadline passes or has passed, or the thread is interrupted
+     * @throws FabricException if the deadline passes, or the thread is interrupted
      */
     void lock(Deadline deadline) throws FabricException {
         try {
-            if (deadline.hasPassed()
-                    || !lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+            if (!lock.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
                 throw RequestRetry.missed(deadline, Operation.HELLO, failure);
             }
         } catch (InterruptedException e) {
             throw RequestRetry.interrupted(e);
         }
+    }
+
+    /**
+     * Acquires the lock for attempts to connect.
+     *
+     * @throws FabricException if the deadline passes or has passed, or the thread is interrupted
+     */
+    void lockForAttempts(Deadline deadline) throws FabricException {
+        if (deadline.hasPassed()) {
+            throw RequestRetry.missed(deadline, Operation.HELLO, failure);
+        }
+        lock(deadline);
     }
 
     /** Acquires the lock, however long the attempt in progress takes. */
