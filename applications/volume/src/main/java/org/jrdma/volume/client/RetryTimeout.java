@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time for which a client repeats an operation that fails. While the client is closed, this
- * time starts at the last operation that the coordinator has executed. If one operation fails, the
- * others then fail at once. Safe for use by multiple threads.
+ * time starts at the last operation that the coordinator has executed. When it has passed, all
+ * later operations fail at once. Safe for use by multiple threads.
  */
 final class RetryTimeout {
 

@@ -405,8 +405,8 @@ public final class VolumeClient implements AutoCloseable {
     }
 
     /**
-     * Lets later operations fail at once after one of them has waited for a coordinator in vain.
-     * Called before the files are closed, and then this client.
+     * Lets later operations fail at once after one of them has missed a coordinator for the retry
+     * timeout. Called before the files are closed, and then this client.
      */
     public void startClosing() {
         retry.startClosing();
