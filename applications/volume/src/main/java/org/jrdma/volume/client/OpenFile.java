@@ -177,6 +177,7 @@ final class OpenFile {
                 var acquired = FileLease.request(session, paths, id, mode);
                 synchronized (this) {
                     if (session.term() == term) { // the coordinator knows it
+                        checkFailure(); // a lock may have been lost during the request
                         revision = acquired.attributes().revision();
                         lease = acquired;
                         return acquired;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -109,23 +110,46 @@ class SessionLossTest {
                 .satisfies(e -> assertThat(e.failure()).isEqualTo(Failure.SESSION_LOST));
     }
 
+    /** Lets another client write when the path of this client was cut. */
+    private CompletableFuture<Void> startWriteOfAnotherClient() {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        while (!isCut) {
+                            Thread.sleep(1);
+                        }
+                        writeWithAnotherClient();
+                    } catch (FabricException | InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                task -> Thread.ofPlatform().start(task));
+    }
+
+    /** The lease would otherwise belong to the next session, in which the file is not locked. */
+    @Test
+    void shouldNotWriteIfALockIsLostDuringTheRequestOfALease() throws Exception {
+        file.write(0, MemorySegment.ofArray(new byte[] {1}));
+        assertThat(file.lock(0, 1, false, true)).isTrue();
+        var reader = cluster.newClient("reader").open(FILE, Creation.EXISTING, 0);
+        assertThat(reader.read(0, block())).isEqualTo(1); // now the next write needs a lease
+        cutAt = Operation.LEASE;
+        var other = startWriteOfAnotherClient();
+        assertThatExceptionOfType(VolumeException.class)
+                .isThrownBy(() -> file.write(0, MemorySegment.ofArray(new byte[] {1})))
+                .satisfies(e -> assertThat(e.failure()).isEqualTo(Failure.SESSION_LOST));
+        other.join();
+        var content = block();
+        assertThat(reader.read(0, content)).isEqualTo(4096);
+        assertThat(content.get(ValueLayout.JAVA_BYTE, 0)).isZero();
+        assertThatExceptionOfType(VolumeException.class).isThrownBy(() -> file.read(0, block()));
+    }
+
     @Test
     void shouldReportASessionThatEndsDuringAnAllocation() throws Exception {
         file.truncate(0); // under a lease for writing, without reserved blocks
         cutAt = Operation.ALLOCATE;
-        var other =
-                CompletableFuture.runAsync(
-                        () -> {
-                            try {
-                                while (!isCut) {
-                                    Thread.sleep(1);
-                                }
-                                writeWithAnotherClient();
-                            } catch (FabricException | InterruptedException e) {
-                                throw new IllegalStateException(e);
-                            }
-                        },
-                        task -> Thread.ofPlatform().start(task));
+        var other = startWriteOfAnotherClient();
         assertThatTheNextWriteReportsTheLoss();
         other.join();
         assertThat(file.read(0, block())).isEqualTo(4096);
