@@ -12,9 +12,9 @@ import org.jrdma.volume.net.NodeOptions;
  * @param others the addresses of the other servers, several for each server
  * @param node the transports, addresses and limits
  * @param lease the time after which a coordinator that does not renew its lease has lost its role;
- *     the same on all servers
+ *     the same on all servers, in milliseconds
  * @param sessionTimeout the time after which a client that sends no heartbeat may no longer use the
- *     drives
+ *     drives; the same on all servers
  */
 @CheckReturnValue
 public record ServerOptions(

@@ -112,8 +112,7 @@ public final class VolumeServer implements AutoCloseable {
      */
     public static boolean isInUse(Drive drive, Duration timeout)
             throws FabricException, InterruptedException {
-        var record =
-                new CoordinatorLease(drive, Superblock.read(drive).leaseBlock(), Duration.ZERO);
+        var record = new CoordinatorLease(drive, Superblock.read(drive).leaseBlock());
         var deadline = Deadline.after(timeout);
         var first = record.read();
         var current = first;
@@ -141,7 +140,8 @@ public final class VolumeServer implements AutoCloseable {
     /**
      * Starts a server. The caller closes the drive after the server.
      *
-     * @throws FabricException if the drive fails or contains no volume
+     * @throws FabricException if the drive fails or contains no volume, or the last coordinator had
+     *     other timeouts and has not ended in order
      * @throws IOException if none of the transports works
      */
     public static VolumeServer start(Drive drive, ServerOptions options) throws IOException {

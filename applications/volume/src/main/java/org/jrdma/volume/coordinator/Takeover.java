@@ -44,7 +44,8 @@ public final class Takeover implements AutoCloseable {
      * @param key the key of this node for the fence
      * @param leaseDuration the time after which a coordinator that does not renew its lease has
      *     lost its role
-     * @throws FabricException if the drive fails or contains no volume
+     * @throws FabricException if the drive fails or contains no volume, or the last coordinator had
+     *     other timeouts and did not end in order
      */
     public Takeover(
             Drive drive, Fence fence, long key, Duration leaseDuration, Duration sessionTimeout)
@@ -54,7 +55,11 @@ public final class Takeover implements AutoCloseable {
         this.key = key;
         this.sessionTimeout = sessionTimeout;
         this.record =
-                new CoordinatorLease(drive, Superblock.read(drive).leaseBlock(), leaseDuration);
+                new CoordinatorLease(
+                        drive,
+                        Superblock.read(drive).leaseBlock(),
+                        CoordinatorLease.Timeouts.of(leaseDuration, sessionTimeout));
+        var _ = record.observe(); // throws an exception if the timeouts differ
         this.thread = Thread.ofPlatform().daemon().name("volume-takeover").start(this::run);
     }
 

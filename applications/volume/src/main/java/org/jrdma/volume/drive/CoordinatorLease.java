@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Optional;
 import org.jrdma.ffi.FabricException;
+import org.jrdma.volume.model.Failure;
 import org.jrdma.volume.model.VolumeException;
 import org.jspecify.annotations.Nullable;
 
@@ -31,15 +32,41 @@ public final class CoordinatorLease {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     /**
+     * The timeouts of a coordinator, in milliseconds. They are equal on all nodes. Otherwise, a
+     * node could take the record before its holder has noticed the loss of its role, or end a
+     * session before its client has.
+     *
+     * @param lease the duration of the lease
+     * @param session the time after which a client that sends no heartbeat loses its session
+     */
+    public record Timeouts(int lease, int session) {
+
+        private static final Timeouts NONE = new Timeouts(0, 0);
+
+        /** Rounds durations to milliseconds. */
+        public static Timeouts of(Duration lease, Duration session) {
+            return new Timeouts(
+                    Math.toIntExact(lease.toMillis()), Math.toIntExact(session.toMillis()));
+        }
+    }
+
+    /**
      * The content of the record.
      *
      * @param sequence increases with each write
      * @param epoch the number of the term, which increases with each takeover
      * @param nonce a random number that distinguishes nodes that take the record at the same time
      * @param key the key of the holder for the {@link Fence} of the drive
+     * @param timeouts the timeouts of the holder
      * @param isReleased true if the holder has ended its term
      */
-    public record Content(long sequence, long epoch, long nonce, long key, boolean isReleased) {
+    public record Content(
+            long sequence,
+            long epoch,
+            long nonce,
+            long key,
+            Timeouts timeouts,
+            boolean isReleased) {
 
         private boolean isBefore(Content other) {
             return epoch < other.epoch || (epoch == other.epoch && sequence < other.sequence);
@@ -48,7 +75,7 @@ public final class CoordinatorLease {
         private void encode(MemorySegment block) {
             var buffer = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
             buffer.putLong(MAGIC).putLong(sequence).putLong(epoch).putLong(nonce).putLong(key);
-            buffer.putLong(isReleased ? 1 : 0);
+            buffer.putLong(isReleased ? 1 : 0).putInt(timeouts.lease).putInt(timeouts.session);
             buffer.putInt(CHECKSUM_OFFSET, BlockChecksum.of(block, CHECKSUM_OFFSET));
         }
 
@@ -58,17 +85,19 @@ public final class CoordinatorLease {
                     || buffer.getInt(CHECKSUM_OFFSET) != BlockChecksum.of(block, CHECKSUM_OFFSET)) {
                 return null;
             }
-            return new Content(
-                    buffer.getLong(),
-                    buffer.getLong(),
-                    buffer.getLong(),
-                    buffer.getLong(),
-                    buffer.getLong() != 0);
+            var sequence = buffer.getLong();
+            var epoch = buffer.getLong();
+            var nonce = buffer.getLong();
+            var key = buffer.getLong();
+            var isReleased = buffer.getLong() != 0;
+            var timeouts = new Timeouts(buffer.getInt(), buffer.getInt());
+            return new Content(sequence, epoch, nonce, key, timeouts, isReleased);
         }
     }
 
     private final Drive drive;
     private final long firstBlock;
+    private final Timeouts timeouts;
     private final Duration duration;
 
     private @Nullable Content observed;
@@ -78,15 +107,17 @@ public final class CoordinatorLease {
     private volatile long renewedAt;
     private volatile boolean isHolder;
 
-    /**
-     * Uses the record at a block of a drive.
-     *
-     * @param duration the duration of the lease, which is the same on all nodes
-     */
-    public CoordinatorLease(Drive drive, long firstBlock, Duration duration) {
+    /** Uses the record at a block of a drive. */
+    public CoordinatorLease(Drive drive, long firstBlock, Timeouts timeouts) {
         this.drive = drive;
         this.firstBlock = firstBlock;
-        this.duration = duration;
+        this.timeouts = timeouts;
+        this.duration = Duration.ofMillis(timeouts.lease);
+    }
+
+    /** Uses the record at a block of a drive, for a program that does not take it. */
+    public CoordinatorLease(Drive drive, long firstBlock) {
+        this(drive, firstBlock, Timeouts.NONE);
     }
 
     /** Returns the time after which a holder that does not renew loses its role. */
@@ -101,7 +132,7 @@ public final class CoordinatorLease {
      */
     public void format() throws FabricException {
         for (var sequence = 0; sequence < BLOCKS; sequence++) { // also those of a former volume
-            write(new Content(sequence, 0, 0, 0, true));
+            write(new Content(sequence, 0, 0, 0, Timeouts.NONE, true));
         }
         drive.flush();
     }
@@ -134,7 +165,8 @@ public final class CoordinatorLease {
      *
      * @return true if the record can be taken: its holder has released it, or did not renew it in
      *     time
-     * @throws VolumeException if the drive has no record
+     * @throws VolumeException if the drive has no record, or another node holds it with other
+     *     timeouts
      * @throws FabricException if the drive fails
      */
     public synchronized boolean observe() throws FabricException {
@@ -148,6 +180,16 @@ public final class CoordinatorLease {
         if (content.isReleased()) {
             observed = content;
             return true;
+        }
+        if (!content.timeouts.equals(timeouts)) {
+            throw new VolumeException(
+                    Failure.INVALID,
+                    "The last coordinator had a lease of %d ms and a session timeout of %d ms, but this server of %d and %d ms. All servers need equal values. To change them, end all clients and servers in order."
+                            .formatted(
+                                    content.timeouts.lease,
+                                    content.timeouts.session,
+                                    timeouts.lease,
+                                    timeouts.session));
         }
         if (!content.equals(observed)) {
             observed = content;
@@ -174,6 +216,7 @@ public final class CoordinatorLease {
                         previous.epoch() + 1,
                         RANDOM.nextLong(),
                         key,
+                        timeouts,
                         false);
         var settle = duration.dividedBy(4);
         var started = System.nanoTime();
@@ -250,7 +293,13 @@ public final class CoordinatorLease {
     }
 
     private static Content withSequence(Content content, long sequence, boolean isReleased) {
-        return new Content(sequence, content.epoch(), content.nonce(), content.key(), isReleased);
+        return new Content(
+                sequence,
+                content.epoch(),
+                content.nonce(),
+                content.key(),
+                content.timeouts(),
+                isReleased);
     }
 
     /**

@@ -31,9 +31,7 @@ public record VolumeCheck(List<String> problems, long files, long usedBlocks, lo
             var superblock = Superblock.read(drive);
             var namespace = Recovery.read(drive, superblock).namespace();
             var check = check(namespace);
-            var record =
-                    new CoordinatorLease(
-                            drive, superblock.leaseBlock(), java.time.Duration.ofSeconds(1));
+            var record = new CoordinatorLease(drive, superblock.leaseBlock());
             if (record.read().isEmpty()) {
                 check.problems.add("The lease record is damaged");
             }

@@ -1,6 +1,5 @@
 package org.jrdma.volume.metadata;
 
-import java.time.Duration;
 import org.jrdma.ffi.FabricException;
 import org.jrdma.volume.drive.CoordinatorLease;
 import org.jrdma.volume.drive.Drive;
@@ -20,7 +19,7 @@ public final class VolumeFormatter {
     public static Superblock create(Drive drive) throws FabricException {
         var superblock = Superblock.forDrive(drive);
         Journal.create(drive, superblock, new Namespace(superblock.data(), Attributes.now()));
-        new CoordinatorLease(drive, superblock.leaseBlock(), Duration.ofSeconds(1)).format();
+        new CoordinatorLease(drive, superblock.leaseBlock()).format();
         superblock.write(drive);
         return superblock;
     }

@@ -24,7 +24,9 @@ class LostTakeoverTest {
     void shouldRemoveTheRegistrationWhenAnotherNodeIsFaster() throws Exception {
         var drive = new MemoryDrive(1024);
         var superblock = VolumeFormatter.create(drive);
-        var other = new CoordinatorLease(drive, superblock.leaseBlock(), LEASE);
+        var other =
+                new CoordinatorLease(
+                        drive, superblock.leaseBlock(), CoordinatorLease.Timeouts.of(LEASE, LEASE));
         var unregistered = new CompletableFuture<Long>();
         var fence =
                 new PermissiveFence() {

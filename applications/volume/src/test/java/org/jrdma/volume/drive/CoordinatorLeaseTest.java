@@ -22,7 +22,11 @@ class CoordinatorLeaseTest {
     private final MemoryDrive drive = new MemoryDrive(10);
 
     private CoordinatorLease record() {
-        return new CoordinatorLease(drive, 1, DURATION);
+        return record(DURATION, DURATION);
+    }
+
+    private CoordinatorLease record(Duration lease, Duration session) {
+        return new CoordinatorLease(drive, 1, CoordinatorLease.Timeouts.of(lease, session));
     }
 
     private CoordinatorLease formatted() throws FabricException {
@@ -55,6 +59,23 @@ class CoordinatorLeaseTest {
         assertThatThrownBy(first::renew).hasMessageContaining("not the coordinator");
         assertThatCode(second::check).doesNotThrowAnyException();
         assertThat(record().read().orElseThrow().key()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRejectOtherTimeoutsThanThoseOfTheHolderUntilItReleasesTheRecord() throws Exception {
+        var holder = formatted();
+        var _ = take(holder, 1);
+        var otherLease = record(DURATION.dividedBy(2), DURATION);
+        var otherSession = record(DURATION, DURATION.multipliedBy(2));
+
+        assertThatThrownBy(otherLease::observe)
+                .hasMessageStartingWith(
+                        "The last coordinator had a lease of 2000 ms and a session timeout of 2000 ms, but this server of 1000 and 2000 ms.");
+        assertThatThrownBy(otherSession::observe).hasMessageContaining("of 2000 and 4000 ms");
+        assertThat(record().observe()).isFalse();
+
+        holder.release();
+        assertThat(otherLease.observe()).isTrue();
     }
 
     @Test
