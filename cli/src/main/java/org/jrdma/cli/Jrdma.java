@@ -83,6 +83,13 @@ public final class Jrdma {
         return new RunLast().execute(parsed);
     }
 
+    /** Returns a sentence with the commands that may be meant, which start with the same letter. */
+    private static String suggestion(UnmatchedArgumentException e) {
+        var start = e.getUnmatched().getFirst().substring(0, 1);
+        var similar = e.getSuggestions().stream().filter(each -> each.startsWith(start)).toList();
+        return similar.isEmpty() ? "" : " Did you mean %s?".formatted(String.join(" or ", similar));
+    }
+
     private static int reportUsageError(ParameterException e) {
         var command = e.getCommandLine();
         var message =
@@ -94,11 +101,8 @@ public final class Jrdma {
         if (".?".indexOf(message.charAt(message.length() - 1)) < 0) {
             message.append('.');
         }
-        if (e instanceof UnmatchedArgumentException unmatched
-                && !unmatched.getSuggestions().isEmpty()) {
-            message.append(" Did you mean ")
-                    .append(String.join(" or ", unmatched.getSuggestions()))
-                    .append('?');
+        if (e instanceof UnmatchedArgumentException unmatched) {
+            message.append(suggestion(unmatched));
         }
         command.getErr()
                 .printf("%s See %s --help.%n", message, command.getCommandSpec().qualifiedName());

@@ -136,6 +136,13 @@ class JrdmaTest {
     }
 
     @Test
+    void shouldNotSuggestACommandWithAnotherFirstLetter() {
+        assertThat(run("volume", "mkdir")).isEqualTo(2);
+
+        assertThat(errors).hasToString("Unknown argument: 'mkdir'. See jrdma volume --help.\n");
+    }
+
+    @Test
     void shouldRejectAnUnknownCommandInOneLine() {
         assertThat(run("devises")).isEqualTo(2);
 

@@ -4,10 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.Reader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +24,7 @@ import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.NodeAddresses;
 import org.jrdma.volume.net.NodeOptions;
 import org.jrdma.volume.net.TransportKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of a server or client, in the form of a properties file. The resource {@code
@@ -55,17 +59,17 @@ public record NodeSettings(
     /**
      * Parses settings.
      *
-     * @param file replaces some of the defaults; the caller closes it
+     * @param file a file that replaces some of the defaults
      * @param options the settings that replace those of the file, by key
-     * @throws IllegalArgumentException if a key is unknown or a value is invalid
+     * @throws IllegalArgumentException if a key is unknown or occurs twice, or a value is invalid
      * @throws IOException if the file cannot be read
      */
-    public static NodeSettings read(Optional<Reader> file, Map<String, String> options)
+    public static NodeSettings read(Optional<Path> file, Map<String, String> options)
             throws IOException {
         var values = defaults();
         var keys = new TreeSet<>(values.stringPropertyNames());
         if (file.isPresent()) {
-            values.load(file.get());
+            values.putAll(load(file.get()));
         }
         options.forEach(values::setProperty);
         for (var key : new TreeSet<>(values.stringPropertyNames())) {
@@ -96,6 +100,38 @@ public record NodeSettings(
             defaults.load(text);
         }
         return defaults;
+    }
+
+    private static Properties load(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new IOException("The file of settings %s is a folder.".formatted(file));
+        }
+        var values = new UniqueProperties();
+        try (var reader = Files.newBufferedReader(file)) {
+            values.load(reader);
+            return values;
+        } catch (NoSuchFileException e) {
+            throw new IOException("The file of settings %s does not exist.".formatted(file), e);
+        } catch (CharacterCodingException e) {
+            throw new IOException("The file of settings %s is not text.".formatted(file), e);
+        } catch (IOException e) {
+            throw new IOException("Cannot read the file of settings %s: %s".formatted(file, e), e);
+        }
+    }
+
+    /** Rejects a key that occurs twice. */
+    private static final class UniqueProperties extends Properties {
+
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public synchronized @Nullable Object put(Object key, Object value) {
+            if (containsKey(key)) {
+                throw new IllegalArgumentException(
+                        "The setting \"%s\" occurs twice.".formatted(key));
+            }
+            return super.put(key, value);
+        }
     }
 
     private static <T> T parse(Properties values, String key, Function<String, T> parser) {

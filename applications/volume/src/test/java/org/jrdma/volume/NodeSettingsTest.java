@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.io.StringReader;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,13 +15,17 @@ import java.util.Optional;
 import org.jrdma.volume.drive.DriveName;
 import org.jrdma.volume.net.TransportKind;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class NodeSettingsTest {
 
-    private static NodeSettings read(String file, Map<String, String> options) throws IOException {
-        return NodeSettings.read(Optional.of(new StringReader(file)), options);
+    @TempDir Path folder;
+
+    private NodeSettings read(String text, Map<String, String> options) throws IOException {
+        var file = Files.writeString(folder.resolve("settings"), text);
+        return NodeSettings.read(Optional.of(file), options);
     }
 
     @Test
@@ -86,6 +89,21 @@ class NodeSettingsTest {
                 .hasMessage("Cannot listen at unknown.invalid: the host is unknown.");
     }
 
+    @Test
+    void shouldReportAFileThatCannotBeRead() throws IOException {
+        var binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xFF});
+
+        assertUnreadable(folder.resolve("missing"), "The file of settings %s does not exist.");
+        assertUnreadable(folder, "The file of settings %s is a folder.");
+        assertUnreadable(binary, "The file of settings %s is not text.");
+    }
+
+    private static void assertUnreadable(Path file, String message) {
+        assertThatThrownBy(() -> NodeSettings.read(Optional.of(file), Map.of()))
+                .isInstanceOf(IOException.class)
+                .hasMessage(message, file);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -99,10 +117,11 @@ class NodeSettingsTest {
                 "transports=verbs,verbs | Invalid setting \"transports\": verbs occurs twice",
                 "datagram.reads=yes | Invalid setting \"datagram.reads\": \"yes\" is neither true nor false",
                 "lease.millis=5s | Invalid setting \"lease.millis\": \"5s\" is not a whole number from 100 to 86400000",
+                "drive=a\\ndrive=b | The setting \"drive\" occurs twice.",
                 "retry.millis=99 | Invalid setting \"retry.millis\": \"99\" is not a whole number from 100 to 86400000"
             })
     void shouldRejectAnInvalidSetting(String file, String message) {
-        assertThatThrownBy(() -> read(file, Map.of()))
+        assertThatThrownBy(() -> read(file.replace("\\n", "\n"), Map.of()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(message);
     }

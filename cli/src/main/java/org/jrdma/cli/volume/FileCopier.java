@@ -3,6 +3,7 @@ package org.jrdma.cli.volume;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystems;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import org.jspecify.annotations.Nullable;
 
 /** Copies a file, or a folder with its content, between file systems. */
 final class FileCopier extends SimpleFileVisitor<Path> {
@@ -34,17 +36,28 @@ final class FileCopier extends SimpleFileVisitor<Path> {
      */
     void copy() throws IOException {
         if (isOriginal(to)) {
-            throw new IOException("%s and %s are the same file.".formatted(from, to));
+            throw new IOException("%s and %s are the same file.".formatted(name(from), name(to)));
         }
-        for (var folder = to.toAbsolutePath().normalize().getParent();
-                folder != null;
-                folder = folder.getParent()) {
-            if (isOriginal(folder)) {
-                throw new IOException(
-                        "%s cannot be copied into itself, to %s.".formatted(from, to));
-            }
+        if (Files.isDirectory(from)) {
+            rejectCopyInto(to.toAbsolutePath().normalize().getParent());
         }
         Files.walkFileTree(from, this);
+    }
+
+    private void rejectCopyInto(@Nullable Path target) throws IOException {
+        for (var folder = target; folder != null; folder = folder.getParent()) {
+            if (isOriginal(folder)) {
+                throw new IOException(
+                        "%s cannot be copied into itself, to %s.".formatted(name(from), name(to)));
+            }
+        }
+    }
+
+    /** Returns a path with its volume, which two paths of the same name can have. */
+    private static String name(Path path) {
+        return path.getFileSystem().equals(FileSystems.getDefault())
+                ? path.toString()
+                : path.toUri().toString();
     }
 
     /** Returns false only if the file does not exist, because a copy would truncate it. */
@@ -74,7 +87,10 @@ final class FileCopier extends SimpleFileVisitor<Path> {
     public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes)
             throws IOException {
         var copy = target(folder);
-        if (!Files.isDirectory(copy)) {
+        if (Files.exists(copy) && !Files.isDirectory(copy)) {
+            throw new IOException("%s is not a folder.".formatted(name(copy)));
+        }
+        if (!Files.exists(copy)) {
             try {
                 Files.createDirectory(copy);
             } catch (NoSuchFileException e) {

@@ -15,6 +15,8 @@ import org.jrdma.volume.NodeSettings;
 import org.jrdma.volume.ServerOptions;
 import org.jrdma.volume.VolumeServer;
 import org.jrdma.volume.drive.DriveName;
+import org.jrdma.volume.net.NodeAddresses;
+import org.jrdma.volume.net.TransportKind;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -92,6 +94,7 @@ public final class ServeCommand implements Callable<Integer> {
                                 .node(node)
                                 .lease(read.lease())
                                 .sessionTimeout(read.session()));
+        warnIfUnlisted(read, server);
         var printer = Thread.currentThread();
         Runtime.getRuntime()
                 .addShutdownHook(
@@ -101,6 +104,22 @@ public final class ServeCommand implements Callable<Integer> {
                         }));
         printEach(server);
         return 0;
+    }
+
+    /** Warns if the list of servers lacks this server, although other transports may be listed. */
+    private void warnIfUnlisted(NodeSettings read, VolumeServer server) {
+        for (var address : server.addresses()) {
+            var port = address.substring(address.lastIndexOf(':') + 1);
+            if (address.startsWith(TransportKind.SOCKETS + ":")
+                    && !NodeAddresses.haveLocalPort(read.servers(), Integer.parseInt(port))) {
+                command.commandLine()
+                        .getErr()
+                        .printf(
+                                "Warning: the list of servers does not contain %s. Clients and other servers find this server only by their own lists.%n",
+                                address);
+                return;
+            }
+        }
     }
 
     private Map<String, String> options() {

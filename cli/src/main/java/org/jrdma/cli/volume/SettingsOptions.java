@@ -1,8 +1,6 @@
 package org.jrdma.cli.volume;
 
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -63,16 +61,9 @@ final class SettingsOptions {
         servers.ifPresent(value -> values.put("servers", value));
         transports.ifPresent(value -> values.put("transports", value));
         try {
-            if (file.isEmpty()) {
-                return NodeSettings.read(Optional.empty(), values);
-            }
-            try (Reader reader = Files.newBufferedReader(file.get())) {
-                return NodeSettings.read(Optional.of(reader), values);
-            }
+            return NodeSettings.read(file, values);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
-        } catch (IOException e) {
-            throw FileFailures.explain(e);
         }
     }
 }

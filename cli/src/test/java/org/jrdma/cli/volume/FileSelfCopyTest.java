@@ -71,4 +71,14 @@ class FileSelfCopyTest {
                 .isNotInstanceOf(FileAlreadyExistsException.class)
                 .hasMessageContaining("symbolic link");
     }
+
+    @Test
+    void shouldNotReplaceAFileByAFolder() throws IOException {
+        var original = Files.createDirectory(folder.resolve("original"));
+        var file = Files.writeString(folder.resolve("file"), "content");
+
+        assertThatThrownBy(() -> new FileCopier(original, file).copy())
+                .hasMessage("%s is not a folder.", file);
+        assertThat(file).hasContent("content");
+    }
 }

@@ -1,7 +1,6 @@
 package org.jrdma.volume.fuse;
 
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -10,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jrdma.volume.NodeSettings;
@@ -81,23 +79,7 @@ record MountOptions(Path mountPoint, NodeSettings settings, boolean isForAllUser
         var isForAllUsers = options.remove("allow-other") != null;
         var file = Optional.ofNullable(options.remove("config")).map(Path::of);
         return new MountOptions(
-                Path.of(folders.getFirst()), settings(file, options), isForAllUsers);
-    }
-
-    private static NodeSettings settings(Optional<Path> file, Map<String, String> options)
-            throws IOException {
-        if (file.isEmpty()) {
-            return NodeSettings.read(Optional.empty(), options);
-        }
-        try (Reader reader = Files.newBufferedReader(file.get())) {
-            return NodeSettings.read(Optional.of(reader), options);
-        } catch (NoSuchFileException e) {
-            throw new IOException(
-                    "The file of settings %s does not exist.".formatted(file.get()), e);
-        } catch (IOException e) {
-            throw new IOException(
-                    "Cannot read the file of settings %s: %s".formatted(file.get(), e), e);
-        }
+                Path.of(folders.getFirst()), NodeSettings.read(file, options), isForAllUsers);
     }
 
     /**

@@ -125,10 +125,13 @@ final class VolumeOperations implements FuseOperations {
         } catch (VolumeException e) {
             var error = error(e);
             if (error == errno.eio()) {
-                LOG.warn("A request failed", e);
+                LOG.warn("A request failed: {}", e.getMessage());
             }
             return -error;
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (IOException e) {
+            LOG.warn("A request failed: {}", e.getMessage());
+            return -errno.eio();
+        } catch (RuntimeException | Error e) {
             LOG.warn("A request failed", e);
             return -errno.eio();
         }

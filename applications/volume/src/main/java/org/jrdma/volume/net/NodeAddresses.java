@@ -1,6 +1,9 @@
 package org.jrdma.volume.net;
 
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.util.Arrays;
 import java.util.List;
 import org.jrdma.ffi.FabricException;
@@ -46,6 +49,29 @@ public final class NodeAddresses {
             }
         }
         return hostAndPort(text).toString(TransportKind.SOCKETS);
+    }
+
+    /**
+     * Returns true if one of the servers has a port of this host as an address for sockets.
+     * Resolves the names of hosts.
+     */
+    public static boolean haveLocalPort(List<List<String>> servers, int port) {
+        return servers.stream()
+                .flatMap(List::stream)
+                .filter(address -> address.startsWith(TransportKind.SOCKETS + ":"))
+                .map(address -> address.substring(address.indexOf(':') + 1))
+                .flatMap(place -> HostAndPort.parse(place, DEFAULT_PORT).stream())
+                .anyMatch(address -> address.port() == port && isLocal(address.host()));
+    }
+
+    private static boolean isLocal(String host) {
+        try {
+            var address = InetAddress.getByName(host);
+            return address.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (IOException _) { // an unknown host
+            return false;
+        }
     }
 
     /**

@@ -13,6 +13,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NodeAddressesTest {
 
     @Test
+    void shouldKnowWhetherAListHasAPortOfThisHost() {
+        var servers =
+                NodeAddresses.servers("unknown.invalid:1,192.0.2.1:2,localhost:3+verbs:[::1]:4");
+
+        assertThat(NodeAddresses.haveLocalPort(servers, 1)).isFalse();
+        assertThat(NodeAddresses.haveLocalPort(servers, 2)).isFalse();
+        assertThat(NodeAddresses.haveLocalPort(servers, 3)).isTrue();
+        assertThat(NodeAddresses.haveLocalPort(servers, 4)).isFalse();
+    }
+
+    @Test
     void shouldAddTheDefaultTransportAndPort() {
         assertThat(NodeAddresses.servers("a, b:1, [::1], sockets:c:2 + verbs:10.0.0.1:3+sisci:4:5"))
                 .containsExactly(
