@@ -21,12 +21,16 @@ public abstract class ReadinessSource {
      * Requests that {@link #changed()} is called when the source becomes ready for one of these
      * events.
      *
-     * @param parks true if the current thread then sleeps by means of {@link #parker()}
+     * @param parks true if the current thread then sleeps by means of {@link #parker}
      */
     protected abstract void arm(int events, boolean parks);
 
-    /** Creates an object by which the current thread sleeps until this source may be ready. */
-    protected ThreadParker parker() {
+    /**
+     * Creates an object by which the current thread sleeps until this source may be ready.
+     *
+     * @param events the events that the thread waits for
+     */
+    protected ThreadParker parker(int events) {
         return ThreadParker.ofCurrentThread();
     }
 

@@ -67,7 +67,7 @@ public final class ReadinessWaiting implements Waiting {
 
     private boolean park(Deadline deadline) {
         var thread = Thread.currentThread();
-        var parker = source.parker();
+        var parker = source.parker(events);
         try {
             parked = parker;
             source.add(listener);

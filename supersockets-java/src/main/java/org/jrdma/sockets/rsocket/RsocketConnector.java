@@ -123,7 +123,7 @@ public final class RsocketConnector extends BypassConnector {
 
         @Override
         protected void arm(int events, boolean parks) {
-            runtime.poller().watch(this, events, false);
+            runtime.poller().watch(this, events);
         }
 
         /**

@@ -99,12 +99,15 @@ final class RsocketPoller {
     }
 
     /**
-     * Notifies {@code target} once when one of the events occurs.
-     *
-     * @param parks true if the current thread then sleeps by means of {@link #parker()}, so that
-     *     the daemon thread need not poll
+     * Notifies {@code target} once when one of the events occurs, or at once if it has occurred
+     * before.
      */
-    synchronized void watch(Watched target, int events, boolean parks) {
+    synchronized void watch(Watched target, int events) {
+        add(target, events);
+        startDaemon();
+    }
+
+    private void add(Watched target, int events) {
         var watch = watches.computeIfAbsent(target.number(), _ -> new Watch(target));
         if ((watch.events & events) != events) {
             watch.events |= events;
@@ -112,29 +115,33 @@ final class RsocketPoller {
                 wakeUp();
             }
         }
-        if (!parks) {
-            startDaemon();
-        }
     }
 
-    /** Creates an object by which the current thread sleeps, and polls if no other thread does. */
-    ThreadParker parker() {
-        return new PollingParker(Thread.currentThread());
+    /**
+     * Creates an object by which the current thread watches a target while it sleeps. The thread
+     * polls if no other thread does.
+     */
+    ThreadParker parker(Watched target, int events) {
+        return new PollingParker(target, events);
     }
 
     private final class PollingParker implements ThreadParker {
 
-        private final Thread thread;
+        private final Thread thread = Thread.currentThread();
+        private final Watched target;
+        private final int events;
         private volatile boolean isWoken;
 
-        PollingParker(Thread thread) {
-            this.thread = thread;
+        PollingParker(Watched target, int events) {
+            this.target = target;
+            this.events = events;
         }
 
         @Override
         public void park(Deadline deadline) {
             // a virtual thread in rpoll would occupy its carrier, and rpoll has no timeout
-            if (!thread.isVirtual() && deadline.equals(Deadline.NEVER) && startPolling(thread)) {
+            var mayPoll = !thread.isVirtual() && deadline.equals(Deadline.NEVER);
+            if (mayPoll && watchAndStartPolling(target, events)) {
                 try {
                     while (!isWoken && !thread.isInterrupted()) {
                         pollOrPause(this);
@@ -143,7 +150,7 @@ final class RsocketPoller {
                     stopPolling();
                 }
             } else {
-                startDaemon();
+                watch(target, events);
                 ThreadParker.park(this, deadline);
             }
             isWoken = false;
@@ -157,12 +164,13 @@ final class RsocketPoller {
         }
     }
 
-    /** Makes a thread the one that polls, unless there is one. */
-    private synchronized boolean startPolling(Thread thread) {
+    /** Makes the current thread the one that polls, unless there is one. */
+    private synchronized boolean watchAndStartPolling(Watched target, int events) {
         if (pollingThread != null) {
             return false;
         }
-        pollingThread = thread;
+        pollingThread = Thread.currentThread();
+        add(target, events);
         return true;
     }
 
@@ -251,7 +259,11 @@ final class RsocketPoller {
     }
 
     private synchronized boolean startPollingIfNeeded() {
-        return isNeeded() && startPolling(daemon);
+        if (pollingThread != null || !isNeeded()) {
+            return false;
+        }
+        pollingThread = daemon;
+        return true;
     }
 
     /** Polls once. Pauses after a failure, because all streams depend on the thread that polls. */

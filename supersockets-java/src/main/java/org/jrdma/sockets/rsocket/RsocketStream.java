@@ -125,13 +125,15 @@ final class RsocketStream extends BypassStream implements RsocketPoller.Watched 
     }
 
     @Override
-    protected ThreadParker parker() {
-        return runtime.poller().parker();
+    protected ThreadParker parker(int events) {
+        return runtime.poller().parker(this, events);
     }
 
     @Override
     protected void arm(int events, boolean parks) {
-        runtime.poller().watch(this, events, parks);
+        if (!parks) { // otherwise, the parker watches this stream
+            runtime.poller().watch(this, events);
+        }
     }
 
     @Override

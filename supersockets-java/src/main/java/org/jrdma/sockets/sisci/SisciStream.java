@@ -197,7 +197,7 @@ public final class SisciStream extends BypassStream {
     }
 
     @Override
-    protected ThreadParker parker() {
+    protected ThreadParker parker(int events) {
         return streamNode.incomingWakeUps().parker();
     }
 

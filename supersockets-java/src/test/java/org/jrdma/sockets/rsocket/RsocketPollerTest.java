@@ -68,12 +68,11 @@ class RsocketPollerTest {
 
         /** Waits for an event. Returns false if the deadline has passed. */
         boolean await(Deadline deadline) {
-            parker = poller.parker();
+            parker = poller.parker(this, SocketCalls.POLLIN);
             while (!hasEvent.getAndSet(false)) {
                 if (deadline.hasPassed()) {
                     return false;
                 }
-                poller.watch(this, SocketCalls.POLLIN, true);
                 parker.park(deadline);
             }
             return true;
@@ -169,7 +168,7 @@ class RsocketPollerTest {
         var source = new Source();
         source.descriptor.raise();
 
-        poller.watch(source, SocketCalls.POLLIN, false);
+        poller.watch(source, SocketCalls.POLLIN);
 
         assertThat(nextPolling().getName()).isEqualTo(DAEMON);
         assertThat(source.await(Deadline.after(Duration.ofSeconds(30)))).isTrue();
