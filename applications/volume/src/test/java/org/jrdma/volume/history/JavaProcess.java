@@ -84,12 +84,21 @@ class JavaProcess {
         return process.waitFor(timeout) && process.exitValue() == 0;
     }
 
-    /** Sends a signal, such as STOP. */
+    /** Sends a signal, such as CONT. */
     final void signal(String name) throws IOException, InterruptedException {
-        var _ =
-                new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                        .start()
-                        .waitFor();
+        execute("kill", "-" + name, Long.toString(process.pid()));
+    }
+
+    /**
+     * Stops the program while it does not hold the lock of the software fabric. All other processes
+     * would otherwise wait for it, which hardware does not need.
+     */
+    final void stop(Path fabric) throws IOException, InterruptedException {
+        execute("flock", fabric.toString(), "kill", "-STOP", Long.toString(process.pid()));
+    }
+
+    private static void execute(String... words) throws IOException, InterruptedException {
+        var _ = new ProcessBuilder(words).start().waitFor(); // the program may have ended
     }
 
     /** Writes a line to the standard input of the program. */

@@ -178,8 +178,8 @@ final class Nemesis {
         return servers.stream().filter(server -> server != coordinator).findAny().orElseThrow();
     }
 
-    private static void stopUntil(JavaProcess process, Callable<?> recovery) throws Exception {
-        process.signal("STOP");
+    private void stopUntil(JavaProcess process, Callable<?> recovery) throws Exception {
+        process.stop(volume.fabric());
         try {
             var _ = recovery.call();
         } finally {
