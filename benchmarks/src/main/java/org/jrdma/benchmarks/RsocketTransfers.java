@@ -16,16 +16,15 @@ import org.jrdma.sockets.FabricSelectorProvider;
 import org.jrdma.sockets.Transports;
 
 /**
- * Performs the same transfers over rsockets as {@code rstream -S SIZE -C COUNT} of rdmacm-utils: a
- * number of transfers in one direction, and then the same number in the other direction. Prints
- * gigabits per second.
+ * Performs the same transfers over rsockets as {@code rstream -S SIZE -C COUNT -I ITERATIONS} of
+ * rdmacm-utils: in each iteration, a number of transfers in one direction, and then the same number
+ * in the other direction. Prints gigabits per second, and microseconds per transfer.
  *
- * <p>Arguments: the size of a transfer, the number of transfers, the port, and for the client the
- * address of the server.
+ * <p>Arguments: the size of a transfer, the number of transfers, the number of iterations, the
+ * port, and for the client the address of the server.
  */
-final class RsocketBandwidth {
+final class RsocketTransfers {
 
-    private static final int WARM_UP = 4;
     private static final long PAUSE_NANOS = 100_000_000;
     private static final FabricSelectorProvider PROVIDER =
             new FabricSelectorProvider(List.of(Transports.rsocket()));
@@ -36,7 +35,7 @@ final class RsocketBandwidth {
     private final SocketChannel channel;
     private final ByteBuffer buffer;
 
-    private RsocketBandwidth(SocketChannel channel, int size) {
+    private RsocketTransfers(SocketChannel channel, int size) {
         this.channel = channel;
         this.buffer = ByteBuffer.allocateDirect(size);
     }
@@ -44,10 +43,11 @@ final class RsocketBandwidth {
     public static void main(String... arguments) throws IOException {
         var size = Integer.parseInt(arguments[0]);
         var count = Integer.parseInt(arguments[1]);
-        var port = Integer.parseInt(arguments[2]);
-        if (arguments.length > 3) {
-            try (var channel = connect(new InetSocketAddress(arguments[3], port))) {
-                new RsocketBandwidth(channel, size).run(count, true);
+        var iterations = Integer.parseInt(arguments[2]);
+        var port = Integer.parseInt(arguments[3]);
+        if (arguments.length > 4) {
+            try (var channel = connect(new InetSocketAddress(arguments[4], port))) {
+                new RsocketTransfers(channel, size).run(count, iterations, true);
             }
             return;
         }
@@ -56,7 +56,7 @@ final class RsocketBandwidth {
                                 .setOption(StandardSocketOptions.SO_RCVBUF, RING)
                                 .bind(new InetSocketAddress("0.0.0.0", port));
                 var channel = listener.accept()) {
-            new RsocketBandwidth(channel, size).run(count, false);
+            new RsocketTransfers(channel, size).run(count, iterations, false);
         }
     }
 
@@ -80,15 +80,23 @@ final class RsocketBandwidth {
         }
     }
 
-    private void run(int count, boolean first) throws IOException {
-        for (var i = 0; i < WARM_UP; i++) {
-            exchange(count / WARM_UP, first);
-        }
+    private void run(int count, int iterations, boolean first) throws IOException {
+        exchange(count, iterations, first); // to warm up
         var start = System.nanoTime();
-        exchange(count, first);
+        exchange(count, iterations, first);
         var seconds = (System.nanoTime() - start) / 1e9;
+        var transfers = 2.0 * count * iterations;
         System.out.printf(
-                Locale.ROOT, "%.3f Gb/sec%n", 2.0 * count * buffer.capacity() * 8 / seconds / 1e9);
+                Locale.ROOT,
+                "%.3f Gb/sec %.1f usec/xfer%n",
+                transfers * buffer.capacity() * 8 / seconds / 1e9,
+                seconds * 1e6 / transfers);
+    }
+
+    private void exchange(int count, int iterations, boolean first) throws IOException {
+        for (var i = 0; i < iterations; i++) {
+            exchange(count, first);
+        }
     }
 
     private void exchange(int count, boolean first) throws IOException {
