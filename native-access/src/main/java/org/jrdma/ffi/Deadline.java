@@ -1,6 +1,7 @@
 package org.jrdma.ffi;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -63,7 +64,10 @@ public record Deadline(long nanoTime, Duration duration) {
      * @param cause the failure of the last attempt; null if there was none
      */
     public FabricTimeoutException missed(String event, @Nullable Throwable cause) {
-        var timeout = duration.toString().substring(2).toLowerCase(Locale.ROOT);
-        return new FabricTimeoutException(event + " within " + timeout, cause);
+        var isLong = duration.compareTo(Duration.ofSeconds(1)) > 0;
+        var timeout = isLong ? duration.truncatedTo(ChronoUnit.MILLIS) : duration;
+        return new FabricTimeoutException(
+                event + " within " + timeout.toString().substring(2).toLowerCase(Locale.ROOT),
+                cause);
     }
 }

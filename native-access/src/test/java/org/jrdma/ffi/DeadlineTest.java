@@ -69,6 +69,8 @@ class DeadlineTest {
         "PT1S, No answer within 1s",
         "PT0.25S, No answer within 0.25s",
         "PT2M30S, No answer within 2m30s",
+        "PT4.868545154S, No answer within 4.868s",
+        "PT0.000123456S, No answer within 0.000123456s",
         "PT0S, No answer within 0s",
         "PT-1S, No answer within -1s"
     })

@@ -306,7 +306,7 @@ class VolumeCommandTest {
             server.awaitOutput("one is the coordinator of epoch 1\n");
             assertThat(server.output())
                     .matches(
-                            "(?s)one serves \\S+ at sockets:127\\.0\\.0\\.1:\\d+, until Ctrl\\+C\\R.*one is .*")
+                            "(?s).*one serves \\S+ at sockets:127\\.0\\.0\\.1:\\d+, until Ctrl\\+C\\R.*one is .*")
                     .contains("Warning: the list of servers does not contain sockets:127.0.0.1:");
             ProcessHandle.of(Long.parseLong(server.pid())).orElseThrow().destroy();
             assertThat(server.await()).as(server.output()).isEqualTo(KILLED_BY_SIGTERM);

@@ -52,17 +52,18 @@ public final class NodeListener implements AutoCloseable {
             } catch (IOException | IllegalArgumentException e) {
                 listener.failures.add(
                         new SkippedTransport(
-                                transport, transport.toString(), String.valueOf(e.getMessage())));
+                                transport,
+                                address(transport, options),
+                                String.valueOf(e.getMessage())));
             }
         }
         if (listener.listeners.isEmpty()) {
             throw new VolumeException(
-                    "Cannot listen over any of the transports %s. %s"
-                            .formatted(
-                                    options.transports,
-                                    listener.failures.stream()
-                                            .map(SkippedTransport::toString)
-                                            .collect(Collectors.joining("; "))));
+                    "Cannot listen over any of the transports %s.".formatted(options.transports)
+                            + listener.failures.stream()
+                                    .map(skipped -> " " + skipped)
+                                    .map(text -> text.endsWith(".") ? text : text + ".")
+                                    .collect(Collectors.joining()));
         }
         for (var accepting : listener.listeners) {
             Thread.ofVirtual()
@@ -70,6 +71,16 @@ public final class NodeListener implements AutoCloseable {
                     .start(() -> listener.acceptAll(accepting));
         }
         return listener;
+    }
+
+    /** Returns the address that the options select; the name of the transport if there is none. */
+    private static String address(TransportKind transport, NodeOptions options) {
+        var address = options.socketAddress;
+        return transport != TransportKind.SOCKETS
+                        || address.isUnresolved()
+                        || address.getAddress().isAnyLocalAddress()
+                ? transport.toString()
+                : HostAndPort.of(address).toString(transport);
     }
 
     /** The addresses for {@link NodeConnection#connect}. */
