@@ -88,7 +88,11 @@ final class DemoServers implements AutoCloseable {
             }
             if (!server.process.isAlive() || deadline.hasPassed()) {
                 throw new IOException(
-                        "The server %s ended or did not start in time.".formatted(server.name));
+                        server.process.isAlive()
+                                ? "The server %s did not start within %d s."
+                                        .formatted(server.name, START_TIMEOUT.toSeconds())
+                                : "The server %s ended before it had started."
+                                        .formatted(server.name));
             }
             pause();
         }

@@ -34,13 +34,16 @@ public final class NodesCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         var servers = QueriedServer.all(settings.read());
         var nodes = NodeStatus.all(servers);
+        var hasCoordinator =
+                nodes.stream().anyMatch(node -> node.role() == NodeStatus.Role.COORDINATOR);
         if (output.isJson()) {
             out().println(Json.of(nodes));
         } else {
             nodes.forEach(this::print);
+            if (!hasCoordinator) {
+                print("No coordinator responds. It can be a server that --servers does not contain.");
+            }
         }
-        var hasCoordinator =
-                nodes.stream().anyMatch(node -> node.role() == NodeStatus.Role.COORDINATOR);
         var areAllHere = servers.stream().allMatch(server -> server.problem().isEmpty());
         return hasCoordinator && areAllHere ? 0 : 1;
     }

@@ -440,12 +440,6 @@ class VolumeCommandTest {
                         "Cannot open the drive %s: it is not a regular file\n".formatted(folder));
     }
 
-    @Test
-    void shouldReportAMissingConfigurationFile() {
-        assertThat(execute("nodes", "-c", "/missing")).isOne();
-        assertThat(errors).asString().isEqualTo("The file of settings /missing does not exist.\n");
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

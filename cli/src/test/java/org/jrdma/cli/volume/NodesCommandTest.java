@@ -1,0 +1,39 @@
+package org.jrdma.cli.volume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.jrdma.cli.Jrdma;
+import org.junit.jupiter.api.Test;
+
+class NodesCommandTest {
+
+    private final StringWriter output = new StringWriter();
+    private final StringWriter errors = new StringWriter();
+
+    private int execute(String... words) {
+        return Jrdma.commandLine()
+                .setOut(new PrintWriter(output, true))
+                .setErr(new PrintWriter(errors, true))
+                .execute(words);
+    }
+
+    @Test
+    void shouldReportThatNoCoordinatorResponds() {
+        assertThat(execute("volume", "nodes", "-t", "sockets", "-s", "127.0.0.1:1")).isOne();
+        assertThat(output)
+                .hasToString(
+                        """
+                        sockets:127.0.0.1:1: unreachable
+                          Cannot connect to sockets:127.0.0.1:1: Connection refused
+                        No coordinator responds. It can be a server that --servers does not contain.
+                        """);
+    }
+
+    @Test
+    void shouldReportAMissingConfigurationFile() {
+        assertThat(execute("volume", "nodes", "-c", "/missing")).isOne();
+        assertThat(errors).asString().isEqualTo("The file of settings /missing does not exist.\n");
+    }
+}
