@@ -21,10 +21,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Polls all rsockets of this process on one thread at a time, because poll(2) does not support
  * rsockets, and a thread in rpoll wakes up all others in rpoll. A platform thread that waits
- * without a deadline polls itself if no other thread does, which spares it the wake-up by another
- * thread. Otherwise, a daemon thread polls while there is something to watch. The polling thread
- * also polls an event descriptor, by which other threads wake it up. Each watched event is reported
- * once.
+ * without a deadline polls itself if no other thread does, so that no other thread must wake it up.
+ * Otherwise, a daemon thread polls while there is something to watch. The polling thread also polls
+ * an event descriptor, by which other threads wake it up. Each watched event is reported once.
  */
 final class RsocketPoller {
 
@@ -143,15 +142,18 @@ final class RsocketPoller {
             var mayPoll = !thread.isVirtual() && deadline.equals(Deadline.NEVER);
             if (mayPoll && watchAndStartPolling(target, events)) {
                 try {
-                    while (!isWoken && !thread.isInterrupted()) {
-                        pollOrPause(this);
+                    var isWorking = true;
+                    while (isWorking && !isWoken && !thread.isInterrupted()) {
+                        isWorking = pollOrPause(this);
                     }
                 } finally {
                     stopPolling();
                 }
             } else {
                 watch(target, events);
-                ThreadParker.park(this, deadline);
+                if (!isWoken) {
+                    ThreadParker.park(this, deadline);
+                }
             }
             isWoken = false;
         }
@@ -169,14 +171,21 @@ final class RsocketPoller {
         if (pollingThread != null) {
             return false;
         }
+        add(target, events); // first, because it can fail
         pollingThread = Thread.currentThread();
-        add(target, events);
         return true;
     }
 
     private synchronized void stopPolling() {
         pollingThread = null;
-        startDaemon();
+        var isNeeded = true; // also if the check fails
+        try {
+            isNeeded = isNeeded();
+        } finally {
+            if (isNeeded) {
+                LockSupport.unpark(daemon);
+            }
+        }
     }
 
     private synchronized void wakeUpPollingThread(Thread thread) {
@@ -246,14 +255,18 @@ final class RsocketPoller {
 
     private void run() {
         while (true) {
-            if (startPollingIfNeeded()) {
-                try {
-                    pollOrPause(null);
-                } finally {
-                    stopPolling();
+            try {
+                if (startPollingIfNeeded()) {
+                    try {
+                        var _ = pollOrPause(null);
+                    } finally {
+                        stopPolling();
+                    }
+                } else {
+                    LockSupport.park(this);
                 }
-            } else {
-                LockSupport.park(this);
+            } catch (Throwable e) {
+                FailureLog.errorAndPause(LOG, "Could not poll the rsockets", e);
             }
         }
     }
@@ -266,16 +279,18 @@ final class RsocketPoller {
         return true;
     }
 
-    /** Polls once. Pauses after a failure, because all streams depend on the thread that polls. */
-    private void pollOrPause(@Nullable PollingParker parker) {
+    /** Polls once. Pauses after a failure, and returns false. */
+    private boolean pollOrPause(@Nullable PollingParker parker) {
         try {
-            if (pollOnce(parker) < 0) {
-                // Rpoll has failed: memory is exhausted, or a signal has interrupted the call.
-                LockSupport.parkNanos(PAUSE_NANOS);
+            if (pollOnce(parker) >= 0) {
+                return true;
             }
+            // Rpoll has failed: memory is exhausted, or a signal has interrupted the call.
+            LockSupport.parkNanos(PAUSE_NANOS);
         } catch (Throwable e) {
             FailureLog.errorAndPause(LOG, "Could not poll the rsockets", e);
         }
+        return false;
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.jrdma.sockets.rsocket;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -155,12 +156,15 @@ class RsocketPollerTest {
         var firstWaiting = first.awaitOn(Thread.ofPlatform().name("first"), Deadline.NEVER);
         assertThat(nextPolling().getName()).isEqualTo("first");
         var secondWaiting = second.awaitOn(Thread.ofPlatform().name("second"), Deadline.NEVER);
+        assertThat(nextPolling().getName()).isEqualTo("first"); // now with the second source
         first.descriptor.raise();
         assertThat(firstWaiting.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(nextPolling().getName()).isEqualTo(DAEMON);
 
         second.descriptor.raise();
 
         assertThat(secondWaiting.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(second.reporter.getName()).isEqualTo(DAEMON);
     }
 
     @Test
@@ -193,11 +197,44 @@ class RsocketPollerTest {
         var _ = nextPolling();
         poller.suspend(source);
         source.descriptor.raise();
-        assertThat(waiting).isNotDone();
+        var other = new Source();
+        other.descriptor.raise();
+        assertThat(other.awaitOn(Thread.ofPlatform(), Deadline.NEVER).get(30, TimeUnit.SECONDS))
+                .isTrue();
+        assertThat(source.reporter).isNull();
 
         poller.resume(source);
 
         assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldForgetASourceWhileAThreadPolls() throws Exception {
+        var source = new Source();
+        var waiting = source.awaitOn(Thread.ofPlatform().name("waiting"), Deadline.NEVER);
+        assertThat(nextPolling().getName()).isEqualTo("waiting");
+        var other = new Source();
+        poller.watch(other, SocketCalls.POLLIN);
+
+        poller.forget(other);
+
+        other.descriptor.raise();
+        source.descriptor.raise();
+        assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(other.reporter).isNull();
+    }
+
+    @Test
+    void shouldPollAfterAWaitThatHasFailed() throws Exception {
+        var closed = new Source();
+        sources.remove(closed);
+        closed.descriptor.close();
+        assertThatThrownBy(() -> closed.await(Deadline.NEVER))
+                .isInstanceOf(IllegalStateException.class);
+
+        var source = new Source();
+        source.descriptor.raise();
+        assertThat(source.await(Deadline.NEVER)).isTrue();
     }
 
     @Test
